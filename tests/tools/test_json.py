@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "timeline", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
+COMMANDS = ("summary", "findings", "timeline", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -103,6 +103,8 @@ def every_answer_fits_its_schema(where):
     fits("compare", worse)
     fits("calls", answer_of("calls"))
     fits("counters", answer_of("counters", where / "native"))
+    for folder in ("native", "live", "foreign"):
+        fits("findings", answer_of("findings", where / folder))
     done = run(DFTMERGE, "ranks", "--json", EXAMPLE)
     if done.code == 0:  # built with json-c
         telemetry = json.loads(done.out)

@@ -16,12 +16,14 @@ struct dft_option {
     const char **text;    /* where the argument goes */
     int *flag;            /* set to 1 */
     const char *help;     /* NULL: an alias, which --help does not show */
+    int alone;            /* a flag with which paths may be missing */
 };
 
 #define DFT_TAKES_JSON   1u
 #define DFT_TAKES_CSV    2u
 #define DFT_TAKES_FILTER 4u   /* --from --to --rank --pid --cat --name --file */
-#define DFT_TAKES_TOP    8u   /* --top --sort */
+#define DFT_TAKES_TOP    8u   /* --top */
+#define DFT_TAKES_SORT   512u /* --sort */
 #define DFT_TAKES_NONE   16u  /* paths may be missing */
 #define DFT_TAKES_RANKS  256u /* all ranks of dftmerge-mpi do the command; else one rank does */
 #define DFT_TAKES_ALIGN  32u  /* --align */
@@ -76,9 +78,9 @@ int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_so
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
-extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,
-    dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks, dft_command_compare,
-    dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline;
+extern const struct dft_command dft_command_summary, dft_command_findings, dft_command_dump, dft_command_merge,
+    dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
+    dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */

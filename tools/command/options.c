@@ -54,7 +54,7 @@ static const struct common common_options[] = {
     {OPT_JSON, 0, "json", NULL, DFT_TAKES_JSON, "for programs: JSON"},
     {OPT_CSV, 0, "csv", NULL, DFT_TAKES_CSV, "for programs: comma-separated values"},
     {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table"},
-    {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_TOP, "order by this column (numbers: largest first)"},
+    {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_SORT, "order by this column (numbers: largest first)"},
     {OPT_FROM, 0, "from", "SECONDS", DFT_TAKES_FILTER, "only events that start at or after this time"},
     {OPT_TO, 0, "to", "SECONDS", DFT_TAKES_FILTER, "... and before this one (from the start of the first process)"},
     {OPT_RANK, 0, "rank", "LIST", DFT_TAKES_FILTER, "only these ranks, e.g. 0,4-7"},
@@ -123,6 +123,15 @@ static void help(const struct dft_command *command, const struct dft_option *own
                "(.dft.live), a directory (searched), or a pattern in quotes.\n");
     if (command->example)
         printf("\nExample:\n  %s\n", command->example);
+}
+
+/* May paths be missing? */
+static int needs_paths(const struct dft_command *command, const struct dft_option *own)
+{
+    for (; own && own->name; own++)
+        if (own->alone && *own->flag)
+            return 0;
+    return !(command->takes & DFT_TAKES_NONE);
 }
 
 /* Makes the tables for getopt_long. Returns the number of the command's own options. */
@@ -355,7 +364,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         *code = usage(command);
         goto done;
     }
-    if (!options->source.npaths && !(command->takes & DFT_TAKES_NONE)) {
+    if (!options->source.npaths && needs_paths(command, own)) {
         fprintf(stderr, "dftmerge %s: which traces? Name files (.dft) or the directory they are in\n", command->name);
         *code = usage(command);
         goto done;

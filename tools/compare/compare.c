@@ -236,6 +236,6 @@ const struct dft_command dft_command_compare = {
         "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. Exit codes: 0 not worse,\n"
         "1 worse (or something was unreadable), 2 usage.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -9,30 +9,34 @@
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
+#define DFT_FACT_EVENTS  UINT64_C(12000000) /* a thread: what it reads in some 2 s */
 
-/* Answers of which some may be empty: `asked` says which were asked for at all. */
 enum dft_fact {
-    DFT_FACT_CALLS,     /* cat, name, op, class, size, access, errno: from rows, always */
-    DFT_FACT_WINDOWS_,  /* time, op, class, size, errno: twenty parts of the run; from rows */
-    DFT_FACT_PROCESSES, /* process, class: from rows */
-    DFT_FACT_RANKS,     /* rank, class: where there are ranks */
-    DFT_FACT_REGIONS,   /* cat, name, process: of op REGION */
-    DFT_FACT_FILES,     /* file, op, class, size, errno from events; file, class from rows of files */
-    DFT_FACT_PATTERNS,  /* pattern, op, class; pattern, class */
-    DFT_FACT_DIRS,      /* dir, op, class, errno; dir, class */
-    DFT_FACT_OPENS,     /* file, process of op open and fopen: from events alone */
-    DFT_FACT_LINES,     /* line, file, op: where there are stacks */
+    /* from rows, always */
+    DFT_FACT_CALLS,     /* cat, name, op, class, size, access, errno */
+    DFT_FACT_TIMES,     /* time (a twentieth of the run, or the interval of rows), op, class, size, errno */
+    DFT_FACT_PROCESSES, /* process, class */
+    DFT_FACT_RANKS,     /* rank, class; only where there are several */
+    DFT_FACT_REGIONS,   /* cat, name, process; of op REGION */
+    /* by file: from events, with op, errno and size; else from rows of files, and only by class */
+    DFT_FACT_FILES,    /* file, class */
+    DFT_FACT_PATTERNS, /* pattern, class */
+    DFT_FACT_DIRS,     /* dir, class */
+    DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
+    DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     DFT_FACTS
 };
 
+/* Groups of an answer are sorted by descending time, the first DFT_FACT_GROUPS of them; keys that the
+ * list does not name are 0. Texts of their keys are known (dft_facts_text). */
 struct dft_facts {
     const struct dft_findings_request *request;
     struct dft_answer answers[DFT_FACTS];
-    uint64_t asked;   /* 1 << enum dft_fact */
-    int has_file_ops; /* answers by file tell operations apart (from events) */
+    uint64_t asked;   /* 1 << enum dft_fact: which answers there are */
+    int has_file_ops; /* answers by file tell op, errno and size apart */
     int has_stacks;
-    uint64_t total_ns; /* wall time of all processes together; of the filter's window, if there is one */
-    uint64_t wall_ns;  /* of the job, in that window */
+    uint64_t total_ns;          /* wall time of all processes together; of the filter's window, if there is one */
+    uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
 };
 
@@ -40,10 +44,15 @@ struct dft_facts {
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request);
 void dft_facts_fini(struct dft_facts *facts);
 
+int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact);
+/* The text of a key of a group, escaped for terminals; "" where it has none. The caller frees it. NULL:
+ * no memory. */
+char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by);
 /* The source line with the most time among calls of these operations (0: all) on a file (0: any), or
- * NULL. The text is the caller's. */
+ * NULL. The caller frees the text. */
 char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops);
-/* How the time of calls of these operations and size classes (masks; 0: all) lies in the run. */
+/* How the time of calls of these operations and size classes (masks; 0: all) lies in the run, and from
+ * when to when they were made (unchanged: there are none). */
 enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsigned sizes, uint64_t *from_ns,
                              uint64_t *to_ns);
 
@@ -55,20 +64,26 @@ struct dft_rules {
     struct dft_findings *findings;
 };
 
-/* A rule adds what it finds. Returns 0 or -ENOMEM. */
+/* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or -ENOMEM. */
 typedef int dft_rule_fn(struct dft_rules *rules);
 
-/* A finding that costs so much time of `of_ns`; NULL with *rc 0: it is below the limits, or not wanted;
- * NULL with -ENOMEM. */
-struct dft_finding *dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
-                                  int *rc);
-/* Appends to a text of a finding. Returns 0 or -ENOMEM. */
+/* Adds a finding of this code that costs `cost_ns` of `of_ns`, with advice from the table. Returns 1 and
+ * *finding, for the caller to complete; 0: it is below the limit any.share, or not wanted; or -ENOMEM.
+ * *finding is valid until the next one is added. */
+int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
+                  struct dft_finding **finding);
+/* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
+int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
+/* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
+int dft_rules_good(struct dft_rules *rules, const char *what);
+
 static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit limit)
 {
     return rules->limits->values[limit];
 }
 
-dft_rule_fn dft_rule_lost;
+dft_rule_fn dft_rule_lost, dft_rule_sync;
 
 #endif

@@ -62,8 +62,9 @@ struct dft_findings_request {
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);
 void dft_findings_fini(struct dft_findings *findings);
 
-/* At most `top` of them for people (0: all, with advice and how sure), and what was not looked for. */
-int dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top);
+/* At most `top` of them for people (0: all, with how sure and when), and what was not looked for. `start_ns`:
+ * times count from there. */
+void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns);
 /* The members "findings", "findings_not_looked_for" and "findings_nothing" of an open object. */
 void dft_findings_json(struct dft_json *json, const struct dft_findings *findings);
 

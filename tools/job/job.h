@@ -3,6 +3,8 @@
 #ifndef DFT_JOB_H
 #define DFT_JOB_H
 
+#include <stdio.h>
+
 #include "format/end.h"
 #include "format/kept.h"
 #include "source/source_object.h"
@@ -32,6 +34,10 @@ struct dft_job {
     const struct dft_source_process *first; /* the first one that started, for its names */
 };
 
+/* Was anything lost? */
+int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source);
+/* Prints what was: "12 events (the disk was full), 3 arguments (cut or left out)". */
+void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
 /* How many notes say of something else that it could not be read. */
 uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
 /* Returns 0 or -ENOMEM. */

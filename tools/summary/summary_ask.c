@@ -35,54 +35,18 @@ void dft_summary_nothing(const struct dft_summary *summary, const struct dft_ans
 
 int dft_summary_is_lossy(const struct dft_summary *summary)
 {
-    const struct dft_job *job = &summary->job;
-
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
-        if (job->dropped[reason])
-            return 1;
-    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, summary->source);
+    return dft_job_is_lossy(&summary->job, summary->source);
 }
 
 /* `what` begins the sentence when something was. */
 void dft_summary_losses(const struct dft_summary *summary, const char *what)
 {
-    const struct dft_job *job = &summary->job;
-    uint64_t unread = dft_job_unread(job, summary->source);
-    char capacity[DFT_TEXT_ROOM];
-    const char *comma = "";
-
     if (!dft_summary_is_lossy(summary)) {
         fputs(*what ? "nothing lost" : "nothing", stdout);
         return;
     }
     fputs(what, stdout);
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
-        if (!job->dropped[reason])
-            continue;
-        printf("%s%s events (%s)", comma, dft_text_count(capacity, job->dropped[reason]),
-               dft_drop_text((enum dft_drop)reason));
-        comma = ", ";
-    }
-    if (job->args_cut) {
-        printf("%s%s arguments (cut or left out)", comma, dft_text_count(capacity, job->args_cut));
-        comma = ", ";
-    }
-    if (job->missing) {
-        printf("%s%s events (written, and missing here)", comma, dft_text_count(capacity, job->missing));
-        comma = ", ";
-    }
-    if (job->damaged) {
-        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(capacity, job->damaged));
-        comma = ", ";
-    }
-    if (job->endless) {
-        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
-               job->endless);
-        comma = ", ";
-    }
-    if (unread)
-        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(capacity, unread),
-               unread == 1 ? " says" : "s say");
+    dft_job_losses(stdout, &summary->job, summary->source);
 }
 
 /* What answered: each thread's part comes from its events, where it kept them, else from its

@@ -387,6 +387,6 @@ const struct dft_command dft_command_top = {
         "directory of a job's traces, a trace, or a process id. Keys: q quits, ? tells the others. Without a\n"
         "terminal: as --once, or with --interval a frame an interval until no process runs.",
     .example = "dftmerge top traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_TOP | DFT_TAKES_NONE,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_NONE,
     .run = run,
 };

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks once for the answers that rules look at. */
+#include "findings/facts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+#include "format/facets.h"
+#include "mpi/comm.h"
+#include "query/answer_pages.h"
+#include "query/count_pass.h"
+#include "query/plan_times.h"
+#include "source/source_node.h"
+
+#define BIT(fact) (UINT64_C(1) << (fact))
+#define OP(op)    (UINT64_C(1) << (op))
+
+/* --- what is all of the time ------------------------------------------------------------------ */
+
+static void measure_time(struct dft_facts *facts)
+{
+    const struct dft_findings_request *request = facts->request;
+    const struct dft_filter *filter = request->filter;
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(request->source, &count);
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t start, end;
+
+        if (dft_process_is_node(&processes[i]) || !dft_filter_process(filter, &processes[i]))
+            continue;
+        dft_process_lifetime(&processes[i], &start, &end);
+        start = start > filter->from_ns ? start : filter->from_ns;
+        end = end < filter->to_ns ? end : filter->to_ns;
+        if (end < start || !end)
+            continue;
+        facts->processes++;
+        facts->total_ns += end - start;
+        first = start < first ? start : first;
+        last = end > last ? end : last;
+    }
+    facts->start_ns = first < last ? first : last;
+    facts->wall_ns = last - facts->start_ns;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static void put(struct dft_facts *facts, struct dft_query_request *requests, unsigned *count, enum dft_fact fact,
+                struct dft_query query)
+{
+    requests[(*count)++] = (struct dft_query_request){
+        .query = query, .order = {.top = DFT_FACT_GROUPS, .at_once = DFT_FACT_GROUPS}, .answer = &facts->answers[fact]};
+    facts->asked |= BIT(fact);
+}
+
+static int ask(struct dft_facts *facts, struct dft_query_request *requests, unsigned *count)
+{
+    int rc = *count ? dft_query_many(facts->request->source, facts->request->filter, requests, *count) : 0;
+
+    if (rc) /* there is no answer then */
+        for (unsigned i = 0; i < *count; i++)
+            facts->asked &= ~BIT(requests[i].answer - facts->answers);
+    *count = 0;
+    return rc;
+}
+
+/* A twentieth of the run; where rows are to answer, a multiple of their interval. */
+static int choose_window(struct dft_facts *facts, int from_events, uint64_t *width_ns)
+{
+    uint64_t width = facts->wall_ns / DFT_FACT_WINDOWS + 1, interval;
+    int rc = dft_query_interval(facts->request->source, &interval);
+
+    if (!rc && interval && (width >= interval || !from_events))
+        width = (width + interval - 1) / interval * interval;
+    *width_ns = width < DFT_INTERVAL_NS_MAX ? width : DFT_INTERVAL_NS_MAX;
+    return rc;
+}
+
+static int ask_rows(struct dft_facts *facts, int from_events)
+{
+    struct dft_query_request requests[DFT_QUERIES_MAX];
+    unsigned count = 0;
+    uint64_t width;
+    int rc = choose_window(facts, from_events, &width);
+
+    if (rc)
+        return rc;
+    put(facts, requests, &count, DFT_FACT_CALLS,
+        (struct dft_query){
+            .by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ACCESS, DFT_BY_ERRNO},
+            .nby = 7,
+            .accesses = 1});
+    put(facts, requests, &count, DFT_FACT_TIMES,
+        (struct dft_query){
+            .by = {DFT_BY_TIME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ERRNO}, .nby = 5, .width_ns = width});
+    put(facts, requests, &count, DFT_FACT_PROCESSES,
+        (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
+    if (facts->request->job->ranks > 1)
+        put(facts, requests, &count, DFT_FACT_RANKS, (struct dft_query){.by = {DFT_BY_RANK, DFT_BY_CLASS}, .nby = 2});
+    rc = ask(facts, requests, &count);
+    if (rc)
+        return rc;
+    put(facts, requests, &count, DFT_FACT_REGIONS,
+        (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_PROCESS}, .nby = 3, .ops = OP(DFT_OP_REGION)});
+    return ask(facts, requests, &count);
+}
+
+/* Questions by file: from events all that is known of calls, from rows of files only their class. */
+static int ask_files(struct dft_facts *facts)
+{
+    static const uint8_t keys[][2] = {
+        {DFT_FACT_FILES, DFT_BY_FILE}, {DFT_FACT_PATTERNS, DFT_BY_PATTERN}, {DFT_FACT_DIRS, DFT_BY_DIR}};
+    struct dft_query_request requests[DFT_QUERIES_MAX];
+    unsigned count = 0;
+    int rc;
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct dft_query query = {.by = {keys[i][1], DFT_BY_CLASS}, .nby = 2, .patterns = 1};
+
+        if (facts->has_file_ops) {
+            query.nby = 5;
+            query.by[2] = DFT_BY_OP;
+            query.by[3] = DFT_BY_ERRNO;
+            query.by[4] = DFT_BY_SIZE;
+            query.accesses = 1;
+        }
+        put(facts, requests, &count, (enum dft_fact)keys[i][0], query);
+    }
+    if (facts->has_file_ops)
+        put(facts, requests, &count, DFT_FACT_OPENS,
+            (struct dft_query){
+                .by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
+    rc = ask(facts, requests, &count);
+    if (rc || !facts->has_stacks)
+        return rc;
+    put(facts, requests, &count, DFT_FACT_LINES,
+        (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
+    return ask(facts, requests, &count);
+}
+
+static uint64_t count_events(const struct dft_source *source)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+    uint64_t events = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        events += processes[i].events;
+    return events;
+}
+
+int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
+{
+    enum dft_kept_events kept = dft_source_kept(request->source);
+    int few, rc;
+
+    memset(facts, 0, sizeof *facts);
+    facts->request = request;
+    facts->has_stacks = dft_source_used(request->source, DFT_BLOCK_STACKS) != 0;
+    facts->has_file_ops = kept == DFT_KEPT_ALL;
+    measure_time(facts);
+    few = request->thorough || count_events(request->source) <= DFT_FACT_EVENTS * dft_source_threads(request->source);
+    rc = ask_rows(facts, few && kept == DFT_KEPT_ALL);
+    if (!rc && (few || kept == DFT_KEPT_NONE))
+        rc = ask_files(facts);
+    if (rc)
+        dft_facts_fini(facts);
+    return rc;
+}
+
+void dft_facts_fini(struct dft_facts *facts)
+{
+    for (unsigned fact = 0; fact < DFT_FACTS; fact++)
+        if (facts->asked & BIT(fact))
+            dft_answer_fini(&facts->answers[fact]);
+    facts->asked = 0;
+}
+
+/* --- what rules ask of them ------------------------------------------------------------------- */
+
+int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact)
+{
+    return (facts->asked & BIT(fact)) != 0;
+}
+
+char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by)
+{
+    struct dft_key_value value;
+
+    dft_group_value(answer, group, by, &value);
+    return dft_text_escaped(value.type == DFT_KEY_TEXT ? value.text.bytes : "",
+                            value.type == DFT_KEY_TEXT ? value.text.length : 0);
+}
+
+char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops)
+{
+    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
+
+    if (!dft_facts_has(facts, DFT_FACT_LINES))
+        return NULL;
+    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
+        const struct dft_group_key *key = &lines->groups[i].key;
+
+        if (key->line && (!file || key->file == file) && (!ops || ops >> key->op & 1))
+            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
+    }
+    return NULL;
+}
+
+/* Four fifths of the time in the first tenth of the run are its start; half of the time in a
+ * twentieth is a blip. What grows has three times as much time in the second half as in the first. */
+static enum dft_when judge_windows(const uint64_t *time_ns)
+{
+    uint64_t all = 0, most = 0, start = 0, halves[2] = {0};
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i <= DFT_FACT_WINDOWS; i++) {
+        all += time_ns[i];
+        used += time_ns[i] != 0;
+        most = time_ns[i] > most ? time_ns[i] : most;
+        start += i < DFT_FACT_WINDOWS / 10 ? time_ns[i] : 0;
+        halves[i >= DFT_FACT_WINDOWS / 2] += time_ns[i];
+    }
+    if (start * 5 >= all * 4)
+        return DFT_WHEN_START;
+    if (most * 2 > all)
+        return DFT_WHEN_BLIP;
+    if (halves[1] > 3 * halves[0])
+        return DFT_WHEN_GROWING;
+    return used * 2 >= DFT_FACT_WINDOWS ? DFT_WHEN_PERSISTENT : DFT_WHEN_UNKNOWN;
+}
+
+enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsigned sizes, uint64_t *from_ns,
+                             uint64_t *to_ns)
+{
+    const struct dft_answer *times = &facts->answers[DFT_FACT_TIMES];
+    uint64_t time_ns[DFT_FACT_WINDOWS + 1] = {0}, width, first = UINT64_MAX, last = 0;
+
+    if (!dft_facts_has(facts, DFT_FACT_TIMES))
+        return DFT_WHEN_UNKNOWN;
+    width = times->query.width_ns;
+    for (uint32_t i = 0; i < times->count; i++) {
+        const struct dft_group *group = &times->groups[i];
+        uint64_t at = group->key.time;
+
+        if ((ops && !(ops >> group->key.op & 1)) ||
+            (sizes && !(sizes >> dft_facets_size_class(group->key.facets) & 1)) || !group->metrics.count)
+            continue;
+        first = group->metrics.first_start < first ? group->metrics.first_start : first;
+        last = group->metrics.last_end > last ? group->metrics.last_end : last;
+        time_ns[at < DFT_FACT_WINDOWS ? at : DFT_FACT_WINDOWS] += group->metrics.dur_sum;
+    }
+    if (first > last)
+        return DFT_WHEN_UNKNOWN;
+    *from_ns = first;
+    *to_ns = last;
+    return width * DFT_FACT_WINDOWS / 2 > facts->wall_ns ? DFT_WHEN_UNKNOWN : judge_windows(time_ns);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes findings: collects the facts, and lets each rule look at them. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "findings/facts.h"
+#include "mpi/comm.h"
+
+static dft_rule_fn *const all_rules[] = {
+    dft_rule_lost,
+    dft_rule_sync,
+};
+
+/* --- what rules use --------------------------------------------------------------------------- */
+
+int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
+                  struct dft_finding **finding)
+{
+    struct dft_findings *findings = rules->findings;
+    const char *advice = dft_finding_advice(code);
+    uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
+
+    if (rules->limits->off >> code & 1 || (code != DFT_FINDING_LOST && (!cost_ns || cost_ns < least)))
+        return 0;
+    if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
+        return -ENOMEM;
+    *finding = &findings->list[findings->count];
+    **finding = (struct dft_finding){.code = code,
+                                     .sure = DFT_SURE_MEDIUM,
+                                     .cost_ns = cost_ns,
+                                     .of_ns = of_ns,
+                                     .rank = -1,
+                                     .advice = strdup(advice)};
+    if (!(*finding)->advice)
+        return -ENOMEM;
+    findings->count++;
+    return 1;
+}
+
+int dft_finding_say(char **text, const char *format, ...)
+{
+    va_list arguments;
+    char *more, *both;
+    int n;
+
+    va_start(arguments, format);
+    n = vasprintf(&more, format, arguments);
+    va_end(arguments);
+    if (n < 0)
+        return -ENOMEM;
+    if (!*text) {
+        *text = more;
+        return 0;
+    }
+    both = realloc(*text, strlen(*text) + (size_t)n + 1);
+    if (both) {
+        strcat(both, more);
+        *text = both;
+    }
+    free(more);
+    return both ? 0 : -ENOMEM;
+}
+
+int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why)
+{
+    char **text = &rules->findings->why_not;
+
+    rules->findings->not_looked_for |= codes & ~rules->limits->off;
+    if (*text && strstr(*text, why))
+        return 0;
+    return dft_finding_say(text, "%s%s", *text ? "; " : "", why);
+}
+
+int dft_rules_good(struct dft_rules *rules, const char *what)
+{
+    char **text = &rules->findings->nothing;
+
+    return dft_finding_say(text, "%s%s", *text ? ", " : "", what);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct dft_finding *a = left, *b = right;
+    int lost = (b->code == DFT_FINDING_LOST) - (a->code == DFT_FINDING_LOST);
+    /* Of different wholes the shares are compared. */
+    double x = a->of_ns ? (double)a->cost_ns / (double)a->of_ns : 0,
+           y = b->of_ns ? (double)b->cost_ns / (double)b->of_ns : 0;
+
+    if (lost || x != y)
+        return lost ? lost : x < y ? 1 : -1;
+    if (a->code != b->code)
+        return a->code < b->code ? -1 : 1;
+    return strcmp(a->where ? a->where : "", b->where ? b->where : "");
+}
+
+int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings)
+{
+    struct dft_facts facts;
+    struct dft_rules rules = {&facts, request->limits, findings};
+    int rc;
+
+    memset(findings, 0, sizeof *findings);
+    rc = dft_facts_collect(&facts, request);
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
+        rc = all_rules[i](&rules);
+    dft_facts_fini(&facts);
+    dft_comm_broadcast(&rc, sizeof rc);
+    if (rc)
+        dft_findings_fini(findings);
+    else if (findings->count)
+        qsort(findings->list, findings->count, sizeof *findings->list, by_cost);
+    return rc;
+}
+
+void dft_findings_fini(struct dft_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct dft_finding *finding = &findings->list[i];
+
+        free(finding->title);
+        free(finding->where);
+        free(finding->evidence);
+        free(finding->advice);
+        free(finding->why_sure);
+        free(finding->line);
+    }
+    free(findings->list);
+    free(findings->why_not);
+    free(findings->nothing);
+    memset(findings, 0, sizeof *findings);
+}

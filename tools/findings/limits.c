@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of findings.def: words, values, and how a user's file changes them. */
+#include "findings/limits.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest_word.h"
+
+#define LINE_BYTES 512u
+
+enum unit { UNIT_BYTES, UNIT_NS, UNIT_COUNT, UNIT_SHARE, UNIT_TIMES };
+
+static const struct {
+    const char *word, *advice;
+} kinds[DFT_FINDINGS] = {
+#define DFT_FINDING(code, name, advice) {name, advice},
+#define DFT_LIMIT(code, limit, name, unit, value, reason)
+#include "findings/findings.def"
+#undef DFT_FINDING
+#undef DFT_LIMIT
+};
+
+static const struct {
+    enum dft_finding_code code;
+    const char *word; /* behind that of its finding and a dot */
+    enum unit unit;
+    uint64_t value;
+    const char *reason;
+} rows[DFT_LIMITS] = {
+#define DFT_FINDING(code, name, advice)
+#define DFT_LIMIT(code, limit, name, unit, value, reason) {DFT_FINDING_##code, name, UNIT_##unit, value, reason},
+#include "findings/findings.def"
+#undef DFT_FINDING
+#undef DFT_LIMIT
+};
+
+/* What may stand behind a number, and what it is worth. The first one of a unit is for output. */
+static const struct {
+    enum unit unit;
+    const char *word;
+    double factor;
+} suffixes[] = {
+    {UNIT_BYTES, "B", 1},
+    {UNIT_BYTES, "KiB", 1024.0},
+    {UNIT_BYTES, "MiB", 1048576.0},
+    {UNIT_BYTES, "GiB", 1073741824.0},
+    {UNIT_NS, "ns", 1},
+    {UNIT_NS, "us", 1e3},
+    {UNIT_NS, "ms", 1e6},
+    {UNIT_NS, "s", 1e9},
+    {UNIT_NS, "min", 60e9},
+    {UNIT_COUNT, "", 1},
+    {UNIT_SHARE, "%", 10},
+    {UNIT_TIMES, "", 1000},
+};
+#define SUFFIXES (sizeof suffixes / sizeof *suffixes)
+
+const char *dft_finding_word(enum dft_finding_code code)
+{
+    return kinds[code].word;
+}
+
+const char *dft_finding_advice(enum dft_finding_code code)
+{
+    return kinds[code].advice;
+}
+
+void dft_limits_init(struct dft_limits *limits)
+{
+    for (unsigned i = 0; i < DFT_LIMITS; i++)
+        limits->values[i] = rows[i].value;
+    limits->off = 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct reading {
+    struct dft_limits limits;
+    const char *path;
+    unsigned line;
+    char *error;
+    size_t size;
+};
+
+static char *trim(char *text)
+{
+    size_t n;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    for (n = strlen(text); n && isspace((unsigned char)text[n - 1]);)
+        n--;
+    text[n] = 0;
+    return text;
+}
+
+static int fail(const struct reading *reading, const char *word, const char *why, const char *nearest)
+{
+    snprintf(reading->error, reading->size, "%s, line %u: %s%s%s%s%s", reading->path, reading->line, word, why,
+             nearest ? " Did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return -EINVAL;
+}
+
+static int fail_word(const struct reading *reading, const char *word)
+{
+    char names[DFT_LIMITS][64];
+    const char *words[DFT_LIMITS + DFT_FINDINGS], *nearest;
+
+    for (unsigned i = 0; i < DFT_LIMITS; i++) {
+        snprintf(names[i], sizeof names[i], "%s.%s", kinds[rows[i].code].word, rows[i].word);
+        words[i] = names[i];
+    }
+    for (unsigned i = 0; i < DFT_FINDINGS; i++)
+        words[DFT_LIMITS + i] = kinds[i].word;
+    nearest = dft_nearest_word(word, strlen(word), words, DFT_LIMITS + DFT_FINDINGS);
+    return fail(reading, word, ": there is no such limit (`dftmerge findings --list` has all).", nearest);
+}
+
+/* "64 KiB" of a unit. Returns 0, or -EINVAL: it is none. */
+static int parse_value(enum unit unit, const char *text, uint64_t *value)
+{
+    char *end;
+    double number = strtod(text, &end);
+
+    if (end == text || !isdigit((unsigned char)*text) || strpbrk(text, "xXnN\n") == text + 1 || !isfinite(number))
+        return -EINVAL;
+    while (isspace((unsigned char)*end))
+        end++;
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        if (suffixes[i].unit != unit || strcmp(suffixes[i].word, end))
+            continue;
+        number *= suffixes[i].factor;
+        if (number > 9e15)
+            return -EINVAL;
+        *value = (uint64_t)llround(number);
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static int set_limit(struct reading *reading, const char *word, const char *text)
+{
+    static const char *const wanted[] = {
+        [UNIT_BYTES] = " is no number of bytes, as in 64 KiB.",
+        [UNIT_NS] = " is no duration, as in 2 ms.",
+        [UNIT_COUNT] = " is no number, as in 20.",
+        [UNIT_SHARE] = " is no share, as in 1 %.",
+        [UNIT_TIMES] = " is no factor, as in 1.5.",
+    };
+
+    for (unsigned i = 0; i < DFT_LIMITS; i++) {
+        size_t n = strlen(kinds[rows[i].code].word);
+
+        if (strncmp(word, kinds[rows[i].code].word, n) || word[n] != '.' || strcmp(word + n + 1, rows[i].word))
+            continue;
+        if (parse_value(rows[i].unit, text, &reading->limits.values[i]))
+            return fail(reading, text, wanted[rows[i].unit], NULL);
+        return 0;
+    }
+    return fail_word(reading, word);
+}
+
+static int set(struct reading *reading, const char *word, const char *text)
+{
+    for (unsigned i = 0; i < DFT_FINDINGS; i++) {
+        if (strcmp(kinds[i].word, word) || i == DFT_FINDING_ANY)
+            continue;
+        if (i == DFT_FINDING_LOST)
+            return fail(reading, word, ": what was lost is always said.", NULL);
+        if (strcmp(text, "on") && strcmp(text, "off"))
+            return fail(reading, text, ": a finding is on or off.", NULL);
+        reading->limits.off &= ~(UINT64_C(1) << i);
+        reading->limits.off |= (uint64_t)!strcmp(text, "off") << i;
+        return 0;
+    }
+    return set_limit(reading, word, text);
+}
+
+static int read_line(struct reading *reading, char *line)
+{
+    char *equals, *word;
+
+    line[strcspn(line, "#")] = 0;
+    word = trim(line);
+    if (!*word)
+        return 0;
+    equals = strchr(word, '=');
+    if (!equals)
+        return fail(reading, word, ": a line is `name = value`.", NULL);
+    *equals = 0;
+    return set(reading, trim(word), trim(equals + 1));
+}
+
+int dft_limits_read(struct dft_limits *limits, const char *path, char *error, size_t size)
+{
+    struct reading reading = {.limits = *limits, .path = path, .error = error, .size = size};
+    char line[LINE_BYTES];
+    FILE *in = fopen(path, "re");
+    int rc = in ? 0 : -errno;
+
+    while (!rc && fgets(line, sizeof line, in)) {
+        reading.line++;
+        if (strlen(line) == sizeof line - 1 && line[sizeof line - 2] != '\n')
+            rc = fail(&reading, "", "the line is too long.", NULL);
+        else
+            rc = read_line(&reading, line);
+    }
+    if (!rc && ferror(in))
+        rc = errno ? -errno : -EIO;
+    if (rc && rc != -EINVAL)
+        snprintf(error, size, "%s: %s", path, strerror(-rc));
+    if (in)
+        fclose(in);
+    if (!rc)
+        *limits = reading.limits;
+    return rc;
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+/* In the largest unit that needs no fraction. */
+static void print_value(FILE *out, enum unit unit, uint64_t value)
+{
+    size_t best = SUFFIXES;
+
+    for (size_t i = 0; i < SUFFIXES; i++)
+        if (suffixes[i].unit == unit && (best == SUFFIXES || (value && fmod((double)value, suffixes[i].factor) == 0)))
+            best = i;
+    fprintf(out, "%.10g%s%s", (double)value / suffixes[best].factor, *suffixes[best].word ? " " : "",
+            suffixes[best].word);
+}
+
+void dft_limits_print(FILE *out, const struct dft_limits *limits)
+{
+    fputs("# Limits of findings. `--rules FILE` reads this form; a line `NAME = off` leaves a finding out.\n", out);
+    for (unsigned code = 0; code < DFT_FINDINGS; code++) {
+        if (*kinds[code].advice)
+            fprintf(out, "\n# %s%s: %s\n", kinds[code].word, limits->off >> code & 1 ? " (off)" : "",
+                    kinds[code].advice);
+        else
+            fputc('\n', out);
+        if (limits->off >> code & 1)
+            fprintf(out, "%s = off\n", kinds[code].word);
+        for (unsigned i = 0; i < DFT_LIMITS; i++) {
+            if (rows[i].code != code)
+                continue;
+            fprintf(out, "%s.%s = ", kinds[code].word, rows[i].word);
+            print_value(out, rows[i].unit, limits->values[i]);
+            fprintf(out, " # %s\n", rows[i].reason);
+        }
+    }
+}

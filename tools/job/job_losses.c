@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What was lost of a job, for people. */
+#include "base/write_text.h"
+#include "job/job.h"
+
+int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source)
+{
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            return 1;
+    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, source);
+}
+
+void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source)
+{
+    uint64_t unread = dft_job_unread(job, source);
+    char capacity[DFT_TEXT_ROOM];
+    const char *comma = "";
+
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
+        if (!job->dropped[reason])
+            continue;
+        fprintf(out, "%s%s events (%s)", comma, dft_text_count(capacity, job->dropped[reason]),
+                dft_drop_text((enum dft_drop)reason));
+        comma = ", ";
+    }
+    if (job->args_cut) {
+        fprintf(out, "%s%s arguments (cut or left out)", comma, dft_text_count(capacity, job->args_cut));
+        comma = ", ";
+    }
+    if (job->missing) {
+        fprintf(out, "%s%s events (written, and missing here)", comma, dft_text_count(capacity, job->missing));
+        comma = ", ";
+    }
+    if (job->damaged) {
+        fprintf(out, "%swhat stood in %s unreadable blocks", comma, dft_text_count(capacity, job->damaged));
+        comma = ", ";
+    }
+    if (job->endless) {
+        fprintf(out, "%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
+                job->endless);
+        comma = ", ";
+    }
+    if (unread)
+        fprintf(out, "%swhat could not be read (%s note%s what)", comma, dft_text_count(capacity, unread),
+                unread == 1 ? " says" : "s say");
+}
