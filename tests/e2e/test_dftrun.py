@@ -52,10 +52,17 @@ def exit_codes_pass_through(directory):
 
 @tests.case
 def usage(directory):
-    for arguments in ([], ["--"], ["--no-such-option", "ls"], ["--stack", "many", "ls"], ["-o"]):
+    for arguments, why in (([], "dftrun -- ls"), (["--"], "which command"), (["--no-such-option", "ls"], "--help"),
+                           (["--stack=many", "ls"], "number of frames"), (["-o"], "--help"), (["--top", "x", "ls"], "number"),
+                           (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
+                           (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
+                           (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),
+                           (["--by", "fiel", "touch", "it-ran"], "fiel")):
         done = dftrun(directory, *arguments)
         equal((done.code, done.out), (2, b""), f"usage: {arguments}")
-        true(done.err, "it says what is wrong")
+        true(why in done.err.decode(), f"{arguments}: {done.err.decode()}")
+    done = dftrun(directory, "--version")
+    true(done.code == 0 and done.out.startswith(b"dftrun ") and not done.err, f"--version: {done}")
     done = dftrun(directory, "--help")
     equal((done.code, done.err), (0, b""), "--help")
     true(b"Example" in done.out and b"dftrun -o" in done.out, "--help has an example")
@@ -64,15 +71,49 @@ def usage(directory):
 
 @tests.case
 def options_reach_the_program(directory):
-    done = dftrun(directory, "-o", "a b/c", "--aggregate", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary",
-                  "--", "env")
+    done = dftrun(directory, "-o", "a b/c", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary", "--", "env",
+                  env=environment(DFTRACER_ENABLE_AGGREGATION=1))
     settings = dict(line.split("=", 1) for line in done.out.decode().splitlines()
                     if line.startswith(("DFTRACER_", "LD_")))
     prefix = settings.pop("DFTRACER_LOG_FILE")
     true(prefix.startswith(str(directory / "a b/c") + "/"), f"DFTRACER_LOG_FILE is {prefix}")
     true(settings.pop("DFTRACER_RUN_ID"), "DFTRACER_RUN_ID")
-    equal(settings, {"DFTRACER_ENABLE": "1", "DFTRACER_ENABLE_AGGREGATION": "1", "DFTRACER_DATA_DIR": "/x:!/x/y",
+    equal(settings, {"DFTRACER_ENABLE": "1", "DFTRACER_ENABLE_AGGREGATION": "0", "DFTRACER_DATA_DIR": "/x:!/x/y",
                      "DFTRACER_STACK": "5", "LD_PRELOAD": str(LIBRARY.resolve())}, "the program's environment")
+
+
+@tests.case
+def how_many_frames(directory):
+    for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--aggregate"], "")):
+        done = dftrun(directory, *options, "--quiet", "sh", "-c", "echo $DFTRACER_STACK $DFTRACER_ENABLE_AGGREGATION")
+        equal(done.out.decode().split(), [frames, "0"] if frames else ["1"], f"{options}")
+
+
+@tests.case
+def the_page_has_the_asked_shape(directory):
+    (directory / "in").write_text("1")
+    done = dftrun(directory, "--by", "file,name", "--top", "1", "cat", "in")
+    true(b"/in " in done.err and b"(the first 1 of " in done.err, f"--by file,name --top 1: {done.err.decode()}")
+
+
+@tests.case
+def json_of_the_page(directory):
+    (directory / "in").write_text("1")
+    done = dftrun(directory, "--json", "page.json", "sh", "-c", "cat in; exit 3")
+    equal((done.code, done.out), (3, b"1"), "code and output")
+    true(b"POSIX" in done.err, f"the page: {done.err.decode()}")
+    true(json.loads((directory / "page.json").read_text())["processes"] >= 2, "processes in JSON")
+    done = dftrun(directory, "--quiet", "--json", "page.json", "cat", "in")
+    equal((done.code, done.out, done.err), (0, b"1", b""), "--quiet")
+    equal(json.loads((directory / "page.json").read_text())["processes"], 1, "the file is replaced")
+    equal(sorted(p.name for p in directory.iterdir()), ["in", "page.json", "traces"], "what is there")
+    done = dftrun(directory, "--json", "no/page.json", "touch", "it-ran")
+    equal((done.code, (directory / "it-ran").exists()), (125, False), "a folder that is not there")
+    true(b"no/page.json" in done.err, done.err.decode())
+    os.mkfifo(directory / "pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=directory, stdout=subprocess.PIPE) as reader:
+        dftrun(directory, "--quiet", "--json", "pipe", "cat", "in")
+        equal(json.loads(reader.stdout.read())["processes"], 1, "JSON through a pipe")
 
 
 def run_id(directory, **variables):
@@ -192,27 +233,98 @@ def a_terminals_interrupt_arrives_once(directory):
 
 
 @tests.case
-def only_rank_0_speaks(directory):
+def rank_0_speaks_where_the_launcher_tells_only_ranks(directory):
     (directory / "in").write_text("1")
     for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK",
                  "MV2_COMM_WORLD_RANK"):
         quiet = dftrun(directory, "cat", "in", env=environment(**{name: 3}))
         equal((quiet.code, quiet.out, quiet.err), (0, b"1", b""), f"{name}=3")
         loud = dftrun(directory, "cat", "in", env=environment(**{name: 0}))
-        true(b"rank 0 alone" in loud.err, f"{name}=0: {loud.err.decode()}")
+        true(b"rank 0 of this job has ended" in loud.err, f"{name}=0: {loud.err.decode()}")
+
+
+GO = """
+asm(".section .note.go.buildid,\\"a\\",@note\\n.long 4\\n.long 4\\n.long 4\\n.asciz \\"Go\\"\\n.byte 0\\n.long 1\\n.previous\\n");
+"""
+
+
+def nothing(directory, *arguments, **more):
+    """Standard error of a run of which nothing was recorded; the last two lines say why, and what to do."""
+    done = dftrun(directory, *arguments, **more)
+    true(not (directory / "traces").exists(), f"{arguments}: nothing was written")
+    return done.code, done.err.decode().splitlines()[-2:]
 
 
 @tests.case
-def says_what_cannot_be_traced(directory):
+def says_why_nothing_was_recorded(directory):
     need("gcc")
-    (directory / "a.c").write_text("int main(void) { return 0; }\n")
+    (directory / "in").write_text("1")
+    (directory / "a.c").write_text("#include <stdio.h>\nint main(void) { fclose(fopen(\"in\", \"r\")); return 7; }\n")
+    (directory / "go.c").write_text((directory / "a.c").read_text() + GO)
+    run(["gcc", "-o", "dynamic", "a.c"], cwd=directory)
     run(["gcc", "-static", "-o", "static", "a.c"], cwd=directory)
-    done = dftrun(directory, "./static")
-    equal(done.code, 0, "exit code")
-    true(b"statically linked" in done.err, f"a static program: {done.err.decode()}")
-    done = dftrun(directory, "true")
-    equal((done.code, done.out), (0, b""), "a program without I/O")
-    true(b"no file I/O" in done.err and not (directory / "traces").exists(), "nothing was written, and it says so")
+    run(["gcc", "-static", "-Wl,--build-id=none", "-o", "go", "go.c"], cwd=directory)
+    (directory / "script").write_text(f"#!{directory}/static\n")
+    (directory / "script").chmod(0o755)
+    for name, why, remedy in (("./static", "statically linked", "-static"), ("./script", "statically linked", "-static"),
+                              ("./go", "a Go program", "strace")):
+        code, said = nothing(directory, name)
+        equal(code, 7, "exit code")
+        true(f"nothing was recorded: '{name}'" in said[0] and why in said[0] and remedy in said[1], f"{name}: {said}")
+    (directory / "musl").write_bytes((directory / "dynamic").read_bytes().replace(b"/ld-linux-x86-64.so.2", b"/ld-musl-x86_64.so.1\0"))
+    (directory / "musl").chmod(0o755)
+    if os.uname().machine == "x86_64":
+        true(b"its C library is musl" in dftrun(directory, "./musl").err, "a program of another C library")
+    code, said = nothing(directory, "true")
+    true(code == 0 and "no file I/O was seen in 'true'" in said[0] and "/proc" in said[1], f"a program without I/O: {said}")
+    code, said = nothing(directory, "cat", "in", env=environment(DFTRACER_DISABLE_IO=1))
+    true("DFTRACER_DISABLE_IO is set" in said[0] and "Unset" in said[1], f"calls that are not wanted: {said}")
+    equal(dftrun(directory, "--quiet", "./static"), (7, b"", b""), "--quiet")
+
+
+@tests.case
+def says_that_other_rights_forbid_it(directory):
+    if os.geteuid():
+        raise Skip("only root can make a program of another user's")
+    directory.chmod(0o755)
+    (directory / "in").write_text("1")
+    shutil.copy("/usr/bin/cat", directory / "cat")
+    os.chown(directory / "cat", 65534, 65534)
+    (directory / "cat").chmod(0o4755)
+    code, said = nothing(directory, "./cat", "in")
+    true(code == 0 and "set-user-id" in said[0] and "copy" in said[1], f"a set-user-id program: {said}")
+    shutil.copy(directory / "cat", directory / "copy")
+    true(b"POSIX" in dftrun(directory, "./copy", "in").err, "what it advises helps")
+
+
+@tests.case
+def says_who_cleans_the_environment(directory):
+    (directory / "in").write_text("1")
+    (directory / "script").write_text("#!/bin/sh\n# unset LD_PRELOAD\nexec env -i cat in\n")
+    (directory / "script").chmod(0o755)
+    for words, where in ((["env", "-i", "cat", "in"], "'env -i' in the command"), (["./script"], "'env -i' in ./script"),
+                         (["sh", "script"], "'env -i' in script"),
+                         (["sh", "-c", "unset LD_PRELOAD; cat in"], "'unset LD_PRELOAD' in the command")):
+        done = dftrun(directory, *words)
+        equal((done.code, done.out), (0, b"1"), "code and output")
+        true(where in done.err.decode() and b"DFTRACER_FOLLOW_EXEC=1" in done.err, f"{words}: {done.err.decode()}")
+        done = dftrun(directory, *words, env=environment(DFTRACER_FOLLOW_EXEC=1))
+        true(b"were not traced" not in done.err and b"in the command" not in done.err, f"followed: {done.err.decode()}")
+        true(f"{directory}/in".encode() in done.err, f"what it advises helps: {done.err.decode()}")
+    done = dftrun(directory, "grep", "env -i", "script")
+    true(done.code == 0 and b"not traced" not in done.err, f"only words of an argument: {done.err.decode()}")
+
+
+@tests.case
+def says_why_a_program_cannot_be_run(directory):
+    (directory / "here").write_text("#!/bin/sh\n")
+    (directory / "strange").write_text("#!/no/such/shell\n")
+    (directory / "strange").chmod(0o755)
+    for name, code, remedy in (("here", 127, "write ./ before"), ("./here", 126, "chmod +x"), ("./strange", 127, "names as interpreter"),
+                               ("/no/where", 127, "path spelled"), ("no-such-program", 127, "not in PATH"), (".", 126, "directory")):
+        got, said = nothing(directory, name)
+        equal(got, code, f"{name}: exit code")
+        true(f"cannot run '{name}'" in said[0] and remedy in said[1], f"{name}: {said}")
 
 
 @tests.case

@@ -4,7 +4,12 @@
 #ifndef DFT_DFTRUN_H
 #define DFT_DFTRUN_H
 
+#include <limits.h>
 #include <stddef.h>
+
+#define DFTRUN_LIBRARY "libdftrace.so"
+
+enum { DFTRUN_USAGE = 2, DFTRUN_OWN = 125 }; /* exit codes */
 
 /* What must be known about a program before a library is preloaded into it. */
 struct dft_program {
@@ -13,13 +18,16 @@ struct dft_program {
     /* sonames of the sanitizer runtimes that the program needs, separated by ':'; they must come
      * first */
     char sanitizers[512];
-    /* why the loader would not preload a library into the program; NULL when it would */
-    const char *untraceable;
+    /* why no call of the program would be seen, and what to do; NULL when calls would be */
+    const char *untraceable, *remedy;
+    char script[4096]; /* the file with the first #!, or empty */
 };
 
 /* Inspects COMMAND as execvp would find it. Never fails: what cannot be read stays empty. */
 void dft_program_inspect(struct dft_program *program, const char *command);
 
+/* Makes the directories that this file lies in. Returns 0 or -errno. */
+int dft_folder_make(const char *file);
 /* Can files that begin with this absolute prefix be created, and can they hold anything? Leaves
  * nothing behind. Returns 0 or -errno. */
 int dft_folder_try(const char *prefix);
@@ -28,6 +36,7 @@ int dft_folder_try(const char *prefix);
 struct dft_outcome {
     int status; /* exit code; 127: not found, 126: found, but cannot be run */
     int signal; /* the signal that killed it, or 0 */
+    int error;  /* why it could not be run, or 0 */
 };
 
 /* Runs argv and waits for its end. The child calls `prepare` with `context` to set its environment
@@ -39,5 +48,71 @@ int dft_child_run(char *const argv[], int (*prepare)(const void *context), const
 
 /* Ends this process in the way the program ended. */
 void dft_child_follow(const struct dft_outcome *outcome) __attribute__((noreturn));
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+/* What the launcher says of this process. */
+struct dft_launch {
+    int rank;       /* -1: no rank of a job */
+    int size;       /* of the job; 0: not known */
+    int local_size; /* ranks of this node; 0: not known */
+    char id[256];   /* the same for all ranks of this launch, and for no others; empty: not known */
+};
+
+void dft_launch_find(struct dft_launch *launch);
+/* The value of a variable, or NULL when it is empty. */
+const char *dft_run_variable(const char *name);
+
+struct dft_ranks {
+    int file;        /* what the ranks of this node share, or -1 */
+    int nested;      /* a dftrun around this one is the rank */
+    const char *why; /* why the last rank would not be known */
+    char path[64];   /* of the file */
+};
+
+enum dft_ends {
+    DFT_ENDS_BEFORE,  /* another rank ends later, or speaks */
+    DFT_ENDS_LAST,    /* all ranks have ended; this is said to one rank alone */
+    DFT_ENDS_UNKNOWN, /* nobody can know; this is said to one rank alone */
+};
+
+/* Begins before the program, and after all processes that outlive it have been forked. */
+void dft_ranks_begin(struct dft_ranks *ranks, const struct dft_launch *launch);
+/* Where all ranks write into one directory, one of them is told that it is the last. */
+enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *launch, const char *directory);
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+struct dft_run {
+    /* options; NULL: not given */
+    const char *directory, *data_dir, *stack, *by, *top, *json;
+    int aggregate, no_page, quiet, node;
+    char **command;
+
+    char home[PATH_MAX];    /* where dftrun lies */
+    char library[PATH_MAX]; /* libdftrace.so */
+    char place[PATH_MAX];   /* the absolute directory of the traces */
+    char prefix[PATH_MAX];  /* absolute; trace files are <prefix>-... */
+    struct dft_program program;
+    struct dft_launch launch;
+    struct dft_ranks ranks;
+};
+
+/* Returns 0 or an exit code, after it has said why. */
+int dft_run_parse(struct dft_run *run, int argc, char **argv);
+
+/* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
+int dft_page_check(const struct dft_run *run, int loud);
+/* Can the file of --json be written? Returns 0 or -errno. */
+int dft_page_try_json(const struct dft_run *run);
+/* Prints the page and writes the JSON, or says why there are none. */
+void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome);
+/* Says how to get the page of a job whose last rank is not known. */
+void dft_page_point(const struct dft_run *run);
+
+/* Says why nothing was recorded. */
+void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outcome);
+/* Says why programs of this run were not traced, where that is known. */
+void dft_reason_note(const struct dft_run *run);
 
 #endif

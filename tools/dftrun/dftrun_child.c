@@ -124,6 +124,7 @@ int dft_child_run(char *const argv[], int (*prepare)(const void *context), const
 
         if (failed)
             fprintf(stderr, "dftrun: cannot run '%s': %s\n", argv[0], strerror(failed));
+        outcome->error = failed;
         error = wait_for_child(&signals, outcome);
     }
     close(report[0]);

@@ -92,6 +92,16 @@ static int try_once(const char *prefix)
     return error;
 }
 
+int dft_folder_make(const char *file)
+{
+    char path[PATH_MAX];
+    size_t made;
+
+    if (snprintf(path, sizeof path, "%s", file) >= (int)sizeof path)
+        return -ENAMETOOLONG;
+    return make_directories(path, &made);
+}
+
 int dft_folder_try(const char *prefix)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;

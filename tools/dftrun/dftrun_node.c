@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dftrun/dftrun.h"
 #include "dftrun/dftrun_node.h"
 #include "format/encode.h"
 
@@ -114,19 +115,6 @@ static void read_boot_id(char *text, size_t size)
     text[strcspn(text, "\n")] = 0;
 }
 
-/* Makes the directory of the traces, and what it lies in. */
-static void make_directories(const char *directory)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof path, "%s/", directory);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-}
-
 /* Takes the lock of this node in this directory. Returns its descriptor, -EWOULDBLOCK: another process
  * has it, or -errno. The lock goes with its holder. */
 static int take_lock(const struct sampler *sampler, const char *directory, char *path, size_t size)
@@ -184,7 +172,8 @@ pid_t dft_node_start(const char *directory)
 
     gethostname(sampler.host, sizeof sampler.host - 1);
     read_boot_id(sampler.boot_id, sizeof sampler.boot_id);
-    make_directories(directory);
+    snprintf(lock, sizeof lock, "%s/", directory);
+    dft_folder_make(lock);
     fd = take_lock(&sampler, directory, lock, sizeof lock);
     if (fd < 0)
         return fd == -EWOULDBLOCK ? 0 : fd;

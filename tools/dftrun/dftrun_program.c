@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
@@ -43,8 +45,9 @@ static int image_open(struct image *image, const char *path)
         return -ENOEXEC;
     image->bytes = map;
     image->size = (size_t)st.st_size;
-    image->privileged =
-        (st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid());
+    image->privileged = (st.st_mode & S_ISUID && st.st_uid != geteuid()) ||
+                        (st.st_mode & S_ISGID && st.st_gid != getegid()) ||
+                        (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
     return 0;
 }
 
@@ -154,30 +157,68 @@ static void note_sanitizers(struct dft_program *program, const struct image *ima
     }
 }
 
-static void inspect_elf(struct dft_program *program, const struct image *image)
+/* Has this segment of notes one of the Go linker's? It is the first one. */
+static int is_go_note(const struct image *image, const Elf64_Phdr *p)
 {
-    const Elf64_Ehdr *ehdr = image_at(image, 0, sizeof(*ehdr));
-    int loaded = 0;
+    const char *note = image_at(image, p->p_offset, sizeof(Elf64_Nhdr) + 4);
 
-    if (!ehdr || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) != 0)
-        return;
-    if (ehdr->e_ident[EI_CLASS] != ELFCLASS64) {
-        program->untraceable = "it is a 32-bit program";
-        return;
-    }
-    if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff % _Alignof(Elf64_Phdr))
-        return;
+    return note && p->p_filesz >= sizeof(Elf64_Nhdr) + 4 && !memcmp(note + sizeof(Elf64_Nhdr), "Go\0", 4);
+}
+
+static int is_musl(const struct image *image, const Elf64_Phdr *p)
+{
+    const char *loader = image_at(image, p->p_offset, p->p_filesz);
+
+    return loader && memmem(loader, p->p_filesz, "/ld-musl-", 9);
+}
+
+static void refuse(struct dft_program *program, const char *why, const char *remedy)
+{
+    program->untraceable = why;
+    program->remedy = remedy;
+}
+
+static void inspect_segments(struct dft_program *program, const struct image *image, const Elf64_Ehdr *ehdr)
+{
+    int loaded = 0, go = 0, musl = 0;
+
     for (unsigned i = 0; i < ehdr->e_phnum; i++) {
         const Elf64_Phdr *p = image_at(image, ehdr->e_phoff + (uint64_t)i * sizeof(*p), sizeof(*p));
 
-        loaded |= p && p->p_type == PT_INTERP;
-        if (p && p->p_type == PT_DYNAMIC && p->p_offset % _Alignof(Elf64_Dyn) == 0)
+        if (!p)
+            continue;
+        loaded |= p->p_type == PT_INTERP;
+        musl |= p->p_type == PT_INTERP && is_musl(image, p);
+        go |= p->p_type == PT_NOTE && is_go_note(image, p);
+        if (p->p_type == PT_DYNAMIC && p->p_offset % _Alignof(Elf64_Dyn) == 0)
             note_sanitizers(program, image, ehdr, p);
     }
-    if (!loaded)
-        program->untraceable = "it is statically linked";
+    if (go)
+        refuse(program, "it is a Go program, which asks the kernel without the C library",
+               "Trace its system calls (strace -f -c); programs that it runs are traced as usual.");
+    else if (!loaded)
+        refuse(program, "it is statically linked, and nothing can be preloaded into it",
+               "Link it without -static; programs that it runs are traced as usual.");
+    else if (musl)
+        refuse(program, "its C library is musl, and " DFTRUN_LIBRARY " needs glibc", "Build it with glibc.");
     else if (image->privileged)
-        program->untraceable = "it runs with other privileges (set-user-id)";
+        refuse(program, "it runs with other privileges (set-user-id), and the loader then preloads nothing",
+               "Run it as its owner, or run a copy without that right (cp makes one).");
+}
+
+static void inspect_elf(struct dft_program *program, const struct image *image)
+{
+    const Elf64_Ehdr *own = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+    const Elf64_Ehdr *ehdr = image_at(image, 0, sizeof(*ehdr));
+
+    if (!ehdr || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) != 0)
+        return;
+    if (ehdr->e_ident[EI_CLASS] != ELFCLASS64)
+        refuse(program, "it is a 32-bit program, and " DFTRUN_LIBRARY " has 64 bits", "Build it for 64 bits.");
+    else if (own && ehdr->e_machine != own->e_machine)
+        refuse(program, "it is a program of another kind of machine", "Build it for this machine.");
+    else if (ehdr->e_phentsize == sizeof(Elf64_Phdr) && ehdr->e_phoff % _Alignof(Elf64_Phdr) == 0)
+        inspect_segments(program, image, ehdr);
 }
 
 void dft_program_inspect(struct dft_program *program, const char *command)
@@ -194,6 +235,8 @@ void dft_program_inspect(struct dft_program *program, const char *command)
         if (image_open(&image, program->path) < 0)
             return;
         again = interpreter(&image, name, sizeof(name));
+        if (again && !*program->script)
+            strcpy(program->script, program->path);
         if (again)
             find_by_path(program->path, sizeof(program->path), name);
         else

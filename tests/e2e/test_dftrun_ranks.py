@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dftrun in a job: the last rank to end prints the page of the whole job, once."""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from tracing import DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, run, true
+
+tests = Tests()
+WAIT = "import os, sys\nopen('in', 'rb').read()\nprint('ready', flush=True)\nsys.stdin.read()\nopen('in', 'rb').read()\n"
+
+
+def launch(rank, size, name, **more):
+    """The variables of Open MPI's launcher."""
+    return environment(OMPI_COMM_WORLD_RANK=rank, OMPI_COMM_WORLD_SIZE=size, PMIX_NAMESPACE=name, **more)
+
+
+class Rank:
+    """A rank that reads a file, says that it is ready, and ends when it is told to."""
+
+    def __init__(self, directory, rank, size, name, *options, program=None, before=(), env=None):
+        command = program or [sys.executable, "-S", "-E", "-c", WAIT]
+        self.process = subprocess.Popen([*before, DFTRUN, *options, "--", *command], cwd=directory,
+                                        env=env or launch(rank, size, name), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if not program:
+            equal(self.process.stdout.readline(), b"ready\n", f"rank {rank}")
+
+    def end(self):
+        """What it has printed on standard error."""
+        err = self.process.communicate(timeout=SECONDS)[1].decode()
+        self.code = self.process.returncode
+        return err
+
+    def kill(self):
+        """dftrun itself is killed; its program ends with its input."""
+        self.process.kill()
+        self.end()
+
+
+def job_id(directory, name="job"):
+    return f"{name}-{directory.name}"
+
+
+def shared_files():
+    """Files of jobs in which nobody lives: other jobs may run beside this test."""
+    left = set()
+    for path in SHARED_MEMORY.glob(f"dftrun-{os.getuid()}-*"):
+        try:
+            with open(path, "r+b") as file:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.add(path.name)
+        except OSError:
+            pass
+    return left
+
+
+def start(directory, size, name="job", **more):
+    (directory / "in").write_text("x" * 1000)
+    return [Rank(directory, rank, size, job_id(directory, name), **more) for rank in range(size)]
+
+
+def is_whole(page, size):
+    true(f"{size} processes" in page or re.search(rf"processes\s+{size}\b", page) or f"{size} ranks" in page,
+         f"the page of all {size} ranks: {page}")
+    true("Traces of all ranks" in page, page)
+
+
+@tests.case
+def the_last_rank_prints_the_whole_job(directory):
+    before = shared_files()
+    for order in ((0, 1, 2), (2, 0, 1)):
+        ranks = start(directory, 3)
+        pages = [ranks[r].end() for r in order]
+        equal(pages[:2], ["", ""], "those that end first")
+        is_whole(pages[2], 3)
+        shutil.rmtree(directory / "traces")
+    equal(shared_files() - before, set(), "files of the node")
+
+
+@tests.case
+def ranks_that_follow_each_other(directory):
+    """Each ends before the next begins: nobody lives, and still not all were there."""
+    before = shared_files()
+    (directory / "in").write_text("x")
+    for rank in range(3):
+        page = Rank(directory, rank, 3, job_id(directory)).end()
+        if rank < 2:
+            equal(page, "", f"rank {rank}")
+    is_whole(page, 3)
+    equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
+    equal(shared_files() - before, set(), "files of the node")
+
+
+@tests.case
+def many_ranks_end_at_once(directory):
+    (directory / "in").write_text("x")
+    for _ in range(4):
+        ranks = [Rank(directory, rank, 12, job_id(directory), program=["cat", "in"]) for rank in range(12)]
+        pages = [page for page in [rank.end() for rank in ranks] if page]
+        equal(len(pages), 1, f"pages: {pages}")
+        is_whole(pages[0], 12)
+        shutil.rmtree(directory / "traces")
+
+
+@tests.case
+def a_rank_that_is_killed(directory):
+    ranks = start(directory, 3)
+    ranks[1].kill()
+    equal(ranks[0].end(), "", "rank 0")
+    is_whole(ranks[2].end(), 3)
+
+
+@tests.case
+def a_program_that_is_killed(directory):
+    (directory / "in").write_text("x")
+    ranks = [Rank(directory, rank, 2, job_id(directory), program=["sh", "-c", "cat in; kill -9 $$"]) for rank in range(2)]
+    pages = [page for page in [rank.end() for rank in ranks] if page]
+    equal([rank.code for rank in ranks], [-signal.SIGKILL] * 2, "how they ended")
+    equal(len(pages), 1, f"pages: {pages}")
+    is_whole(pages[0], 2)
+
+
+@tests.case
+def what_a_killed_job_has_left(directory):
+    """The next job of the same name begins anew, though all of the first were killed."""
+    before = shared_files()
+    for rank in start(directory, 2):
+        rank.kill()
+    ranks = start(directory, 2)
+    equal(ranks[0].end(), "", "rank 0")
+    true("Traces of all ranks" in ranks[1].end(), "rank 1")
+    equal(shared_files() - before, set(), "files of the node")
+
+
+@tests.case
+def two_jobs_in_one_directory(directory):
+    first, second = start(directory, 2, "first"), start(directory, 2, "second")
+    equal([first[0].end(), second[1].end()], ["", ""], "one rank of each job")
+    for job in (first[1], second[0]):
+        is_whole(job.end(), 2)
+
+
+@tests.case
+def a_rank_that_runs_several_programs(directory):
+    (directory / "in").write_text("x")
+    script = ["sh", "-c", f"cat in; {DFTRUN} -- cat in; cat in"]
+    ranks = [Rank(directory, rank, 2, job_id(directory), program=script) for rank in range(2)]
+    pages = [page for page in [rank.end() for rank in ranks] if page]
+    equal(len(pages), 1, f"pages: {pages}")
+    true("Traces of all ranks" in pages[0], pages[0])
+
+
+def unshared(directory):
+    """A command before dftrun that gives it a /dev/shm of its own, as another node has."""
+    command = ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && exec \"$@\"", "sh"]
+    need("unshare")
+    if run([*command, "true"], cwd=directory).code:
+        raise Skip("no file system can be mounted here")
+    return command
+
+
+@tests.case
+def several_nodes_share_a_directory(directory):
+    command = unshared(directory)
+    for order in ((0, 1), (1, 0)):
+        ranks = start(directory, 2, before=command)
+        equal(ranks[order[0]].end(), "", "the first to end")
+        is_whole(ranks[order[1]].end(), 2)
+        equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
+        shutil.rmtree(directory / "traces")
+    ranks = [Rank(directory, r, 6, job_id(directory), program=["cat", "in"], before=command) for r in range(6)]
+    pages = [page for page in [rank.end() for rank in ranks] if page]
+    equal(len(pages), 1, f"pages: {pages}")
+    is_whole(pages[0], 6)
+
+
+@tests.case
+def the_last_rank_cannot_be_known(directory):
+    (directory / "in").write_text("x")
+    for env in (environment(PMI_RANK=0, PMI_SIZE=2), environment(SLURM_PROCID=0, SLURM_JOB_ID=4, SLURM_STEP_ID=0),
+                launch(0, 2, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=1)):
+        done = run([DFTRUN, "cat", "in"], cwd=directory, env=env)
+        equal((done.code, done.out, done.err.count(b"\n")), (0, b"x", 6), f"six lines: {done.err.decode()}")
+        true(f"dftmerge {directory}/traces\n".encode() in done.err, done.err.decode())
+    for env in (environment(PMI_RANK=1, PMI_SIZE=2), launch(1, 2, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=1)):
+        equal(run([DFTRUN, "cat", "in"], cwd=directory, env=env), (0, b"x", b""), "rank 1")
+    equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
+
+
+@tests.case
+def a_batch_script_is_no_rank(directory):
+    (directory / "in").write_text("x")
+    done = run([DFTRUN, "cat", "in"], cwd=directory, env=environment(SLURM_PROCID=0, SLURM_JOB_ID=4, SLURM_NTASKS=8))
+    true(b"Traces: " in done.err, done.err.decode())
+
+
+@tests.case
+def a_job_of_slurm(directory):
+    (directory / "in").write_text("x")
+    ranks = [Rank(directory, r, 2, "", env=environment(SLURM_PROCID=r, SLURM_JOB_ID=f"77{os.getpid()}", SLURM_STEP_ID=1,
+                                                       SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE="2"))
+             for r in range(2)]
+    equal(ranks[0].end(), "", "rank 0")
+    is_whole(ranks[1].end(), 2)
+
+
+@tests.case
+def one_json_of_the_job(directory):
+    (directory / "in").write_text("x")
+    ranks = [Rank(directory, rank, 2, job_id(directory), "--quiet", "--json", "page.json") for rank in range(2)]
+    equal([rank.end() for rank in ranks], ["", ""], "--quiet")
+    equal(json.loads((directory / "page.json").read_text())["ranks"], 2, "ranks")
+    equal(sorted(p.name for p in directory.glob("page*")), ["page.json"], "what is there")
+
+
+@tests.case
+def under_mpirun(directory):
+    need("mpirun")
+    (directory / "in").write_text("x")
+    before = shared_files()
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", DFTRUN, "--", "cat", "in"]
+    plain = run([*command[:6], "true"], cwd=directory)
+    if plain.code:
+        raise Skip(f"mpirun does not run here: {plain.err.decode().strip()}")
+    done = run(command, cwd=directory)
+    equal((done.code, done.out), (0, b"xxx"), f"code and output: {done.err.decode()}")
+    equal(done.err.count(b"Traces of all ranks"), 1, done.err.decode())
+    is_whole(done.err.decode(), 3)
+    equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
+    equal(shared_files() - before, set(), "files of the node")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

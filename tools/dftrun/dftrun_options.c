@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of dftrun. What contradicts itself is refused before the program runs. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+static void print_help(FILE *out)
+{
+    fputs(
+        "usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+        "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n"
+        "\n"
+        "  -o, --output DIR   directory for the trace files (default: traces)\n"
+        "      --aggregate    keep aggregates only, no single events: 0.15 to 3 bytes a call\n"
+        "      --data-dir D   trace only files below these directories (colon-separated; a leading ! excludes,\n"
+        "                     from everything where no directory is named)\n"
+        "      --stack [N]    record call stacks up to N frames deep (default: 16)\n"
+        "      --node         sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR\n"
+        "  -b, --by KEYS      print a table by these keys in place of the page: dftmerge summary --help\n"
+        "  -n, --top N        print at most N lines of each table (0: all)\n"
+        "      --json FILE    write the page as JSON, too; FILE is replaced when the JSON is complete\n"
+        "      --no-summary   print no page afterwards\n"
+        "  -q, --quiet        print no page, and no notes: only why something failed\n"
+        "  -V, --version      print the version\n"
+        "  -h, --help         this text\n"
+        "\n"
+        "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
+        "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
+        "variables. In an MPI or Slurm job the last rank to end prints the page of the whole job.\n"
+        "\n"
+        "Examples:\n"
+        "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
+        "  dftrun --stack --by line --top 5 -- ./app\n"
+        "  mpirun -n 4 dftrun -o traces --json page.json -- ./app\n",
+        out);
+}
+
+static int is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+/* A number behind the option is its own; no command has such a name. */
+static int take_stack(struct dft_run *run, char **argv)
+{
+    run->stack = "16";
+    if (optarg || (argv[optind] && is_number(argv[optind])))
+        run->stack = optarg ? optarg : argv[optind++];
+    if (is_number(run->stack))
+        return 0;
+    fprintf(stderr, "dftrun: --stack takes a number of frames, not '%s'\n", run->stack);
+    return DFTRUN_USAGE;
+}
+
+static int take_top(struct dft_run *run)
+{
+    run->top = optarg;
+    if (is_number(run->top))
+        return 0;
+    fprintf(stderr, "dftrun: --top takes a number of lines, not '%s'\n", run->top);
+    return DFTRUN_USAGE;
+}
+
+static int contradict(const char *first, const char *second, const char *why)
+{
+    fprintf(stderr, "dftrun: %s and %s contradict each other: %s\n", first, second, why);
+    return DFTRUN_USAGE;
+}
+
+static int check(const struct dft_run *run)
+{
+    const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
+    struct stat st;
+
+    if (shape && run->no_page && !run->json)
+        return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
+    if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
+        return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");
+    if (run->json && (!*run->json || !strcmp(run->json, "-"))) {
+        fputs("dftrun: --json takes the name of a file: standard output is the program's\n", stderr);
+        return DFTRUN_USAGE;
+    }
+    if (run->json && !stat(run->json, &st) && S_ISDIR(st.st_mode)) {
+        fprintf(stderr, "dftrun: --json %s: that is a directory; name a file in it\n", run->json);
+        return DFTRUN_USAGE;
+    }
+    if (!*run->command) {
+        fputs("dftrun: which command shall be traced? For example: dftrun -- ls -l\n", stderr);
+        return DFTRUN_USAGE;
+    }
+    return 0;
+}
+
+enum { AGGREGATE = 256, DATA_DIR, STACK, NODE, JSON, NO_SUMMARY };
+
+/* Where the text of an option belongs, or NULL. */
+static const char **text_of(struct dft_run *run, int option)
+{
+    switch (option) {
+    case 'o':
+        return &run->directory;
+    case 'b':
+        return &run->by;
+    case DATA_DIR:
+        return &run->data_dir;
+    case JSON:
+        return &run->json;
+    default:
+        return NULL;
+    }
+}
+
+int dft_run_parse(struct dft_run *run, int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"aggregate", no_argument, NULL, AGGREGATE},
+                                            {"data-dir", required_argument, NULL, DATA_DIR},
+                                            {"stack", optional_argument, NULL, STACK},
+                                            {"node", no_argument, NULL, NODE},
+                                            {"by", required_argument, NULL, 'b'},
+                                            {"top", required_argument, NULL, 'n'},
+                                            {"json", required_argument, NULL, JSON},
+                                            {"no-summary", no_argument, NULL, NO_SUMMARY},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"version", no_argument, NULL, 'V'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    int option, error = 0;
+
+    run->directory = "traces";
+    while (!error && (option = getopt_long(argc, argv, "+o:b:n:qVh", options, NULL)) != -1) {
+        const char **text = text_of(run, option);
+
+        if (text) {
+            *text = optarg;
+            continue;
+        }
+        switch (option) {
+        case AGGREGATE:
+            run->aggregate = 1;
+            break;
+        case STACK:
+            error = take_stack(run, argv);
+            break;
+        case NODE:
+            run->node = 1;
+            break;
+        case 'n':
+            error = take_top(run);
+            break;
+        case 'q':
+        case NO_SUMMARY:
+            run->quiet |= option == 'q';
+            run->no_page = 1;
+            break;
+        case 'V':
+            puts("dftrun " DFT_VERSION);
+            exit(0);
+        case 'h':
+            print_help(stdout);
+            exit(0);
+        default:
+            fputs("Try: dftrun --help\n", stderr);
+            error = DFTRUN_USAGE;
+        }
+    }
+    run->command = argv + optind;
+    return error ? error : check(run);
+}

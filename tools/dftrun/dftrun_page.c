@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* The page that follows a run: dftmerge prints it, for people and as JSON. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+#define ARGUMENTS 16
+
+/* Did the run leave a file with something in it? Of a job, any trace may be. */
+static int wrote_something(const struct dft_run *run, int is_job)
+{
+    const char *name = is_job ? "" : strrchr(run->prefix, '/') + 1;
+    struct dirent *entry;
+    struct stat st;
+    int found = 0;
+    DIR *dir = opendir(run->place);
+
+    while (!found && dir && (entry = readdir(dir)))
+        found = strncmp(entry->d_name, name, strlen(name)) == 0 && strstr(entry->d_name, ".dft") &&
+                entry->d_name[0] != '.' && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_size > 0;
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Makes the glob of this run's files, and escapes characters that have a meaning in a glob. */
+static int make_glob(const struct dft_run *run, char *glob, size_t capacity)
+{
+    size_t n = 0;
+
+    for (const char *p = run->prefix; *p && n + 4 < capacity; p++) {
+        if (strchr("*?[\\", *p))
+            glob[n++] = '\\';
+        glob[n++] = *p;
+    }
+    return n + 4 < capacity ? (strcpy(glob + n, "-*"), 0) : -ENAMETOOLONG;
+}
+
+/* Makes a pattern for --run that fits this name. */
+static void make_pattern(char *pattern, size_t capacity, const char *name)
+{
+    snprintf(pattern, capacity, "%s", name);
+    for (char *p = pattern; (p = strpbrk(p, ",*?[\\")); p++)
+        *p = '?';
+}
+
+/* --- dftmerge --------------------------------------------------------------------------------- */
+
+/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or -errno. */
+static int run_dftmerge(const struct dft_run *run, const char *const *arguments, int out, int err)
+{
+    char path[PATH_MAX];
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        setenv("DFTRACER_ENABLE", "0", 1);
+        if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+            _exit(DFTRUN_OWN);
+        if (snprintf(path, sizeof path, "%s/dftmerge", run->home) < (int)sizeof path)
+            execv(path, (char **)(uintptr_t)arguments);
+        execvp("dftmerge", (char **)(uintptr_t)arguments);
+        fprintf(stderr, "dftrun: dftmerge was not found; the traces are in %s\n", run->place);
+        _exit(DFTRUN_OWN);
+    }
+    if (pid < 0)
+        return -errno;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : DFTRUN_OWN;
+}
+
+/* Appends what the user asked for. */
+static void add_shape(const struct dft_run *run, const char **arguments, int n)
+{
+    if (run->by) {
+        arguments[n++] = "--by";
+        arguments[n++] = run->by;
+    }
+    if (run->top) {
+        arguments[n++] = "--top";
+        arguments[n++] = run->top;
+    }
+    arguments[n] = NULL;
+}
+
+int dft_page_check(const struct dft_run *run, int loud)
+{
+    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "/dev/null"};
+    int null, code = 0;
+
+    if (!run->by && !run->top)
+        return 0;
+    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    add_shape(run, arguments, 3);
+    if (null >= 0 && run_dftmerge(run, arguments, null, null) == DFTRUN_USAGE)
+        code = DFTRUN_USAGE;
+    if (code && loud)
+        run_dftmerge(run, arguments, null, STDERR_FILENO);
+    if (null >= 0)
+        close(null);
+    return code;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* What is no regular file (a pipe, a terminal) is written as it is. */
+static int open_json(const struct dft_run *run, char *temporary, size_t capacity)
+{
+    struct stat st;
+    int fd, special = !stat(run->json, &st) && !S_ISREG(st.st_mode);
+    int n = snprintf(temporary, capacity, special ? "%s" : "%s.%d.tmp", run->json, (int)getpid());
+
+    if (n >= (int)capacity)
+        return -ENAMETOOLONG;
+    fd = open(temporary, special ? O_WRONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd < 0 ? -errno : fd;
+}
+
+/* dftmerge fails also where it has printed everything of a trace that is damaged. */
+static int is_complete(int fd)
+{
+    char end[2];
+    off_t size = lseek(fd, 0, SEEK_END);
+
+    return size > 2 && pread(fd, end, 2, size - 2) == 2 && end[0] == '}' && end[1] == '\n';
+}
+
+static int close_json(const struct dft_run *run, const char *temporary, int fd, int error)
+{
+    const int own = strcmp(temporary, run->json) != 0;
+
+    if (close(fd) < 0 && !error)
+        error = -errno;
+    if (!error && own && rename(temporary, run->json) < 0)
+        error = -errno;
+    if (error && own)
+        unlink(temporary);
+    return error;
+}
+
+int dft_page_try_json(const struct dft_run *run)
+{
+    char temporary[PATH_MAX];
+    struct stat st;
+    int fd;
+
+    if (!run->json || (!stat(run->json, &st) && !S_ISREG(st.st_mode)))
+        return 0;
+    fd = open_json(run, temporary, sizeof temporary);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    unlink(temporary);
+    return 0;
+}
+
+static void write_json(const struct dft_run *run, const char *const *what)
+{
+    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--json", "--run", what[0], what[1]};
+    char temporary[PATH_MAX];
+    int fd = open_json(run, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
+
+    add_shape(run, arguments, 6);
+    if (!error) {
+        code = run_dftmerge(run, arguments, fd, STDERR_FILENO);
+        if (code == 1 && is_complete(fd))
+            code = 0;
+        error = close_json(run, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
+    }
+    if (code > 0)
+        fprintf(stderr, "dftrun: %s was not written: dftmerge failed, see above\n", run->json);
+    else if (error)
+        fprintf(stderr, "dftrun: %s was not written: %s; later: dftmerge summary --json %s\n", run->json,
+                strerror(-error), run->place);
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
+void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome)
+{
+    const int is_job = run->launch.rank >= 0 && *run->launch.id;
+    const char *id = dft_run_variable("DFTRACER_RUN_ID");
+    char glob[2 * PATH_MAX], pattern[sizeof run->launch.id];
+    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", is_job ? pattern : "all",
+                                        is_job ? run->place : glob};
+
+    if (run->no_page && !run->json)
+        return;
+    if (!wrote_something(run, is_job)) {
+        dft_reason_print(run, outcome);
+        return;
+    }
+    make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
+    if (make_glob(run, glob, sizeof glob) < 0)
+        return;
+    if (run->json)
+        write_json(run, arguments + 3);
+    if (run->no_page)
+        return;
+    add_shape(run, arguments, 5);
+    run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    dft_reason_note(run);
+    fprintf(stderr,
+            is_job ? "Traces of all ranks: %s (slow ranks: dftmerge ranks)\n" : "Traces: %s (more: dftmerge --help)\n",
+            run->place);
+}
+
+void dft_page_point(const struct dft_run *run)
+{
+    if (run->no_page && !run->json)
+        return;
+    fprintf(stderr,
+            "job       rank 0 of this job has ended: %s\n"
+            "page      none yet, because the rank that ends last is not known: %s\n"
+            "json      %s\n"
+            "traces    %s\n"
+            "whole job dftmerge %s\n"
+            "ranks     dftmerge ranks %s\n",
+            run->command[0], run->ranks.why, run->json ? "none yet: dftmerge summary --json DIR" : "not asked for",
+            run->place, run->place, run->place);
+}

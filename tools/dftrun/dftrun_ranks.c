@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out which rank of a job ends last.
+ *
+ * The ranks of a node share a file in the memory of the node. A byte of it is a rank: written when the
+ * rank begins, and locked while the rank lives. The kernel takes the lock away when a rank is killed.
+ * Who ends and sees no lock is the last of its node, and knows how many ranks were there. If these are not all,
+ * the last of each node leaves that number in the directory of the traces, as the name of a file. Who
+ * finds that the numbers make the whole job takes them away; only one can. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+#include "format/hash.h"
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+#define MUTEX ((off_t)1 << 40) /* this byte is locked while a rank looks at the others */
+#define TRIES 500              /* of 10 ms; a rank that is stopped may hold the mutex */
+
+static int lock_bytes(int fd, short type, off_t start, off_t length)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+
+    return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+static int any_alive(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = MUTEX};
+
+    return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}
+
+static int take_mutex(int fd)
+{
+    const struct timespec pause = {0, 10000000};
+    int error = -EAGAIN;
+
+    for (int i = 0; i < TRIES && (error == -EAGAIN || error == -EACCES); i++) {
+        if (i)
+            nanosleep(&pause, NULL);
+        error = lock_bytes(fd, F_WRLCK, MUTEX, 1);
+    }
+    return error;
+}
+
+static uint64_t id_of(const struct dft_launch *launch)
+{
+    return dft_name_id(launch->id, strlen(launch->id));
+}
+
+/* Opens the file of this node, and takes the mutex. Returns the descriptor or -errno. */
+static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch, const char *place)
+{
+    struct stat st;
+    int error = 0, fd;
+
+    snprintf(ranks->path, sizeof ranks->path, "%s/dftrun-%u-%016llx", place, (unsigned)geteuid(),
+             (unsigned long long)id_of(launch));
+    for (;;) {
+        fd = open(ranks->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            return -errno;
+        error = take_mutex(fd);
+        if (!error && fstat(fd, &st) < 0)
+            error = -errno;
+        if (!error && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
+            error = -EPERM;
+        if (!error && st.st_nlink)
+            return fd;
+        close(fd); /* the last of earlier ranks has removed it meanwhile */
+        if (error)
+            return error;
+    }
+}
+
+void dft_ranks_begin(struct dft_ranks *ranks, const struct dft_launch *launch)
+{
+    const char *place = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+    int fd;
+
+    *ranks = (struct dft_ranks){.file = -1, .why = "the launcher does not name the job, or not its size"};
+    if (launch->rank < 0 || launch->size == 1 || launch->rank >= launch->size || !*launch->id)
+        return;
+    fd = open_shared(ranks, launch, place);
+    ranks->why = "the ranks of a node cannot share a file in /dev/shm or /tmp";
+    if (fd < 0)
+        return;
+    if (!any_alive(fd) && ftruncate(fd, 0) < 0) /* left by ranks that were all killed */
+        goto no;
+    if (lock_bytes(fd, F_WRLCK, launch->rank, 1)) {
+        ranks->nested = 1;
+        goto no;
+    }
+    if (pwrite(fd, "1", 1, launch->rank) != 1)
+        goto no;
+    lock_bytes(fd, F_UNLCK, MUTEX, 1);
+    ranks->file = fd;
+    return;
+no:
+    close(fd);
+}
+
+/* How many ranks were on this node, and was rank 0 one of them? */
+static int count_ranks(int fd, int *has_first)
+{
+    char bytes[4096];
+    off_t at = 0;
+    ssize_t n;
+    int count = 0;
+
+    *has_first = 0;
+    while ((n = pread(fd, bytes, sizeof bytes, at)) > 0) {
+        *has_first |= !at && bytes[0];
+        for (ssize_t i = 0; i < n; i++)
+            count += bytes[i] != 0;
+        at += n;
+    }
+    return count;
+}
+
+/* --- several nodes ---------------------------------------------------------------------------- */
+
+static int is_local(const char *directory)
+{
+    struct statfs st;
+
+    if (statfs(directory, &st) < 0)
+        return 0;
+    return st.f_type == TMPFS_MAGIC || st.f_type == EXT4_SUPER_MAGIC || st.f_type == XFS_SUPER_MAGIC ||
+           st.f_type == BTRFS_SUPER_MAGIC || st.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Leaves the number of ranks as a file in `marks`. Another rank may take the directory away meanwhile. */
+static int leave_mark(const char *marks, const char *host, int count)
+{
+    char path[PATH_MAX];
+    int fd = -1;
+
+    snprintf(path, sizeof path, "%.*s/%s-%d=%d", PATH_MAX - 128, marks, host, (int)getpid(), count);
+    for (int i = 0; fd < 0 && i < 3; i++) {
+        if (dft_folder_make(path) < 0)
+            return -errno;
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    return 0;
+}
+
+/* Adds up all marks; with `removing`, they go. */
+static long add_marks(const char *marks, int removing)
+{
+    DIR *dir = opendir(marks);
+    struct dirent *entry;
+    long sum = 0;
+
+    while (dir && (entry = readdir(dir))) {
+        const char *number = strrchr(entry->d_name, '=');
+
+        sum += number ? atol(number + 1) : 0;
+        if (number && removing)
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+    return sum;
+}
+
+static enum dft_ends end_node(const struct dft_launch *launch, const char *directory, int count)
+{
+    char host[65] = "", marks[PATH_MAX], mine[PATH_MAX];
+
+    gethostname(host, sizeof host - 1);
+    snprintf(marks, sizeof marks, "%.*s/.dftrun-%016llx", PATH_MAX - 256, directory, (unsigned long long)id_of(launch));
+    if (leave_mark(marks, host, count) < 0 || add_marks(marks, 0) < launch->size)
+        return DFT_ENDS_BEFORE;
+    snprintf(mine, sizeof mine, "%.*s.%s-%d", PATH_MAX - 128, marks, host, (int)getpid());
+    if (rename(marks, mine) < 0)
+        return DFT_ENDS_BEFORE; /* another one was faster */
+    add_marks(mine, 1);
+    rmdir(mine);
+    return DFT_ENDS_LAST;
+}
+
+enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *launch, const char *directory)
+{
+    int alive, count, has_first;
+
+    if (launch->rank < 0 || launch->size == 1)
+        return DFT_ENDS_LAST;
+    if (ranks->file < 0 || take_mutex(ranks->file))
+        return ranks->nested || launch->rank ? DFT_ENDS_BEFORE : DFT_ENDS_UNKNOWN;
+    lock_bytes(ranks->file, F_UNLCK, launch->rank, 1);
+    alive = any_alive(ranks->file);
+    count = count_ranks(ranks->file, &has_first);
+    if (!alive)
+        unlink(ranks->path);
+    close(ranks->file); /* and the mutex with it */
+    if (alive)
+        return DFT_ENDS_BEFORE;
+    if (count == launch->size)
+        return DFT_ENDS_LAST;
+    if (count != launch->local_size || !is_local(directory))
+        return end_node(launch, directory, count);
+    ranks->why = "the nodes of the job do not share the directory of the traces";
+    return has_first ? DFT_ENDS_UNKNOWN : DFT_ENDS_BEFORE;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Says why nothing was recorded, or only a part, and what to do about it: one sentence each. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+#define TEXT_MAX 65536
+
+struct reason {
+    char why[512];
+    const char *remedy;
+};
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int is_one_of(const char *word, const char *const *words)
+{
+    while (*words && strcmp(word, *words))
+        words++;
+    return *words != NULL;
+}
+
+/* --- the environment that a program cleans ---------------------------------------------------- */
+
+/* Finds the first command of these lines that takes LD_PRELOAD away. */
+static const char *find_cleaning(char *lines)
+{
+    static const char *const commands[] = {
+        "env -i", "env - ", "env --ignore-environment", "env -u LD_PRELOAD", "unset LD_PRELOAD", "exec -c ",
+        "sudo ",  "doas "};
+
+    for (char *line = strtok(lines, "\n;"); line; line = strtok(NULL, "\n;")) {
+        line += strspn(line, " \t");
+        for (size_t i = 0; *line != '#' && i < sizeof commands / sizeof *commands; i++) {
+            const char *at = strstr(line, commands[i]);
+
+            if (at && (at == line || (!isalnum((unsigned char)at[-1]) && !strchr("_-.", at[-1]))))
+                return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void join(char *text, char *const *words)
+{
+    size_t n = 0;
+
+    for (; *words; words++)
+        if (n + strlen(*words) + 2 < TEXT_MAX)
+            n += (size_t)sprintf(text + n, "%s ", *words);
+}
+
+static void read_script(char *text, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, TEXT_MAX - 1, file) : 0;
+
+    text[n] = '\0';
+    if (memchr(text, '\0', n))
+        *text = '\0'; /* no script */
+    if (file)
+        fclose(file);
+}
+
+/* The command itself may say it, the words of `sh -c`, or a script. */
+static const char *cleaning_command(const struct dft_run *run, const char **where)
+{
+    static const char *const cleaners[] = {"env", "sudo", "doas", NULL};
+    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", NULL};
+    const char *name = base_of(run->command[0]), *script = run->program.script, *found = NULL;
+    char *text = calloc(1, TEXT_MAX);
+
+    if (!text)
+        return NULL;
+    *where = "the command";
+    if (is_one_of(name, cleaners) || is_one_of(name, shells))
+        join(text, run->command);
+    found = find_cleaning(text);
+    if (!found && is_one_of(name, shells) && run->command[1])
+        script = run->command[1];
+    if (!found && *script) {
+        *where = script;
+        read_script(text, script);
+        found = find_cleaning(text);
+    }
+    free(text);
+    return found;
+}
+
+static int is_on(const char *name)
+{
+    const char *value = dft_run_variable(name);
+
+    return value &&
+           (!strcmp(value, "1") || !strcasecmp(value, "true") || !strcasecmp(value, "on") || !strcasecmp(value, "yes"));
+}
+
+static int find_cleaned(const struct dft_run *run, struct reason *reason)
+{
+    const char *where, *command = cleaning_command(run, &where);
+    int changes_user = command && (!strcmp(command, "sudo ") || !strcmp(command, "doas "));
+
+    if (!command || (is_on("DFTRACER_FOLLOW_EXEC") && !changes_user))
+        return 0;
+    snprintf(reason->why, sizeof reason->why, "'%.*s' in %.400s takes LD_PRELOAD away from what it runs",
+             (int)strcspn(command + strlen(command) - 1, " ") + (int)strlen(command) - 1, command, where);
+    reason->remedy = changes_user ? "Put dftrun behind it: sudo dftrun -- COMMAND."
+                                  : "Set DFTRACER_FOLLOW_EXEC=1, or put dftrun behind it.";
+    return 1;
+}
+
+/* --- a program that could not be run ---------------------------------------------------------- */
+
+static const char *remedy_for_exec(const char *command, int error)
+{
+    struct stat st;
+    int is_path = strchr(command, '/') != NULL, is_there = !stat(command, &st);
+
+    if (error == ENOENT && is_path && is_there)
+        return "The file is there; what its first line, or its program header, names as interpreter is not: install it.";
+    if (error == ENOENT && !is_path && is_there && S_ISREG(st.st_mode))
+        return "It is in this directory, and not in PATH: write ./ before its name.";
+    if (error == ENOENT)
+        return is_path ? "Is the path spelled right?" : "It is not in PATH: is it spelled right?";
+    if (error == EACCES && is_there && S_ISREG(st.st_mode) && !(st.st_mode & 0111))
+        return "Make it a program with chmod +x, or name its interpreter: dftrun -- sh FILE.";
+    return error == EACCES && is_there && S_ISDIR(st.st_mode) ? "It is a directory: name a program in it." : NULL;
+}
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static void find_reason(const struct dft_run *run, struct reason *reason)
+{
+    if (run->program.untraceable) {
+        snprintf(reason->why, sizeof reason->why, "'%.400s': %s", run->command[0], run->program.untraceable);
+        reason->remedy = run->program.remedy;
+    } else if (is_on("DFTRACER_DISABLE_IO")) {
+        snprintf(reason->why, sizeof reason->why, "DFTRACER_DISABLE_IO is set, and the program has no annotations");
+        reason->remedy = "Unset it to record calls.";
+    } else if (!find_cleaned(run, reason)) {
+        snprintf(reason->why, sizeof reason->why, "no file I/O was seen in '%.400s', nor in what it ran",
+                 run->command[0]);
+        reason->remedy = "Loading a program does not count, nor what lies in /proc, /sys and /dev.";
+    }
+}
+
+void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outcome)
+{
+    struct reason reason = {0};
+    int error = dft_folder_try(run->prefix);
+
+    if (outcome->error) {
+        const char *remedy = remedy_for_exec(run->command[0], outcome->error);
+
+        if (remedy)
+            fprintf(stderr, "dftrun: %s\n", remedy);
+        return;
+    }
+    if (error) {
+        fprintf(stderr, "dftrun: no trace can be written to '%s': %s; so nothing was recorded\n", run->directory,
+                strerror(-error));
+        return;
+    }
+    find_reason(run, &reason);
+    fprintf(stderr, "dftrun: nothing was recorded: %s\ndftrun: %s\n", reason.why, reason.remedy);
+}
+
+void dft_reason_note(const struct dft_run *run)
+{
+    struct reason reason = {0};
+
+    if (find_cleaned(run, &reason))
+        fprintf(stderr, "dftrun: some programs were not traced: %s\ndftrun: %s\n", reason.why, reason.remedy);
+}
