@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest_word.h"
 #include "mpi/comm.h"
 #include "command/command.h"
 
@@ -36,6 +37,17 @@ static const struct dft_command *find(const char *name)
     return NULL;
 }
 
+static void say_nearest(const char *word)
+{
+    const char *names[COMMAND_COUNT], *nearest;
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    nearest = dft_nearest_word(word, strlen(word), names, COMMAND_COUNT);
+    if (nearest)
+        fprintf(stderr, " Did you mean '%s'?", nearest);
+}
+
 /* "help" or "help COMMAND". */
 static int help_about(const char *name, char **argv)
 {
@@ -48,7 +60,11 @@ static int help_about(const char *name, char **argv)
         return command->run(2, argv);
     }
     if (name)
-        fprintf(stderr, "dftmerge: there is no command '%s'\n", name);
+        fprintf(stderr, "dftmerge: there is no command '%s'.", name);
+    if (name) {
+        say_nearest(name);
+        fputc('\n', stderr);
+    }
     help(name ? stderr : stdout);
     return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
@@ -81,7 +97,9 @@ static int run(int argc, char **argv)
     if (command)
         return command->run(argc - 1, argv + 1);
     if (is_misspelt(argc, argv)) {
-        fprintf(stderr, "dftmerge: '%s' is neither a command nor a file. Commands:", argv[1]);
+        fprintf(stderr, "dftmerge: '%s' is neither a command nor a file.", argv[1]);
+        say_nearest(argv[1]);
+        fputs(" Commands:", stderr);
         for (size_t i = 0; i < COMMAND_COUNT; i++)
             fprintf(stderr, " %s", commands[i]->name);
         fputs("; see `dftmerge --help`\n", stderr);

@@ -109,6 +109,12 @@ def helped(command):
     return {o for line in re.findall(r"^ +(-.*?)(?:  |$)", lines, re.MULTILINE) for o in re.findall(r"--[a-z-]+", line)}
 
 
+def described_in(title):
+    page = text_of(ROOT / "docs" / "commands" / "dftmerge.md")
+    section = page.partition(f"## {title}\n")[2].partition("## ")[0]
+    return set(re.findall(r"`(--[a-z-]+)[^`]*`", " ".join(re.findall(r"^- (.*?):", section, re.MULTILINE))))
+
+
 def options_of_pages_are_those_of_help():
     common = {}
     for command in COMMANDS:
@@ -119,12 +125,12 @@ def options_of_pages_are_those_of_help():
         has = set(re.findall(r"`(?:-\w, )?(--[a-z-]+)", " ".join(re.findall(r"(?:^- |, |: |\n  )(`--?[^`]+`)", section))))
         own = set(re.findall(r"(--[a-z-]+)", " ".join(re.findall(r"^- ((?:`[^`]+`(?:, )?)+)", section, re.MULTILINE))))
         has |= own
+        if "(dftmerge.md#filters)" in section:
+            has |= described_in("Filters")
         assert has == helped(command), (command, "missing in the page", helped(command) - has, "not an option", has - helped(command))
         for option in has - own:
             common[option] = command
-    page = text_of(ROOT / "docs" / "commands" / "dftmerge.md")
-    section = page.partition("## Common options")[2].partition("## ")[0]
-    described = set(re.findall(r"`(--[a-z-]+)[^`]*`", " ".join(re.findall(r"^- (.*?):", section, re.MULTILINE))))
+    described = described_in("Common options") | described_in("Filters")
     assert described == set(common), (described ^ set(common))
 
 

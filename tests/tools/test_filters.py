@@ -73,7 +73,7 @@ def times(where):
     make(where, ranks=1, slow=1, events=400)
     events = dump(where)
     start = summary(where)["start_ns"]
-    for low, high in ((None, 5), (3.5, None), (1.000000001, 20), (0, 1e-9), (2, 2), (50, 10000), (0, None), (-5, 100)):
+    for low, high in ((None, 5), (3.5, None), (1.000000001, 20), (0, 1e-9), (2, 2), (50, 10000), (0, None)):
         options = (["--from", f"{low:.9f}"] if low is not None else []) + (["--to", f"{high:.9f}"] if high is not None else [])
         first = start + round((low or 0) * 1e9)
         last = start + round(high * 1e9) if high is not None else 2**64
@@ -169,10 +169,10 @@ def commands_and_help(where):
         assert dftmerge("help", command).out == dftmerge(command, "--help").out
     assert "no command 'sumary'" in dftmerge("help", "sumary", expect=2).err
     text = dftmerge("export", "--help").out.decode()
-    assert text.count("--format FORMAT") == 2 and "--to SECONDS" in text and "--until" not in text  # the old names work
+    assert text.count("--format FORMAT") == 2 and "--to TIME" in text and "--until" not in text  # the old names work
     text = dftmerge("calls", "--help").out.decode()
     assert "--json" in text and "--job" not in text and "--threads" not in text  # it reads no traces
-    assert "no such option" in dftmerge("calls", "--threads", "2", expect=2).err
+    assert "calls does not take --threads" in dftmerge("calls", "--threads", "2", expect=2).err
     assert "lies before --from" in dftmerge("dump", "--from", "2", "--to", "1", where, expect=2).err
 
 

@@ -11,24 +11,22 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Two neighbours that have changed places count as one letter. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
-    size_t row[LETTERS + 1];
+    size_t rows[LETTERS + 1][LETTERS + 1];
 
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t above = row[j];
-
-            row[j] = least(least(above, row[j - 1]) + 1, corner + (a[i - 1] != b[j - 1]));
-            corner = above;
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            if (!i || !j) {
+                rows[i][j] = i + j;
+                continue;
+            }
+            rows[i][j] = least(least(rows[i - 1][j], rows[i][j - 1]) + 1, rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1);
         }
-    }
-    return row[m];
+    return rows[n][m];
 }
 
 const char *dft_nearest_word(const char *word, size_t length, const char *const *words, size_t count)

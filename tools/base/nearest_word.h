@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Returns the word with the fewest letters to add, leave out or replace, the first of several. NULL
+/* Returns the word with the fewest letters to add, leave out, replace or swap, the first of several. NULL
  * where that is more than a third of the longer word's letters, or more than 3. `words` may hold
  * NULL. */
 const char *dft_nearest_word(const char *word, size_t length, const char *const *words, size_t count);

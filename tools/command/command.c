@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What commands begin and end with: the source, the notes on the source, the exit code. */
 #include "command/command.h"
+#include "base/write_text.h"
 #include "source/source.h"
 #include "source/source_ending.h"
 #include "source/source_names.h"
@@ -76,10 +77,38 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
         return fail(options, *source, code, 0);
     }
     rc = options->align ? align(options, *source) : 0;
-    dft_filter_begin(&options->filter, *source);
-    if (!rc && options->filter.nfiles && !options->only_queries)
+    if (!rc)
+        rc = dft_filter_begin(&options->filter, *source);
+    if (!rc && dft_filter_has_files(&options->filter) && !options->only_queries)
         rc = dft_source_names(*source, NULL, 0);
     return rc ? fail(options, *source, code, rc) : 0;
+}
+
+#define CHOICES 8u /* that are named */
+
+/* The hosts, programs or roles that there are. */
+static void put_traits(FILE *out, const struct dft_source *source, enum dft_filter_option option)
+{
+    struct dft_text seen[CHOICES];
+    uint32_t count, n = 0;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+
+    for (uint32_t i = 0; i < count && n < CHOICES; i++) {
+        struct dft_text text = dft_filter_trait(&processes[i].process, option);
+        uint32_t k = 0;
+
+        while (k < n && (seen[k].length != text.length || memcmp(seen[k].bytes, text.bytes, text.length) != 0))
+            k++;
+        if (k < n || !text.length)
+            continue;
+        fputs(n ? ", " : "; there is ", out);
+        dft_text_escape(out, text.bytes, text.length);
+        seen[n++] = text;
+    }
+    if (!n)
+        fprintf(out, "; no process says its %s", dft_filter_name(option));
+    else if (n == CHOICES)
+        fputs(" ...", out);
 }
 
 /* Writes what the user could have asked for, such as the ranks of the source after --rank. */
@@ -96,15 +125,21 @@ static void put_choice(FILE *out, const struct dft_filter *filter, const struct 
         low = rank >= 0 && rank < low ? rank : low;
         high = rank > high ? rank : high;
     }
-    if (filter->nranks && high < 0)
+    if (dft_filter_has(filter, DFT_FILTER_RANK) && high < 0)
         fputs("; no process says its rank", out);
-    else if (filter->nranks)
+    else if (dft_filter_has(filter, DFT_FILTER_RANK))
         fprintf(out, "; there are ranks from %d to %d", low, high);
     dft_source_lives(source, &start, &end);
-    if (filter->has_from || filter->has_to)
+    if (dft_filter_has_times(filter))
         fprintf(out, "; times are from 0 to %.9f s", (double)(end - start) / 1e9);
-    if (filter->nfiles)
+    if (dft_filter_has_files(filter))
         fputs("; files are compared by their absolute paths, as `dftmerge summary --by file` has them", out);
+    for (enum dft_filter_option i = DFT_FILTER_HOST; i <= DFT_FILTER_ROLE; i++)
+        if (dft_filter_has(filter, i))
+            put_traits(out, source, i);
+    for (enum dft_filter_option i = DFT_FILTER_REGION; i <= DFT_FILTER_ERRNO; i++)
+        if (dft_filter_has(filter, i) && i != DFT_FILTER_FILE)
+            fprintf(out, "; `dftmerge summary --by %s` has what there is", dft_filter_name(i));
 }
 
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source)

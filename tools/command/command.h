@@ -21,7 +21,9 @@ struct dft_option {
 
 #define DFT_TAKES_JSON   1u
 #define DFT_TAKES_CSV    2u
-#define DFT_TAKES_FILTER 4u   /* --from --to --rank --pid --cat --name --file */
+#define DFT_TAKES_PART   4u  /* --from --to --last --rank --pid --host --program --role --cat --name */
+#define DFT_TAKES_CALLS  64u /* what else chooses calls: --file --op --errno ... */
+#define DFT_TAKES_FILTER (DFT_TAKES_PART | DFT_TAKES_CALLS)
 #define DFT_TAKES_TOP    8u   /* --top */
 #define DFT_TAKES_SORT   512u /* --sort */
 #define DFT_TAKES_NONE   16u  /* paths may be missing */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of dftmerge's commands, the common ones and a command's own. One table serves getopt_long
- * and --help. */
+/* Options of dftmerge's commands, the common ones (options_table.c) and a command's own: parsing, --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -9,90 +8,13 @@
 #include <string.h>
 
 #include "aggregator/aggregate.h"
+#include "base/nearest_word.h"
 #include "base/settings.h"
 #include "mpi/comm.h"
 #include "command/command.h"
+#include "command/options_table.h"
 
-enum option_id {
-    OPT_JSON = 256,
-    OPT_CSV,
-    OPT_THREADS,
-    OPT_FROM,
-    OPT_TO,
-    OPT_RANK,
-    OPT_PID,
-    OPT_CAT,
-    OPT_NAME,
-    OPT_FILE,
-    OPT_TOP,
-    OPT_SORT,
-    OPT_ALIGN,
-    OPT_DEDUPE,
-    OPT_NO_INDEX,
-    OPT_PERIOD,
-    OPT_PERIOD_ENDS,
-    OPT_FILES_FROM,
-    OPT_JOB,
-    OPT_RUN,
-    OPT_QUIET,
-    OPT_HELP,
-    OPT_OWN /* + position in the command's own table */
-};
-
-#define OF_TRACES UINT32_MAX /* every command that reads traces */
-
-struct common {
-    int id;
-    char letter;
-    const char *name;
-    const char *argument;
-    unsigned takes; /* 0: every command; else DFT_TAKES_, or OF_TRACES */
-    const char *help;
-};
-
-static const struct common common_options[] = {
-    {OPT_JSON, 0, "json", NULL, DFT_TAKES_JSON, "for programs: JSON"},
-    {OPT_CSV, 0, "csv", NULL, DFT_TAKES_CSV, "for programs: comma-separated values"},
-    {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table"},
-    {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_SORT, "order by this column (numbers: largest first)"},
-    {OPT_FROM, 0, "from", "SECONDS", DFT_TAKES_FILTER, "only events that start at or after this time"},
-    {OPT_TO, 0, "to", "SECONDS", DFT_TAKES_FILTER, "... and before this one (from the start of the first process)"},
-    {OPT_RANK, 0, "rank", "LIST", DFT_TAKES_FILTER, "only these ranks, e.g. 0,4-7"},
-    {OPT_PID, 0, "pid", "LIST", DFT_TAKES_FILTER, "only these process ids"},
-    {OPT_CAT, 0, "cat", "LIST", DFT_TAKES_FILTER, "only these categories, e.g. POSIX,STDIO; patterns work"},
-    {OPT_NAME, 0, "name", "LIST", DFT_TAKES_FILTER, "only calls and regions with these names, e.g. 'read,p*'"},
-    {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
-    {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
-     "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
-    {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
-    {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all: all of them"},
-    {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},
-    {OPT_FILES_FROM, 0, "files-from", "FILE", OF_TRACES,
-     "further PATHs, one a line or before each NUL (-: standard input)"},
-    {OPT_NO_INDEX, 0, "no-index", NULL, OF_TRACES,
-     "DFTracer's traces: convert them anew, and keep nothing for the next time"},
-    {OPT_PERIOD, 0, "profile-granularity", "SECONDS", OF_TRACES,
-     "DFTracer's profiles: the period of a record (default: as the trace says, else 5)"},
-    {OPT_PERIOD_ENDS, 0, "profile-end", NULL, OF_TRACES, "DFTracer's profiles: ts is the end of the period"},
-    {OPT_THREADS, 0, "threads", "N", OF_TRACES, "threads that read (default: one a CPU, at most 16)"},
-    {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
-    {OPT_HELP, 'h', "help", NULL, 0, "this text"},
-};
-#define COMMON_COUNT (sizeof common_options / sizeof *common_options)
-#define OWN_MAX      32
-
-/* Does the command take a common option? A command's own option of that name comes first. --help
- * does not show an alias. */
-static int taken(const struct dft_command *command, const struct dft_option *own, const struct common *option,
-                 int for_help)
-{
-    for (; own && own->name; own++)
-        if (!strcmp(own->name, option->name) && (own->help || !for_help))
-            return 0;
-    if (option->takes == OF_TRACES)
-        return !(command->takes & DFT_TAKES_NONE);
-    return !option->takes || (command->takes & option->takes);
-}
+#define OWN_MAX 32
 
 static void help_line(char letter, const char *name, const char *argument, const char *text)
 {
@@ -112,10 +34,10 @@ static void help(const struct dft_command *command, const struct dft_option *own
     for (const struct dft_option *option = own; option && option->name; option++)
         if (option->help)
             help_line(option->letter, option->name, option->argument, option->help);
-    for (size_t i = 0; i < COMMON_COUNT; i++) {
-        const struct common *option = &common_options[i];
+    for (size_t i = 0; i < DFT_COMMON_OPTIONS; i++) {
+        const struct dft_common_option *option = &dft_common_options[i];
 
-        if (taken(command, own, option, 1))
+        if (dft_takes_option(command, own, option, 1))
             help_line(option->letter, option->name, option->argument, option->help);
     }
     if (!(command->takes & DFT_TAKES_NONE))
@@ -152,10 +74,10 @@ static int make_table(const struct dft_command *command, const struct dft_option
                 *letters++ = ':';
         }
     }
-    for (size_t i = 0; i < COMMON_COUNT; i++) {
-        const struct common *option = &common_options[i];
+    for (size_t i = 0; i < DFT_COMMON_OPTIONS; i++) {
+        const struct dft_common_option *option = &dft_common_options[i];
 
-        if (!taken(command, own, option, 0))
+        if (!dft_takes_option(command, own, option, 0))
             continue;
         table[n++] =
             (struct option){option->name, option->argument ? required_argument : no_argument, NULL, option->id};
@@ -186,12 +108,14 @@ static int parse_period(uint64_t *period_ns, const char *text)
     return 0;
 }
 
-static int set_common(struct dft_options *options, int id, char *value)
+static int set_common(struct dft_options *options, int id, char *value, char why[DFT_FILTER_WHY])
 {
-    struct dft_filter *filter = &options->filter;
     uint64_t n = 0;
     int rc = 0;
 
+    *why = 0;
+    if (id >= OPT_FILTER)
+        return dft_filter_set(&options->filter, (enum dft_filter_option)(id - OPT_FILTER), value, why);
     switch (id) {
     case OPT_JSON:
         options->json = 1;
@@ -237,29 +161,6 @@ static int set_common(struct dft_options *options, int id, char *value)
         rc = parse_count(&n, value, 1024);
         options->source.threads = (unsigned)n;
         break;
-    case OPT_FROM:
-        filter->has_from = 1;
-        rc = dft_filter_seconds(&filter->from_rel_ns, value);
-        break;
-    case OPT_TO:
-        filter->has_to = 1;
-        rc = dft_filter_seconds(&filter->to_rel_ns, value);
-        break;
-    case OPT_RANK:
-        rc = dft_filter_add_ranges(&filter->ranks, &filter->nranks, value);
-        break;
-    case OPT_PID:
-        rc = dft_filter_add_ranges(&filter->pids, &filter->npids, value);
-        break;
-    case OPT_CAT:
-        rc = dft_filter_add_patterns(&filter->cats, &filter->ncats, value);
-        break;
-    case OPT_NAME:
-        rc = dft_filter_add_patterns(&filter->names, &filter->nnames, value);
-        break;
-    case OPT_FILE:
-        rc = dft_filter_add_patterns(&filter->files, &filter->nfiles, value);
-        break;
     }
     return rc;
 }
@@ -278,10 +179,41 @@ static const char *name_of(const struct option *table, int id)
     return "";
 }
 
+/* Says what is wrong with an option that getopt_long does not take. */
+static void deny_option(const struct dft_command *command, const struct option *table, const char *given)
+{
+    const char *words[OWN_MAX + DFT_COMMON_OPTIONS], *name = strncmp(given, "--", 2) ? given : given + 2, *nearest;
+    size_t n = 0, length = strcspn(name, "="), fits = 0;
+
+    for (const struct option *option = table; option->name; option++) {
+        words[n++] = option->name;
+        fits += !strncmp(option->name, name, length);
+        if (!strncmp(option->name, name, length) && !option->name[length]) {
+            fprintf(stderr, "dftmerge %s: --%s takes no argument\n", command->name, option->name);
+            return;
+        }
+    }
+    for (size_t i = 0; name != given && i < DFT_COMMON_OPTIONS; i++)
+        if (!strncmp(dft_common_options[i].name, name, length) && !dft_common_options[i].name[length]) {
+            fprintf(stderr, "dftmerge: %s does not take --%s\n", command->name, dft_common_options[i].name);
+            return;
+        }
+    fprintf(stderr, "dftmerge %s: %s: %s", command->name, given,
+            name != given && length && fits > 1 ? "there are several options that begin so:" : "no such option");
+    for (size_t i = 0; name != given && length && fits > 1 && i < n; i++)
+        if (!strncmp(words[i], name, length))
+            fprintf(stderr, " --%s", words[i]);
+    nearest = name == given ? NULL : dft_nearest_word(name, length, words, n);
+    if (nearest && fits < 2)
+        fprintf(stderr, ". Did you mean --%s?", nearest);
+    fputc('\n', stderr);
+}
+
 /* Takes one option from getopt_long. Returns 0: go on, 1: done with *code. */
 static int take_option(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                        const struct option *table, int id, char **argv, int *code)
 {
+    char why[DFT_FILTER_WHY];
     int rc;
 
     if (id == OPT_HELP || id == 'h') {
@@ -290,8 +222,10 @@ static int take_option(struct dft_options *options, const struct dft_command *co
         return 1;
     }
     if (id == '?' || id == ':') {
-        fprintf(stderr, "dftmerge %s: %s: %s\n", command->name, argv[optind - 1],
-                id == ':' ? "its argument is missing" : "no such option");
+        if (id == ':')
+            fprintf(stderr, "dftmerge %s: %s: its argument is missing\n", command->name, argv[optind - 1]);
+        else
+            deny_option(command, table, argv[optind - 1]);
         *code = usage(command);
         return 1;
     }
@@ -308,11 +242,13 @@ static int take_option(struct dft_options *options, const struct dft_command *co
             *option->text = optarg;
         return 0;
     }
-    rc = set_common(options, id == 'q' ? OPT_QUIET : id, optarg);
+    rc = set_common(options, id == 'q' ? OPT_QUIET : id, optarg, why);
     if (!rc)
         return 0;
     fprintf(stderr, "dftmerge %s: --%s %s: %s\n", command->name, name_of(table, id), optarg,
-            rc == -ENOMEM ? "no memory" : "this cannot be understood");
+            rc == -ENOMEM ? "no memory"
+            : *why        ? why
+                          : "this cannot be understood");
     *code = usage(command);
     return 1;
 }
@@ -320,8 +256,9 @@ static int take_option(struct dft_options *options, const struct dft_command *co
 int dft_options_parse(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                       int argc, char **argv, int *code)
 {
-    struct option table[OWN_MAX + COMMON_COUNT + 1];
+    struct option table[OWN_MAX + DFT_COMMON_OPTIONS + 1];
     char letters[2 * OWN_MAX + 16];
+    const char *contradiction;
     int id;
 
     /* a file beyond the size limit becomes an error with a message, and its begun file is
@@ -353,9 +290,9 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         options->source.npaths = options->given.count;
         dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
     }
-    if (options->filter.has_from && options->filter.has_to && options->filter.to_rel_ns < options->filter.from_rel_ns) {
-        fprintf(stderr, "dftmerge %s: --to lies before --from: both are seconds from the start of the first process\n",
-                command->name);
+    contradiction = dft_filter_contradiction(&options->filter);
+    if (contradiction) {
+        fprintf(stderr, "dftmerge %s: %s\n", command->name, contradiction);
         *code = usage(command);
         goto done;
     }

@@ -157,7 +157,7 @@ int dft_run_ask(struct dft_compared_run *run)
         run->lossy |= run->job.dropped[reason] != 0;
     run->lossy |= run->job.damaged || run->job.missing || run->job.endless || dft_job_unread(&run->job, run->source);
     add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
-    if (!run->split && run->options.filter.nfiles) /* of files alone, a run does not know the calls */
+    if (!run->split && dft_filter_has_files(&run->options.filter)) /* of files alone, a run does not know the calls */
         calls = classes;
     rc = ask(run, &calls, &run->calls);
     if (rc || !run->job.ranks)

@@ -121,10 +121,10 @@ static const struct dft_exporter *understand(struct asked *asked, struct dft_fil
     } else if (!asked->path) {
         fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --format %s -o OUT PATH...\n",
                 exporter->name);
-    } else if (until && dft_filter_seconds(&filter->to_rel_ns, until) < 0) {
+    } else if (until && dft_filter_seconds(&filter->values[DFT_FILTER_TO].ns, until) < 0) {
         fprintf(stderr, "dftmerge: export: --%s takes seconds, not '%s'\n", until == asked->to ? "to" : "until", until);
     } else {
-        filter->has_to = until != NULL;
+        filter->values[DFT_FILTER_TO].count = until != NULL;
         return exporter;
     }
     return NULL;

@@ -50,7 +50,7 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
         const struct dft_event *event = &batch->events[i];
 
         if (!event->file || event->file == before ||
-            !dft_filter_event(files->filter, event, batch->calls[event->call].id))
+            !dft_filter_event(files->filter, event, &batch->calls[event->call]))
             continue;
         before = event->file;
         error = dft_map_put(&files->ids, event->file) ? 0 : -ENOMEM;

@@ -138,7 +138,7 @@ static int take_block(void *context, unsigned worker, const struct dft_source_pr
 
         if (sample->time_ns < sampling->filter->from_ns ||
             (sample->time_ns >= sampling->filter->to_ns && sampling->filter->to_ns != UINT64_MAX) ||
-            !dft_filter_call(sampling->filter, series->id))
+            !dft_filter_names(sampling->filter, series->id))
             continue;
         rc = DFT_ARRAY_PUSH(samples->list, samples->capacity, samples->count,
                             (struct sample){series->id, sample->time_ns, dft_counter_sample_number(sample, series),
@@ -259,7 +259,7 @@ int dft_tracks_make(struct dft_tracks *tracks, const struct dft_export *export)
 {
     int rc = dft_comm_agree(add_moved(tracks, export));
 
-    if (!rc && !export->filter->nfiles && dft_source_has_counters(export->source))
+    if (!rc && !dft_filter_has_files(export->filter) && dft_source_has_counters(export->source))
         rc = dft_comm_agree(add_sampled(tracks, export));
     if (!rc && tracks->count)
         qsort(tracks->points, tracks->count, sizeof *tracks->points, by_time);

@@ -197,17 +197,6 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
     }
 }
 
-static const char *op_word(uint8_t op)
-{
-    static const char *const words[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = #name,
-#include <dftrace/ops.def>
-#undef DFT_OP
-    };
-
-    return op < DFT_OP_COUNT && words[op] ? words[op] : "OTHER";
-}
-
 /* A number of bytes that begins a size class: a power of two. */
 static const char *size_number(char *room, uint64_t bytes)
 {
@@ -241,15 +230,10 @@ static void set_size(struct dft_key_value *value, uint8_t class)
 /* "ENOENT"; a number where the error has no name. */
 static void set_errno(struct dft_key_value *value, uint16_t err)
 {
-    const char *name = NULL;
+    const char *name = err == DFT_ERRNO_UNKNOWN ? "unknown" : dft_errno_word(err);
 
     if (!err)
         return;
-#if __GLIBC_PREREQ(2, 32)
-    name = strerrorname_np(err);
-#endif
-    if (err == DFT_ERRNO_UNKNOWN)
-        name = "unknown";
     snprintf(value->capacity, sizeof value->capacity, "%u", err);
     set_word(value, name ? name : value->capacity);
 }
@@ -311,7 +295,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
         set_uint(value, answer->query.base_ns + group->key.time * answer->query.width_ns);
         break;
     case DFT_BY_OP:
-        set_word(value, op_word(group->key.op));
+        set_word(value, dft_op_word(group->key.op));
         break;
     case DFT_BY_CLASS:
         set_word(value, dft_io_word(group->key.class));

@@ -153,12 +153,14 @@ static int take_children(struct dft_execution *execution, struct dft_group *grou
 {
     const struct dft_partial *total = &execution->total;
 
+    if (!dft_filter_regions_pass(execution->filter))
+        return 0;
     for (uint32_t i = 0; i < total->parents.count; i++) {
         const struct dft_group_key *parent = &total->parents.keys[i];
         struct dft_group_key key = dft_parent_group(execution, parent), final;
         int64_t number;
 
-        if (execution->filter->nfiles || !dft_filter_call(execution->filter, parent->region))
+        if (!dft_filter_names(execution->filter, parent->region))
             continue;
         if (dft_final_key(execution, &key, &final))
             return -ENOMEM;

@@ -135,7 +135,7 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
         if (event->call >= batch->ncalls || !passes[event->call] || event->start_ns < from || event->start_ns > to ||
             event->phase != DFT_PHASE_COMPLETE || !event->dur_ns ||
             !dft_event_counts(event, batch->calls[event->call].op) ||
-            !dft_filter_time(unions->execution->filter, event))
+            !dft_event_passes(unions->execution, keeper->worker, event, batch->calls[event->call].op))
             continue;
         rc = series_of(unions, keeper, process, batch, event, &series);
         if (!rc && series != DFT_NO_GROUP)

@@ -101,11 +101,11 @@ static int count_event(struct dft_execution *execution, struct dft_worker *worke
                        const uint8_t *call_passes, struct dft_event *event)
 {
     const struct dft_call *call = &batch->calls[event->call];
-    int placed = 0, passes = call_passes[event->call];
+    int placed = 0;
 
     if (!dft_event_counts(event, call->op) || !dft_filter_time(execution->filter, event))
         return 0;
-    if (passes) {
+    if (call_passes[event->call] && dft_event_passes(execution, worker, event, call->op)) {
         placed = place(execution, worker, process, batch, event);
         if (placed < 0)
             return placed;
@@ -151,7 +151,7 @@ static inline int looks_like(const struct dft_event *event, const struct look *l
 
 /* Lists the events from `i` on that look like the one before, which was placed. Calls in a loop make
  * long rows of them. Returns where they end. */
-static uint32_t list_alike(const struct dft_execution *execution, struct dft_worker *worker, struct dft_batch *batch,
+static uint32_t list_alike(struct dft_execution *execution, struct dft_worker *worker, struct dft_batch *batch,
                            const struct look *look, uint32_t i)
 {
     struct dft_grouper *grouper = &worker->grouper;
@@ -161,7 +161,7 @@ static uint32_t list_alike(const struct dft_execution *execution, struct dft_wor
     for (; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
 
-        if (!looks_like(event, look) || !dft_filter_time(execution->filter, event) ||
+        if (!looks_like(event, look) || !dft_event_passes(execution, worker, event, look->op) ||
             dft_key_facets(execution, event, look->op) != look->facets)
             break;
         event->call = position;

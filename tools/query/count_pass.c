@@ -37,6 +37,7 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
     into->unknown += from->unknown;
     into->busy_unknown += from->busy_unknown;
     into->folded += from->folded;
+    into->undecided += from->undecided;
     into->second_files += from->second_files;
 }
 
@@ -153,6 +154,7 @@ static void end(struct dft_execution *execution)
         dft_grouper_fini(&worker->grouper);
         worker->memo = NULL;
         memset(worker->rows, 0, sizeof worker->rows);
+        memset(worker->regions, 0, sizeof worker->regions);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "aggregator/histogram.h"
 #include "query/busy_time.h"
 #include "query/spill.h"
 #include "query/execution.h"
@@ -76,11 +77,12 @@ static int kind_for(const struct dft_execution *execution)
 {
     const struct dft_filter *filter = execution->filter;
     int calls = DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || DFT_HAS(execution, DFT_BY_OP) ||
-                execution->facets || execution->query.ops || filter->ncats || filter->nnames;
+                execution->facets || execution->query.ops || dft_filter_has_calls(filter) ||
+                dft_filter_has_facets(filter) || dft_filter_has(filter, DFT_FILTER_OP);
 
     if (DFT_HAS_STACKS(execution))
         return -1;
-    if (!DFT_HAS_FILES(execution) && !filter->nfiles)
+    if (!DFT_HAS_FILES(execution) && !dft_filter_has_files(filter))
         return DFT_ROW_CALL;
     return calls ? -1 : DFT_ROW_FILE;
 }
@@ -156,15 +158,68 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     return rc ? rc : add(worker, row, number);
 }
 
-static int class_passes(const struct dft_execution *execution, uint8_t io)
+/* Does a row pass the filter, but for durations and files? Rows of files know no more than their class. */
+static int row_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_row *row)
 {
-    return !execution->query.classes || execution->query.classes >> io & 1;
+    const struct dft_filter *filter = execution->filter;
+    const struct dft_call call = {.id = row->subject, .op = row->op, .io = row->io};
+
+    if (!dft_region_passes(execution, worker, row->region))
+        return 0;
+    if (row->kind == DFT_ROW_FILE)
+        return (!execution->query.classes || execution->query.classes >> row->io & 1) &&
+               dft_filter_class(filter, row->io);
+    return (!dft_filter_has_facets(filter) || dft_filter_facets(filter, dft_all_row_facets(row))) &&
+           dft_call_passes(execution, worker, &call);
+}
+
+/* Leaves the durations in a histogram that pass --slower-than. Returns 0: not known, as they share a bin with
+ * others. */
+static int cut_histogram(const struct dft_filter *filter, struct dft_row *row)
+{
+    uint64_t least = (uint64_t)filter->values[DFT_FILTER_SLOWER].ns;
+    uint32_t first = dft_bin_of(least + 1);
+    int is_whole = 1;
+
+    while (row->ndurations && row->durations->bin < first) {
+        row->durations++;
+        row->ndurations--;
+        is_whole = 0;
+    }
+    if (!is_whole)
+        row->nsizes = row->nasked = 0;
+    return dft_bin_of(least) < first || !row->ndurations || row->durations->bin > first;
+}
+
+/* Which calls of a row pass --slower-than? */
+static enum dft_filter_decision decide(const struct dft_execution *execution, struct dft_row *row)
+{
+    if (!dft_filter_has(execution->filter, DFT_FILTER_SLOWER))
+        return DFT_PASSES;
+    if (row->kind == DFT_ROW_HISTOGRAM)
+        return cut_histogram(execution->filter, row) ? DFT_PASSES : DFT_PASSES_SOME;
+    return dft_filter_durations(execution->filter, &row->metrics);
+}
+
+/* Of a row only some calls pass. */
+static int leave_undecided(struct dft_execution *execution, struct dft_worker *worker, const struct dft_row *row,
+                           int kind)
+{
+    if (execution->rows_only)
+        return DFT_NOT_EXACT;
+    if (row->kind == DFT_ROW_HISTOGRAM)
+        worker->stats.coarse = 1;
+    else if (row->kind == kind)
+        worker->stats.undecided += row->metrics.count;
+    worker->stats.busy_unknown |= execution->want_busy;
+    return 0;
 }
 
 static int count_row(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
                      struct dft_row *row, const struct row_time *time, int kind)
 {
     int is_call = row->kind == DFT_ROW_CALL, rc;
+    enum dft_filter_decision decision;
 
     if (is_call && execution->want_self && row->region) {
         rc = dft_add_child(execution, worker, execution->process_group_of[block->process], block->tid, row->region,
@@ -172,25 +227,24 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         if (rc)
             return rc;
     }
-    if (row->kind == DFT_ROW_FILE
-            ? !class_passes(execution, row->io)
-            : !dft_call_passes(execution, worker, &(struct dft_call){.id = row->subject, .op = row->op, .io = row->io}))
+    if (!row_passes(execution, worker, row) || (row->kind == DFT_ROW_HISTOGRAM && !execution->histograms))
         return 0;
-    if (is_call && !execution->filter->nfiles) {
+    decision = decide(execution, row);
+    if (decision != DFT_PASSES)
+        return decision == DFT_PASSES_SOME ? leave_undecided(execution, worker, row, kind) : 0;
+    if (is_call && !dft_filter_has_files(execution->filter)) {
         worker->stats.events += row->metrics.count;
         if (block->use & DFT_IN_BOTH)
             worker->stats.events_kept += row->metrics.count;
     }
     if (is_call && kind < 0)
         worker->stats.unsplit += row->metrics.count;
-    if (row->kind == DFT_ROW_FILE && execution->filter->nfiles &&
+    if (row->kind == DFT_ROW_FILE && dft_filter_has_files(execution->filter) &&
         dft_event_file_passes(execution, worker, &(struct dft_event){.file = row->subject}))
         worker->stats.events += row->metrics.count;
     if (kind < 0)
         return 0;
     if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
-        return 0;
-    if (row->kind == DFT_ROW_HISTOGRAM && !execution->histograms)
         return 0;
     return merge(execution, worker, block, row, time);
 }

@@ -41,15 +41,19 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
     execution->facets = (DFT_HAS(execution, DFT_BY_ERRNO) ? DFT_FACETS_ERR : 0) |
                         (DFT_HAS(execution, DFT_BY_SIZE) ? DFT_FACETS_SIZE : 0) |
                         (DFT_HAS(execution, DFT_BY_ACCESS) ? DFT_FACETS_ACCESS : 0);
-    execution->want_self = !(execution->has & no_self);
+    execution->picks = dft_filter_has_facets(filter) || dft_filter_has(filter, DFT_FILTER_SLOWER);
+    /* of regions that are chosen by what is around them, or by their time, the insides are not */
+    execution->want_self = !(execution->has & no_self) && !dft_filter_has(filter, DFT_FILTER_REGION) &&
+                           !dft_filter_has(filter, DFT_FILTER_SLOWER);
     execution->wants_calls =
         DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || dft_filter_has_calls(execution->filter);
     execution->rows_only = !query->events && !DFT_HAS_FILES(execution) && !DFT_HAS_STACKS(execution) &&
-                           !filter->nfiles && dft_source_used(source, DFT_BLOCK_BUCKETS);
+                           !dft_filter_has_files(filter) && dft_source_used(source, DFT_BLOCK_BUCKETS);
     execution->want_busy = query->busy && DFT_HAS(execution, DFT_BY_TIME);
     execution->want_patterns = query->patterns && DFT_HAS(execution, DFT_BY_FILE);
-    if (execution->want_busy && (execution->own_filter.from_ns || execution->own_filter.to_ns != UINT64_MAX))
-        execution->rows_only = 0; /* rows do not know where the time began that goes on in them */
+    if (execution->want_busy && (execution->own_filter.from_ns || execution->own_filter.to_ns != UINT64_MAX ||
+                                 dft_filter_has(filter, DFT_FILTER_SLOWER)))
+        execution->rows_only = 0; /* rows do not know where, or in which calls, the time began that goes on in them */
     pthread_mutex_init(&execution->lock, NULL);
     execution->nworkers = dft_source_threads(source);
     execution->workers = calloc(execution->nworkers, sizeof *execution->workers);

@@ -44,6 +44,13 @@ struct dft_row_memo {
 };
 #define DFT_ROW_MEMO 256u
 
+/* Does a region pass the filter? */
+struct dft_region_memo {
+    uint64_t region; /* 0: nothing is known */
+    uint8_t passes;
+};
+#define DFT_REGION_MEMO 64u
+
 /* Statistics of what was counted, in a group or not: numbers that add up over threads and ranks. */
 struct dft_stats {
     uint64_t events, events_kept, unsplit;
@@ -56,6 +63,7 @@ struct dft_stats {
     uint64_t unknown;                    /* the text of a call that is asked about was not known */
     uint64_t busy_unknown;               /* what of some calls lies in which interval is not known */
     uint64_t folded;                     /* calls on files that are known by their directories alone */
+    uint64_t undecided;                  /* calls of rows of which only some pass --slower-than */
     uint64_t second_files;               /* events with a second file, when all are asked about */
 };
 
@@ -66,6 +74,7 @@ struct dft_worker {
     struct dft_memo *memo;
     struct dft_stack_memo stacks[DFT_STACK_MEMO];
     struct dft_row_memo rows[DFT_ROW_MEMO];
+    struct dft_region_memo regions[DFT_REGION_MEMO];
     uint32_t block; /* blocks of rows so far */
     struct dft_grouper grouper;
 };
@@ -88,6 +97,7 @@ struct dft_execution {
     unsigned has;                 /* mask of 1 << enum dft_by */
     uint32_t facets;              /* mask of those that are keys */
     int want_self;
+    int picks;                       /* the filter asks about durations or facets of single events */
     int wants_calls;                 /* the texts of calls matter: they are keys, or filtered */
     int want_busy;                   /* of intervals: there are time groups */
     int want_patterns;               /* of groups by file */

@@ -55,8 +55,8 @@ static int look_at(void *context, uint64_t id, struct dft_text text)
 
     if (files->grouping.by != DFT_FILES_ALONE)
         rc = dft_file_grouping_text(&files->grouping, text, take_id, &group);
-    if (files->filter->nfiles)
-        passes = 1u + (unsigned)dft_patterns_fit(files->filter->files, files->filter->nfiles, text);
+    if (dft_filter_has_files(files->filter))
+        passes = 1u + (unsigned)dft_filter_path(files->filter, text);
     pthread_mutex_lock(&files->lock);
     if (!rc)
         rc = keep(&files->groups, id, group);

@@ -9,7 +9,7 @@
 #ifndef DFT_QUERY_FILES_H
 #define DFT_QUERY_FILES_H
 
-#include "query/file_groups.h"
+#include "source/file_groups.h"
 #include "source/filter.h"
 
 struct dft_file_facts;

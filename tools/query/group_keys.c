@@ -32,11 +32,25 @@ int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, 
         return 0;
     if (execution->query.classes && !(execution->query.classes >> call->io & 1))
         return 0;
-    if (!dft_filter_has_calls(execution->filter))
-        return 1;
-    if (!dft_names_text(execution->names, call->id).bytes)
+    if (dft_filter_has_calls(execution->filter) && !dft_names_text(execution->names, call->id).bytes)
         worker->stats.unknown = 1;
-    return dft_filter_call(execution->filter, call->id);
+    return dft_filter_call(execution->filter, &(struct dft_call){.id = call->id, .op = op, .io = call->io});
+}
+
+int dft_region_passes(struct dft_execution *execution, struct dft_worker *worker, uint64_t region)
+{
+    struct dft_region_memo *memo = &worker->regions[region % DFT_REGION_MEMO];
+
+    if (!dft_filter_has(execution->filter, DFT_FILTER_REGION))
+        return 1;
+    if (!region)
+        return 0;
+    if (memo->region == region)
+        return memo->passes;
+    if (!dft_names_text(execution->names, region).bytes)
+        worker->stats.unknown = 1;
+    *memo = (struct dft_region_memo){region, (uint8_t)dft_filter_region(execution->filter, region)};
+    return memo->passes;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -48,7 +62,7 @@ static const struct dft_memo *memo_of(struct dft_execution *execution, struct df
     if (memo->used && memo->file == file)
         return memo;
     *memo = (struct dft_memo){.file = file, .used = 1, .passes = 1};
-    if (execution->filter->nfiles)
+    if (dft_filter_has_files(execution->filter))
         memo->passes = (uint8_t)dft_file_facts_passes(execution->files, file);
     if (execution->has & DFT_BY_FILE_GROUPS && dft_file_facts_group(execution->files, file, &memo->group))
         memo->used = 0;
@@ -57,7 +71,7 @@ static const struct dft_memo *memo_of(struct dft_execution *execution, struct df
 
 int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_event *event)
 {
-    if (!execution->filter->nfiles)
+    if (!dft_filter_has_files(execution->filter))
         return 1;
     return (event->file && memo_of(execution, worker, event->file)->passes) ||
            (event->file2 && memo_of(execution, worker, event->file2)->passes);

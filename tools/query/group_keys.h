@@ -17,14 +17,31 @@ static inline uint32_t dft_key_facets(const struct dft_execution *execution, con
            dft_facets_of(dft_op_is_data(op), event->size, event->calls, event->offset, event->bits, event->err);
 }
 
+/* All facets of a row of a call, as dft_facets_of has them. */
+static inline uint32_t dft_all_row_facets(const struct dft_row *row)
+{
+    return row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20;
+}
+
 static inline uint32_t dft_row_facets(const struct dft_execution *execution, const struct dft_row *row)
 {
-    return execution->facets & (row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20);
+    return execution->facets & dft_all_row_facets(row);
 }
 /* Is one of its files asked about? */
 int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_event *event);
 /* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
 int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_call *call);
+/* Does the innermost region (0: none) around an event or a row? Likewise. */
+int dft_region_passes(struct dft_execution *execution, struct dft_worker *worker, uint64_t region);
+/* Does an event of a call that passes pass by what is its own, but for its files? */
+static inline int dft_event_passes(struct dft_execution *execution, struct dft_worker *worker,
+                                   const struct dft_event *event, uint8_t op)
+{
+    return dft_filter_time(execution->filter, event) &&
+           (!execution->picks || dft_filter_looks(execution->filter, event, op)) &&
+           (!dft_filter_has(execution->filter, DFT_FILTER_REGION) ||
+            dft_region_passes(execution, worker, event->region));
+}
 int dft_add_child(struct dft_execution *execution, struct dft_worker *worker, uint32_t process_group, uint32_t tid,
                   uint64_t region, uint64_t dur_ns);
 /* The counted key of the group that a parent (process group, tid, region) belongs to. */

@@ -125,7 +125,7 @@ static void widen(struct dft_execution *execution, uint64_t grid_ns)
     query->width_ns = (query->width_ns / grid_ns + 1) * grid_ns;
     dft_source_note(execution->source, 0,
                     "some events were kept only as aggregates, %s in intervals of %.9g s: time groups are %.9g s wide",
-                    DFT_HAS_FILES(execution) || execution->filter->nfiles ? "of files" : "which are",
+                    DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter) ? "of files" : "which are",
                     (double)grid_ns / 1e9, (double)query->width_ns / 1e9);
 }
 
@@ -154,8 +154,9 @@ int dft_choose_times(struct dft_execution *execution)
     period = widest[COUNTED];
     alone = has_rows_alone(execution->source);
     dft_source_lives(execution->source, &origin, &end);
-    query->grid_ns =
-        alone && (DFT_HAS_FILES(execution) || execution->filter->nfiles) ? interval * DFT_COARSE : interval;
+    query->grid_ns = alone && (DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter))
+                         ? interval * DFT_COARSE
+                         : interval;
     if (!query->width_ns)
         query->width_ns = query->grid_ns > period ? query->grid_ns : period;
     if (!query->width_ns)

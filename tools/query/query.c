@@ -42,16 +42,18 @@ static int fetch_texts(struct dft_execution *execution)
     int rc = 0;
 
     execution->may_fold = DFT_HAS_FILES(execution) && dft_source_kept(execution->source) != DFT_KEPT_ALL;
-    if (by != DFT_FILES_ALONE || execution->filter->nfiles || execution->may_fold)
+    if (by != DFT_FILES_ALONE || dft_filter_has_files(execution->filter) || execution->may_fold)
         rc = dft_file_facts_create(&execution->files, execution->source, execution->filter, by, execution->query.depth,
                                    !execution->rollup);
     if (!rc && by == DFT_FILES_MOUNT && !dft_file_facts_has_mounts(execution->files))
         dft_source_note(execution->source, 0, "no process has recorded its mount points: they are unknown");
+    if (!rc && dft_filter_lacks_mounts(execution->filter))
+        dft_source_note(execution->source, 0, "--mount: no process has recorded its mount points: they are unknown");
     if (rc || execution->rollup) /* has its own texts */
         return rc;
     if (DFT_HAS_STACKS(execution))
         return dft_source_names(execution->source, NULL, 0);
-    return dft_filter_has_calls(execution->filter) ? dft_source_names_of_rows(execution->source) : 0;
+    return dft_filter_has_names(execution->filter) ? dft_source_names_of_rows(execution->source) : 0;
 }
 
 /* Everything but counting. */
@@ -81,7 +83,7 @@ static int begin(struct dft_execution **result, struct dft_source *source, const
     return rc;
 }
 
-static void note_inexact(struct dft_execution *execution, struct dft_answer *answer)
+static void note_inexact(struct dft_execution *execution, const struct dft_answer *answer)
 {
     if (execution->stats.coarse)
         dft_source_note(
@@ -99,13 +101,19 @@ static void note_inexact(struct dft_execution *execution, struct dft_answer *ans
                         "%llu calls are on more files than aggregates tell apart: these calls are counted by the "
                         "directory of the file",
                         (unsigned long long)execution->stats.folded);
-    if (answer->unsplit) /* without other events the answer is empty */
+    if (execution->stats.undecided)
+        dft_source_note(execution->source,
+                        answer->placed_rows || answer->placed_events ? DFT_BAD_NOTHING : DFT_BAD_OTHER,
+                        "%llu events were kept only as aggregates, which know the shortest and the longest of several "
+                        "calls: --slower-than lies between, so they are in no group",
+                        (unsigned long long)execution->stats.undecided);
+    if (execution->stats.unsplit) /* without other events the answer is empty */
         dft_source_note(
             execution->source, execution->stats.batches ? DFT_BAD_NOTHING : DFT_BAD_OTHER,
             "%llu events were kept only as aggregates, which know calls and files, but not which call was on "
             "which file, nor stacks: they are in no group (ask by file, dir or pattern without calls, or by call "
             "without files)",
-            (unsigned long long)answer->unsplit);
+            (unsigned long long)execution->stats.unsplit);
 }
 
 /* What is so of the answer whatever its groups are; when they have been counted. */
@@ -115,7 +123,7 @@ static void describe(struct dft_execution *execution, struct dft_answer *answer)
 
     answer->events = stats->events;
     answer->events_kept = stats->events_kept;
-    answer->unsplit = stats->unsplit;
+    answer->unsplit = stats->unsplit + stats->undecided;
     answer->placed_events = stats->placed_events;
     answer->placed_rows = stats->placed_rows;
     answer->source =

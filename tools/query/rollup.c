@@ -16,8 +16,9 @@ static int answers(const struct dft_execution *execution)
     const unsigned reported = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | DFT_BY_FILES |
                               1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
 
-    return !execution->query.events && !(execution->has & ~reported) && !filter->nranks && !filter->npids &&
-           !filter->from_ns && filter->to_ns == UINT64_MAX;
+    return !execution->query.events && !(execution->has & ~reported) && !dft_filter_has_processes(filter) &&
+           !dft_filter_has_facets(filter) && !dft_filter_has(filter, DFT_FILTER_SLOWER) && !filter->from_ns &&
+           filter->to_ns == UINT64_MAX;
 }
 
 /* Reads it, or makes it. Collective. */
@@ -59,8 +60,8 @@ int dft_rollup_begin(struct dft_execution *execution)
     if (!answers(execution))
         return 0;
     if (!rollup->is_known)
-        rc = DFT_HAS_FILES(execution) || execution->filter->nfiles ? find(execution->source, rollup)
-                                                                   : look(execution->source, rollup);
+        rc = DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter) ? find(execution->source, rollup)
+                                                                                 : look(execution->source, rollup);
     execution->rollup = rollup->is_there ? rollup : NULL;
     return rc;
 }

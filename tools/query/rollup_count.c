@@ -40,7 +40,7 @@ static int group_of(struct dft_execution *execution, struct dft_worker *worker, 
     const struct dft_call call = {.id = row->subject, .op = row->op, .io = row->io};
     int rc = dft_event_key(execution, worker, NULL, 0, event, &call, &key);
 
-    *passes = rc || !execution->filter->nfiles;
+    *passes = rc || !dft_filter_has_files(execution->filter);
     key.process_group = EVERYBODY;
     if (rc != 1)
         return rc;
@@ -65,7 +65,8 @@ static int count_block(struct dft_execution *execution, struct dft_worker *worke
             if (rc < 0)
                 return rc;
             if (!dft_call_passes(execution, worker,
-                                 &(struct dft_call){.id = row->subject, .op = row->op, .io = row->io}))
+                                 &(struct dft_call){.id = row->subject, .op = row->op, .io = row->io}) ||
+                !dft_region_passes(execution, worker, buckets->key))
                 continue;
             event.file = row->region;
             rc = placed = group_of(execution, worker, &event, row, &group, &passes);

@@ -204,8 +204,9 @@ static int count_all(struct dft_source *source, struct dft_execution **execution
     int rc, worth;
 
     dft_filter_init(&all);
-    dft_filter_begin(&all, source);
-    rc = dft_execution_create(execution, source, &all, &query);
+    rc = dft_filter_begin(&all, source);
+    if (!rc)
+        rc = dft_execution_create(execution, source, &all, &query);
     if (!rc) {
         (*execution)->all_events = 1;
         rc = dft_number_processes(*execution);

@@ -118,7 +118,7 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
         int64_t shift = dft_clocks_shift(&job->clocks, process->number, event->start_ns);
 
         if (dft_piece_of_event(&piece, batch, event, shift) &&
-            dft_ranks_passes_event(job, worker, event, piece.call, shift))
+            dft_ranks_passes_event(job, worker, event, &batch->calls[event->call], shift))
             rc = add(counting, rank, &piece);
     }
     pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
@@ -281,8 +281,8 @@ static int rows_will_do(const struct dft_ranks_job *job)
     dft_source_span(job->source, &start, &end);
     return dft_source_used(job->source, DFT_BLOCK_BUCKETS) &&
            (!dft_source_used(job->source, DFT_BLOCK_EVENTS) ||
-            (!dft_filter_has_files(job->filter) && !job->filter->has_from && !job->filter->has_to &&
-             (end - start) / FEW_INTERVALS >= UINT64_C(1000000000)));
+            (!dft_filter_has_files(job->filter) && !dft_filter_has_times(job->filter) &&
+             !dft_filter_has(job->filter, DFT_FILTER_SLOWER) && (end - start) / FEW_INTERVALS >= UINT64_C(1000000000)));
 }
 
 /* Rank by rank as their sums fit: `take` them when they are complete. */

@@ -199,12 +199,15 @@ static void find_zero(struct dft_ranks_job *job, const struct dft_source_process
     uint64_t start, end;
 
     job->zero_ns = UINT64_MAX;
+    job->last_ns = 0;
     for (uint32_t i = 0; i < count; i++) {
         dft_process_lifetime(&processes[i], &start, &end);
         if (!job->rank_of[i] || !start)
             continue;
         start = moved(job, i, start);
+        end = moved(job, i, end);
         job->zero_ns = start < job->zero_ns ? start : job->zero_ns;
+        job->last_ns = end > job->last_ns ? end : job->last_ns;
     }
 }
 

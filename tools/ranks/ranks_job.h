@@ -130,6 +130,7 @@ struct dft_ranks_job {
     const struct dft_filter *filter;
     struct dft_ranks_asked *asked; /* what it comes to; ranks_filter.c */
     uint64_t zero_ns;              /* where --from and all times in text count from: the start of the first process */
+    uint64_t last_ns;              /* the end of the last process, where negative times count from */
     struct dft_clocks clocks;
     int by_rank, from_rows;
     uint32_t *rank_of;      /* by process: position + 1, 0: it has no rank where others have */
@@ -208,8 +209,8 @@ int dft_ranks_json(const struct dft_ranks_job *job);
 
 /* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to
  * cut the whole counts. */
-int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event, uint64_t call,
-                           int64_t shift);
+int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event,
+                           const struct dft_call *call, int64_t shift);
 int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
                          int64_t shift);
 int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_block *block);

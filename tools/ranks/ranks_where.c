@@ -73,7 +73,8 @@ static int look_at_events(void *context, unsigned worker, const struct dft_sourc
         int64_t shift = dft_clocks_shift(&looking->job->clocks, process->number, event->start_ns);
 
         if (dft_piece_of_event(&piece, batch, event, shift) && piece.end_ns >= looking->from_ns &&
-            fits(looking, piece.op) && dft_ranks_passes_event(looking->job, worker, event, piece.call, shift))
+            fits(looking, piece.op) &&
+            dft_ranks_passes_event(looking->job, worker, event, &batch->calls[event->call], shift))
             rc = add_event(looking, &piece, event->file);
     }
     pthread_mutex_unlock(&looking->lock);

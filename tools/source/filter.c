@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters: parsing what the options say, and the tests on processes, blocks, calls and events. */
+/* Filters: the tests on processes, blocks, calls, rows, files and events. */
 #include "source/filter.h"
 #include "base/names.h"
 
@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX 65536
-
 void dft_filter_init(struct dft_filter *filter)
 {
     memset(filter, 0, sizeof *filter);
@@ -19,160 +17,97 @@ void dft_filter_init(struct dft_filter *filter)
 
 void dft_filter_fini(struct dft_filter *filter)
 {
-    free(filter->ranks);
-    free(filter->pids);
-    free(filter->cats);
-    free(filter->names);
-    free(filter->files);
-}
-
-static int parse_number(const char **text, uint64_t *value)
-{
-    char *end;
-
-    if (**text < '0' || **text > '9')
-        return -EINVAL;
-    errno = 0;
-    *value = strtoull(*text, &end, 10);
-    *text = end;
-    return errno ? -EINVAL : 0;
-}
-
-int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const char *text)
-{
-    do {
-        struct dft_filter_range range, *bigger;
-
-        if (parse_number(&text, &range.low))
-            return -EINVAL;
-        range.high = range.low;
-        if (*text == '-') {
-            text++;
-            if (parse_number(&text, &range.high) || range.high < range.low)
-                return -EINVAL;
-        }
-        if (*count == LIST_MAX)
-            return -EINVAL;
-        bigger = realloc(*list, (*count + 1) * sizeof *bigger);
-        if (!bigger)
-            return -ENOMEM;
-        *list = bigger;
-        bigger[(*count)++] = range;
-    } while (*text++ == ',');
-    return text[-1] ? -EINVAL : 0;
-}
-
-int dft_filter_add_patterns(const char ***list, size_t *count, char *text)
-{
-    for (;;) {
-        char *comma = strchr(text, ',');
-        const char **bigger = realloc(*list, (*count + 1) * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        *list = bigger;
-        if (comma)
-            *comma = 0;
-        if (!*text || *count == LIST_MAX)
-            return -EINVAL;
-        bigger[(*count)++] = text;
-        if (!comma)
-            return 0;
-        text = comma + 1;
+    for (int i = 0; i < DFT_FILTER_OPTIONS; i++) {
+        free(filter->values[i].ranges);
+        free(filter->values[i].patterns);
     }
+    dft_file_grouping_fini(&filter->mount);
 }
 
-int dft_filter_seconds(int64_t *ns, const char *text)
-{
-    uint64_t whole = 0, part = 0;
-    int negative = *text == '-', digits = 0;
+/* --- times ------------------------------------------------------------------------------------ */
 
-    if (negative)
-        text++;
-    if (*text != '.' && parse_number(&text, &whole))
-        return -EINVAL;
-    if (*text == '.') {
-        for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
-            if (digits == 9)
-                return -EINVAL;
-            part = part * 10 + (uint64_t)(*text - '0');
-        }
-        for (int i = digits; i < 9; i++)
-            part *= 10;
-    }
-    if (*text || whole > (uint64_t)INT64_MAX / 1000000000 - 1)
-        return -EINVAL;
-    *ns = (int64_t)(whole * 1000000000 + part);
-    if (negative)
-        *ns = -*ns;
-    return 0;
-}
-
-static uint64_t absolute(uint64_t start, int64_t relative)
+/* A negative time counts from the end. */
+static uint64_t absolute(uint64_t start, uint64_t end, int64_t relative)
 {
     if (relative < 0)
-        return start > 0 - (uint64_t)relative ? start + (uint64_t)relative : 0;
+        return end > 0 - (uint64_t)relative ? end + (uint64_t)relative : 0;
     return start + (uint64_t)relative < start ? UINT64_MAX : start + (uint64_t)relative;
 }
 
-void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t *from_ns, uint64_t *to_ns)
+void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t end_ns, uint64_t *from_ns,
+                       uint64_t *to_ns)
 {
-    *from_ns = filter->has_from ? absolute(start_ns, filter->from_rel_ns) : 0;
-    *to_ns = filter->has_to ? absolute(start_ns, filter->to_rel_ns) : UINT64_MAX;
+    const struct dft_filter_values *values = filter->values;
+
+    *from_ns = 0;
+    *to_ns = UINT64_MAX;
+    if (values[DFT_FILTER_LAST].count)
+        *from_ns = end_ns > (uint64_t)values[DFT_FILTER_LAST].ns ? end_ns - (uint64_t)values[DFT_FILTER_LAST].ns : 0;
+    if (values[DFT_FILTER_FROM].count)
+        *from_ns = absolute(start_ns, end_ns, values[DFT_FILTER_FROM].ns);
+    if (values[DFT_FILTER_TO].count)
+        *to_ns = absolute(start_ns, end_ns, values[DFT_FILTER_TO].ns);
 }
 
-void dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
+int dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
 {
     uint64_t start, end;
 
     dft_source_lives(source, &start, &end);
-    dft_filter_window(filter, start, &filter->from_ns, &filter->to_ns);
+    dft_filter_window(filter, start, end, &filter->from_ns, &filter->to_ns);
     filter->table = dft_source_names_table(source);
+    dft_file_grouping_fini(&filter->mount);
+    return dft_file_grouping_init(
+        &filter->mount, dft_filter_has(filter, DFT_FILTER_MOUNT) ? DFT_FILES_MOUNT : DFT_FILES_EXT, 0, source);
 }
 
-static int in_ranges(const struct dft_filter_range *list, size_t count, uint64_t value)
+int dft_filter_lacks_mounts(const struct dft_filter *filter)
 {
-    for (size_t i = 0; i < count; i++)
-        if (value >= list[i].low && value <= list[i].high)
+    return dft_filter_has(filter, DFT_FILTER_MOUNT) && !filter->mount.mounts.count;
+}
+
+/* --- what is given ---------------------------------------------------------------------------- */
+
+char *dft_filter_given(const struct dft_filter *filter)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return NULL;
+    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
+        if (filter->values[i].count)
+            fprintf(out, " --%s", dft_filter_name((enum dft_filter_option)i));
+    if (!fclose(out))
+        return text;
+    free(text);
+    return NULL;
+}
+
+int dft_filter_is_partial(const struct dft_filter *filter)
+{
+    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
+        if (filter->values[i].count && (i < DFT_FILTER_RANK || i > DFT_FILTER_ROLE))
+            return 1;
+    return 0;
+}
+
+/* --- processes and blocks --------------------------------------------------------------------- */
+
+static int in_ranges(const struct dft_filter_values *values, uint64_t value)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (value >= values->ranges[i].low && value <= values->ranges[i].high)
             return 1;
     return 0;
 }
 
 int dft_filter_rank(const struct dft_filter *filter, uint64_t rank)
 {
-    return !filter->nranks || in_ranges(filter->ranks, filter->nranks, rank);
-}
+    const struct dft_filter_values *ranks = &filter->values[DFT_FILTER_RANK];
 
-char *dft_filter_given(const struct dft_filter *filter)
-{
-    char *text = NULL;
-
-    if (asprintf(&text, "%s%s%s%s%s%s%s", filter->has_from ? " --from" : "", filter->has_to ? " --to" : "",
-                 filter->nranks ? " --rank" : "", filter->npids ? " --pid" : "", filter->ncats ? " --cat" : "",
-                 filter->nnames ? " --name" : "", filter->nfiles ? " --file" : "") < 0)
-        return NULL;
-    return text;
-}
-
-int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *process)
-{
-    if (filter->nranks &&
-        (process->process.rank < 0 || !in_ranges(filter->ranks, filter->nranks, (uint64_t)process->process.rank)))
-        return 0;
-    return !filter->npids || in_ranges(filter->pids, filter->npids, process->process.pid);
-}
-
-int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
-                     const struct dft_block *block)
-{
-    if (!dft_filter_process(filter, process))
-        return 0;
-    if (!filter->has_from && !filter->has_to)
-        return 1;
-    /* `end` is the largest end, so no start lies behind it. Events in flight have no end. */
-    if (block->type == DFT_BLOCK_EVENTS && block->first > block->last)
-        return 1;
-    return block->start < filter->to_ns && block->end >= filter->from_ns;
+    return !ranks->count || in_ranges(ranks, rank);
 }
 
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text)
@@ -182,7 +117,8 @@ int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text 
 
     if (!copy)
         return 0;
-    memcpy(copy, text.bytes, text.length);
+    if (text.length)
+        memcpy(copy, text.bytes, text.length);
     copy[text.length] = 0;
     for (size_t i = 0; !found && i < count; i++)
         found = !fnmatch(patterns[i], copy, 0);
@@ -191,39 +127,211 @@ int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text 
     return found;
 }
 
-int dft_filter_call(const struct dft_filter *filter, uint64_t call)
+static int text_passes(const struct dft_filter *filter, enum dft_filter_option option, struct dft_text text)
+{
+    const struct dft_filter_values *values = &filter->values[option];
+
+    return !values->count || dft_patterns_fit((const char *const *)values->patterns, values->count, text);
+}
+
+struct dft_text dft_filter_trait(const struct dft_process *process, enum dft_filter_option option)
+{
+    struct dft_text text = option == DFT_FILTER_HOST   ? process->host
+                           : option == DFT_FILTER_ROLE ? process->role
+                                                       : process->exe;
+    const char *slash = option == DFT_FILTER_PROGRAM && text.length ? memrchr(text.bytes, '/', text.length) : NULL;
+
+    if (slash) {
+        text.length -= (uint32_t)(slash + 1 - text.bytes);
+        text.bytes = slash + 1;
+    }
+    return text;
+}
+
+/* What is not known of a process passes no pattern. */
+static int trait_passes(const struct dft_filter *filter, enum dft_filter_option option,
+                        const struct dft_process *process)
+{
+    struct dft_text text = dft_filter_trait(process, option);
+
+    return !dft_filter_has(filter, option) || (text.length && text_passes(filter, option, text));
+}
+
+int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *of)
+{
+    const struct dft_process *process = &of->process;
+
+    if (dft_filter_has(filter, DFT_FILTER_RANK) &&
+        (process->rank < 0 || !dft_filter_rank(filter, (uint64_t)process->rank)))
+        return 0;
+    if (dft_filter_has(filter, DFT_FILTER_PID) && !in_ranges(&filter->values[DFT_FILTER_PID], process->pid))
+        return 0;
+    return trait_passes(filter, DFT_FILTER_HOST, process) && trait_passes(filter, DFT_FILTER_PROGRAM, process) &&
+           trait_passes(filter, DFT_FILTER_ROLE, process);
+}
+
+int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
+                     const struct dft_block *block)
+{
+    if (!dft_filter_process(filter, process))
+        return 0;
+    if (!dft_filter_has_times(filter))
+        return 1;
+    /* `end` is the largest end, so no start lies behind it. Events in flight have no end. */
+    if (block->type == DFT_BLOCK_EVENTS && block->first > block->last)
+        return 1;
+    return block->start < filter->to_ns && block->end >= filter->from_ns;
+}
+
+/* --- calls and regions ------------------------------------------------------------------------ */
+
+int dft_filter_names(const struct dft_filter *filter, uint64_t call)
 {
     struct dft_text category, name;
     char capacity[18];
 
-    if (!filter->ncats && !filter->nnames)
+    if (!dft_filter_has_calls(filter))
         return 1;
     dft_names_call(filter->table, call, &category, &name, capacity);
-    return (!filter->ncats || dft_patterns_fit(filter->cats, filter->ncats, category)) &&
-           (!filter->nnames || dft_patterns_fit(filter->names, filter->nnames, name));
+    return text_passes(filter, DFT_FILTER_CAT, category) && text_passes(filter, DFT_FILTER_NAME, name);
+}
+
+/* Numbers that no word has are beyond the mask. */
+static int word_passes(const struct dft_filter *filter, enum dft_filter_option option, unsigned number)
+{
+    const struct dft_filter_values *values = &filter->values[option];
+
+    return !values->count || (number < 64 && values->mask >> number & 1);
+}
+
+int dft_filter_kind(const struct dft_filter *filter, uint8_t op, uint8_t io)
+{
+    return word_passes(filter, DFT_FILTER_OP, op < DFT_OP_COUNT ? op : DFT_OP_OTHER) &&
+           word_passes(filter, DFT_FILTER_CLASS, io);
+}
+
+int dft_filter_class(const struct dft_filter *filter, uint8_t io)
+{
+    return word_passes(filter, DFT_FILTER_CLASS, io);
+}
+
+int dft_filter_call(const struct dft_filter *filter, const struct dft_call *call)
+{
+    return dft_filter_kind(filter, call->op, call->io) && dft_filter_names(filter, call->id);
+}
+
+int dft_filter_region(const struct dft_filter *filter, uint64_t region)
+{
+    struct dft_text category, name;
+    char capacity[18];
+
+    if (!dft_filter_has(filter, DFT_FILTER_REGION))
+        return 1;
+    if (!region)
+        return 0;
+    dft_names_call(filter->table, region, &category, &name, capacity);
+    return text_passes(filter, DFT_FILTER_REGION, name);
+}
+
+int dft_filter_facets(const struct dft_filter *filter, uint32_t facets)
+{
+    uint16_t err = dft_facets_err(facets);
+
+    if (dft_filter_has(filter, DFT_FILTER_ERRORS) && !err)
+        return 0;
+    if (dft_filter_has(filter, DFT_FILTER_ERRNO) && !in_ranges(&filter->values[DFT_FILTER_ERRNO], err))
+        return 0;
+    return word_passes(filter, DFT_FILTER_SIZE, dft_facets_size_class(facets)) &&
+           word_passes(filter, DFT_FILTER_ACCESS, dft_facets_access(facets));
+}
+
+int dft_filter_regions_pass(const struct dft_filter *filter)
+{
+    return !dft_filter_has_files(filter) && dft_filter_kind(filter, DFT_OP_REGION, DFT_IO_NONE) &&
+           dft_filter_facets(filter, 0);
+}
+
+enum dft_filter_decision dft_filter_durations(const struct dft_filter *filter, const struct dft_metrics *m)
+{
+    uint64_t least = (uint64_t)filter->values[DFT_FILTER_SLOWER].ns;
+
+    if (!dft_filter_has(filter, DFT_FILTER_SLOWER))
+        return DFT_PASSES;
+    if (dft_metrics_knows_dur_max(m) && m->dur_max <= least)
+        return DFT_PASSES_NOT;
+    return dft_metrics_knows_dur_min(m) && m->dur_min > least ? DFT_PASSES : DFT_PASSES_SOME;
+}
+
+/* --- files and events ------------------------------------------------------------------------- */
+
+/* "so" is the extension ".so". */
+static int extension_passes(void *context, struct dft_text extension)
+{
+    const struct dft_filter *filter = context;
+    struct dft_text bare = extension;
+
+    if (text_passes(filter, DFT_FILTER_EXT, extension))
+        return 1;
+    if (bare.length && *bare.bytes == '.') {
+        bare.bytes++;
+        bare.length--;
+    }
+    return text_passes(filter, DFT_FILTER_EXT, bare);
+}
+
+static int mount_passes(void *context, struct dft_text point)
+{
+    return text_passes(context, DFT_FILTER_MOUNT, point);
+}
+
+/* Is the path below one of the directories? One that does not begin with a slash may begin at any. */
+static int is_below(const struct dft_filter_values *dirs, struct dft_text path)
+{
+    int found = 0;
+
+    for (size_t i = 0; !found && i < dirs->count; i++) {
+        const char *dir = dirs->patterns[i];
+        size_t length = strlen(dir);
+        char *pattern = NULL;
+
+        while (length && dir[length - 1] == '/')
+            length--;
+        if (asprintf(&pattern, "%s%.*s/*", *dir == '/' || *dir == '*' ? "" : "*/", (int)length, dir) < 0)
+            return 0;
+        found = dft_patterns_fit((const char *const *)&pattern, 1, path);
+        free(pattern);
+    }
+    return found;
+}
+
+int dft_filter_path(const struct dft_filter *filter, struct dft_text path)
+{
+    struct dft_file_grouping grouping = {.by = DFT_FILES_EXT};
+
+    if (!text_passes(filter, DFT_FILTER_FILE, path))
+        return 0;
+    if (dft_filter_has(filter, DFT_FILTER_DIR) && !is_below(&filter->values[DFT_FILTER_DIR], path))
+        return 0;
+    if (dft_filter_has(filter, DFT_FILTER_EXT) &&
+        dft_file_grouping_text(&grouping, path, extension_passes, (void *)(uintptr_t)filter) != 1)
+        return 0;
+    return !dft_filter_has(filter, DFT_FILTER_MOUNT) ||
+           dft_file_grouping_text(&filter->mount, path, mount_passes, (void *)(uintptr_t)filter) == 1;
 }
 
 int dft_filter_file(const struct dft_filter *filter, uint64_t id)
 {
     char capacity[18];
 
-    return !filter->nfiles ||
-           (id && dft_patterns_fit(filter->files, filter->nfiles, dft_names_show(filter->table, id, capacity)));
+    return !dft_filter_has_files(filter) ||
+           (id && dft_filter_path(filter, dft_names_show(filter->table, id, capacity)));
 }
 
-int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call)
+int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, const struct dft_call *call)
 {
-    if (!dft_filter_time(filter, event) || !dft_filter_call(filter, call))
+    if (!dft_filter_time(filter, event) || !dft_filter_looks(filter, event, call->op) ||
+        !dft_filter_call(filter, call) || !dft_filter_region(filter, event->region))
         return 0;
-    return !filter->nfiles || dft_filter_file(filter, event->file) || dft_filter_file(filter, event->file2);
-}
-
-int dft_filter_has_files(const struct dft_filter *filter)
-{
-    return filter->nfiles != 0;
-}
-
-int dft_filter_has_calls(const struct dft_filter *filter)
-{
-    return filter->ncats || filter->nnames;
+    return !dft_filter_has_files(filter) || dft_filter_file(filter, event->file) ||
+           dft_filter_file(filter, event->file2);
 }

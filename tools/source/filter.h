@@ -1,76 +1,180 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that a command is asked about: --from, --to, --rank, --pid, --cat, --name, --file. */
+/* The events that a command is asked about: the options --from, --to, --rank, --name and the like. */
 #ifndef DFT_FILTER_H
 #define DFT_FILTER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source/file_groups.h"
 #include "source/source_object.h"
+
+/* The options, in the order in which messages name them. */
+enum dft_filter_option {
+    DFT_FILTER_FROM, /* times */
+    DFT_FILTER_TO,
+    DFT_FILTER_LAST,
+    DFT_FILTER_SLOWER,
+    DFT_FILTER_RANK, /* numbers */
+    DFT_FILTER_PID,
+    DFT_FILTER_HOST, /* patterns */
+    DFT_FILTER_PROGRAM,
+    DFT_FILTER_ROLE,
+    DFT_FILTER_CAT,
+    DFT_FILTER_NAME,
+    DFT_FILTER_REGION,
+    DFT_FILTER_FILE,
+    DFT_FILTER_DIR,
+    DFT_FILTER_EXT,
+    DFT_FILTER_MOUNT,
+    DFT_FILTER_OP, /* words */
+    DFT_FILTER_CLASS,
+    DFT_FILTER_SIZE,
+    DFT_FILTER_ACCESS,
+    DFT_FILTER_ERRNO,  /* words and numbers */
+    DFT_FILTER_ERRORS, /* no argument */
+    DFT_FILTER_OPTIONS
+};
 
 /* Both bounds belong to the range. */
 struct dft_filter_range {
     uint64_t low, high;
 };
 
-/* An event passes when it starts in [from_ns, to_ns) and fits an entry of each list that is not
- * empty. Texts point into argv. */
+/* What one option says, in its form. Options that are not given have count 0. */
+struct dft_filter_values {
+    size_t count;
+    struct dft_filter_range *ranges; /* numbers */
+    const char **patterns;           /* shell patterns (fnmatch without flags: * also matches '/') */
+    uint64_t mask;                   /* words: 1 << number */
+    int64_t ns;                      /* times, as given */
+};
+
+/* An event passes when it fits each option that is given. Texts point into argv. */
 struct dft_filter {
-    /* Unix ns; 0 and UINT64_MAX: all events. dft_filter_begin makes both absolute */
+    /* Unix ns, set by dft_filter_begin; 0 and UINT64_MAX: all events. An event passes when it starts in
+     * [from_ns, to_ns) */
     uint64_t from_ns, to_ns;
-    int has_from, has_to;
-    int64_t from_rel_ns, to_rel_ns; /* as given: relative to the start of the first process */
-    struct dft_filter_range *ranks, *pids;
-    size_t nranks, npids;
-    /* shell patterns (fnmatch without flags: * also matches '/') */
-    const char **cats, **names, **files;
-    size_t ncats, nnames, nfiles;
-    const struct dft_names *table; /* set by dft_filter_begin */
+    struct dft_filter_values values[DFT_FILTER_OPTIONS];
+    const struct dft_names *table;  /* set by dft_filter_begin */
+    struct dft_file_grouping mount; /* set by dft_filter_begin, for --mount */
 };
 
 void dft_filter_init(struct dft_filter *filter);
 void dft_filter_fini(struct dft_filter *filter);
 
-/* Each function adds the argument of an option. They return 0, -EINVAL (the text makes no sense) or
- * -ENOMEM. Ranges: "0,4-7". Patterns: "read,p*". Seconds: "1.5", at most nine decimals. */
-int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const char *text);
-int dft_filter_add_patterns(const char ***list, size_t *count, char *text);
+/* Adds the argument of an option (NULL for those without one). Returns 0, -EINVAL (it makes no sense:
+ * `why` says what would) or -ENOMEM. */
+#define DFT_FILTER_WHY 512
+int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, char *text, char why[DFT_FILTER_WHY]);
+/* Why no event can pass whatever the traces are; NULL: some may. */
+const char *dft_filter_contradiction(const struct dft_filter *filter);
+/* "1.5", "200ms", "2min": plain numbers are seconds, of at most nine decimals. Returns 0 or -EINVAL. */
 int dft_filter_seconds(int64_t *ns, const char *text);
 /* Does a text fit any of the patterns? */
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
 
-/* Prepares a filter for a source: makes its times absolute. A caller that asks about files or calls
- * (cat, name) by itself fetches their texts before. */
-void dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
+/* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount. A caller
+ * that asks about files or calls by itself fetches their texts before. Returns 0 or -ENOMEM. */
+int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 
-/* Does the process pass (rank, pid)? A process without a rank never passes a list of ranks. */
+static inline int dft_filter_has(const struct dft_filter *filter, enum dft_filter_option option)
+{
+    return filter->values[option].count != 0;
+}
+/* Is a part of the time asked about? */
+static inline int dft_filter_has_times(const struct dft_filter *filter)
+{
+    return dft_filter_has(filter, DFT_FILTER_FROM) || dft_filter_has(filter, DFT_FILTER_TO) ||
+           dft_filter_has(filter, DFT_FILTER_LAST);
+}
+/* Does the filter ask about processes? */
+static inline int dft_filter_has_processes(const struct dft_filter *filter)
+{
+    return dft_filter_has(filter, DFT_FILTER_RANK) || dft_filter_has(filter, DFT_FILTER_PID) ||
+           dft_filter_has(filter, DFT_FILTER_HOST) || dft_filter_has(filter, DFT_FILTER_PROGRAM) ||
+           dft_filter_has(filter, DFT_FILTER_ROLE);
+}
+/* Does the filter ask about files? Call rows know nothing of files. */
+static inline int dft_filter_has_files(const struct dft_filter *filter)
+{
+    return dft_filter_has(filter, DFT_FILTER_FILE) || dft_filter_has(filter, DFT_FILTER_DIR) ||
+           dft_filter_has(filter, DFT_FILTER_EXT) || dft_filter_has(filter, DFT_FILTER_MOUNT);
+}
+/* Does the filter ask about names of calls? Their texts must be known then. */
+static inline int dft_filter_has_calls(const struct dft_filter *filter)
+{
+    return dft_filter_has(filter, DFT_FILTER_CAT) || dft_filter_has(filter, DFT_FILTER_NAME);
+}
+/* Must texts of calls or regions be known? */
+static inline int dft_filter_has_names(const struct dft_filter *filter)
+{
+    return dft_filter_has_calls(filter) || dft_filter_has(filter, DFT_FILTER_REGION);
+}
+/* Does the filter ask about what single calls of one kind may differ in? */
+static inline int dft_filter_has_facets(const struct dft_filter *filter)
+{
+    return dft_filter_has(filter, DFT_FILTER_SIZE) || dft_filter_has(filter, DFT_FILTER_ACCESS) ||
+           dft_filter_has(filter, DFT_FILTER_ERRNO) || dft_filter_has(filter, DFT_FILTER_ERRORS);
+}
+/* "from", "slower-than". */
+const char *dft_filter_name(enum dft_filter_option option);
+/* Does the filter ask about a part of the calls of processes? */
+int dft_filter_is_partial(const struct dft_filter *filter);
+/* The mounts are asked about, and no process has recorded any. */
+int dft_filter_lacks_mounts(const struct dft_filter *filter);
+
+/* Does the process pass? A process without a rank never passes a list of ranks. */
 int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *process);
+/* What --host, --program or --role looks at; empty: not known. */
+struct dft_text dft_filter_trait(const struct dft_process *process, enum dft_filter_option option);
 /* Does a rank pass --rank? */
 int dft_filter_rank(const struct dft_filter *filter, uint64_t rank);
-/* The bounds of --from and --to, relative to a start. UINT64_MAX for --to: the option was not
- * given. */
-void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t *from_ns, uint64_t *to_ns);
+/* The bounds of --from, --to and --last, where all begins and ends at these times. UINT64_MAX for *to_ns:
+ * it is not limited. */
+void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t end_ns, uint64_t *from_ns,
+                       uint64_t *to_ns);
 /* The options that were given, such as " --rank --name". The caller frees the text; NULL: no
  * memory. */
 char *dft_filter_given(const struct dft_filter *filter);
 /* May the block hold an event that passes, judged by process and time? */
 int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
                      const struct dft_block *block);
-/* Does a call pass (cat, name)? */
-int dft_filter_call(const struct dft_filter *filter, uint64_t call);
-/* Does an event of a process that passes pass as well? `call` is its name id. A file fits when the
- * first or the second path fits. */
-int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call);
+/* Does a call pass by its names, its operation and its class? */
+int dft_filter_call(const struct dft_filter *filter, const struct dft_call *call);
+/* ... by its operation and class alone; by its class alone? */
+int dft_filter_kind(const struct dft_filter *filter, uint8_t op, uint8_t io);
+int dft_filter_class(const struct dft_filter *filter, uint8_t io);
+/* Does a text of "category\0name" pass --cat and --name? */
+int dft_filter_names(const struct dft_filter *filter, uint64_t call);
+/* Does the innermost region (0: none) around an event pass? */
+int dft_filter_region(const struct dft_filter *filter, uint64_t region);
+/* Do facets pass, as dft_facets_of has them? */
+int dft_filter_facets(const struct dft_filter *filter, uint32_t facets);
+/* Do events of regions pass, but for names, regions and durations? */
+int dft_filter_regions_pass(const struct dft_filter *filter);
+
+enum dft_filter_decision { DFT_PASSES_NOT, DFT_PASSES, DFT_PASSES_SOME };
+/* Do calls of a row pass --slower-than? */
+enum dft_filter_decision dft_filter_durations(const struct dft_filter *filter, const struct dft_metrics *metrics);
+
+/* Does an event of a process that passes pass as well? A file fits when the first or the second path
+ * fits. */
+int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, const struct dft_call *call);
 /* Does an event pass by its time alone? */
 static inline int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)
 {
     return event->start_ns >= filter->from_ns && (event->start_ns < filter->to_ns || filter->to_ns == UINT64_MAX);
 }
-/* Does a file (name id) pass? */
+/* Does an event pass by its duration and its facets? */
+static inline int dft_filter_looks(const struct dft_filter *filter, const struct dft_event *event, uint8_t op)
+{
+    if (dft_filter_has(filter, DFT_FILTER_SLOWER) && event->dur_ns <= (uint64_t)filter->values[DFT_FILTER_SLOWER].ns)
+        return 0;
+    return !dft_filter_has_facets(filter) || dft_filter_facets(filter, dft_event_facets(event, op));
+}
+/* Does a file (name id, or its path) pass? */
 int dft_filter_file(const struct dft_filter *filter, uint64_t file);
-/* Does the filter ask about files? Call rows know nothing of files. */
-int dft_filter_has_files(const struct dft_filter *filter);
-/* Does the filter ask about calls? Their texts must be known then. */
-int dft_filter_has_calls(const struct dft_filter *filter);
+int dft_filter_path(const struct dft_filter *filter, struct dft_text path);
 
 #endif

@@ -88,7 +88,7 @@ static int is_wanted(const struct summing *summing, uint64_t id)
 
     while (wanted && *wanted && *wanted != id)
         wanted++;
-    return (!wanted || *wanted) && dft_filter_call(summing->filter, id);
+    return (!wanted || *wanted) && dft_filter_names(summing->filter, id);
 }
 
 static int add_block(void *context, unsigned worker, const struct dft_source_process *process,
@@ -230,7 +230,7 @@ static int add_events(void *context, unsigned worker, const struct dft_source_pr
         struct dft_counter_fact *fact;
 
         if (event->phase != DFT_PHASE_COUNTER || arg->type == DFT_ARG_STRING ||
-            !dft_filter_time(summing->filter, event) || !dft_filter_call(summing->filter, call))
+            !dft_filter_time(summing->filter, event) || !dft_filter_names(summing->filter, call))
             continue;
         fact = fact_of(&summing->workers[worker], process->number, &series);
         if (!fact)

@@ -253,7 +253,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
                       int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     struct dft_timeline *timeline;
-    int rc = filter && dft_filter_has_calls(filter) ? dft_source_names_locate(source) : 0;
+    int rc = filter && dft_filter_has_names(filter) ? dft_source_names_locate(source) : 0;
 
     if (rc)
         return rc;

@@ -51,7 +51,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
                                 .sequence = batch->first > batch->last ? 0 : dft_batch_number(batch, (uint32_t)i),
                                 .args = batch->args + arg,
                                 .nargs = args_of(batch, i + 1) - arg};
-    return !here->filter || dft_filter_event(here->filter, event, at->call);
+    return !here->filter || dft_filter_event(here->filter, event, &batch->calls[event->call]);
 }
 
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,

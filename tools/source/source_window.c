@@ -112,7 +112,7 @@ static int passes(const struct dft_window *window, const struct dft_batch *batch
 {
     if (event->start_ns < window->from || event->start_ns > window->to)
         return 0;
-    return !window->filter || dft_filter_event(window->filter, event, batch->calls[event->call].id);
+    return !window->filter || dft_filter_event(window->filter, event, &batch->calls[event->call]);
 }
 
 static int keep_events(struct dft_window *window, struct dft_slice *slice, uint32_t number,

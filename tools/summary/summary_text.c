@@ -47,7 +47,7 @@ static int ask_ops(struct dft_summary *summary, struct classes *classes)
 /* Aggregates of files know classes, but no operations. */
 static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
 {
-    enum dft_kept_events kept = summary->options->filter.nfiles ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
+    enum dft_kept_events kept = dft_filter_has_files(&summary->options->filter) ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
     struct dft_query query = {.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept == DFT_KEPT_ALL ? 2 : 1};
     int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 

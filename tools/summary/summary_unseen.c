@@ -108,8 +108,7 @@ int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
     int rc;
 
     memset(unseen, 0, sizeof *unseen);
-    if (filter->has_from || filter->has_to || filter->ncats || filter->nnames || filter->nfiles ||
-        !dft_source_has_counters(summary->source))
+    if (dft_filter_is_partial(filter) || !dft_source_has_counters(summary->source))
         return 0;
     processes = dft_source_processes(summary->source, &count);
     rc = dft_source_counters(summary->source, filter, ids, &facts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The group of a file from its path: directory, pattern, extension, mount point. */
-#include "query/file_groups.h"
+#include "source/file_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of the options that commands have in common: names, arguments, help, and who takes them. */
+#include "command/options_table.h"
+
+#include <string.h>
+
+#define FILTER(option, name, argument, takes, help)                                                                    \
+    {                                                                                                                  \
+        OPT_FILTER + DFT_FILTER_##option, 0, name, argument, takes, help                                               \
+    }
+const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
+    {OPT_JSON, 0, "json", NULL, DFT_TAKES_JSON, "for programs: JSON"},
+    {OPT_CSV, 0, "csv", NULL, DFT_TAKES_CSV, "for programs: comma-separated values"},
+    {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table"},
+    {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_SORT, "order by this column (numbers: largest first)"},
+    FILTER(FROM, "from", "TIME", DFT_TAKES_PART, "only events that start at or after this time"),
+    FILTER(TO, "to", "TIME", DFT_TAKES_PART, "... and before this one (from the first start; -10: from the last end)"),
+    FILTER(LAST, "last", "TIME", DFT_TAKES_PART, "only the last part of the run, e.g. 10s or 2min"),
+    FILTER(RANK, "rank", "LIST", DFT_TAKES_PART, "only these ranks, e.g. 0,4-7"),
+    FILTER(PID, "pid", "LIST", DFT_TAKES_PART, "only these process ids"),
+    FILTER(HOST, "host", "LIST", DFT_TAKES_PART, "only processes on these hosts, e.g. 'node1*'; patterns work"),
+    FILTER(PROGRAM, "program", "LIST", DFT_TAKES_PART, "only processes of these programs, e.g. 'python*'"),
+    FILTER(ROLE, "role", "LIST", DFT_TAKES_PART, "only processes with these roles, e.g. loader"),
+    FILTER(CAT, "cat", "LIST", DFT_TAKES_PART, "only these categories, e.g. POSIX,STDIO; patterns work"),
+    FILTER(NAME, "name", "LIST", DFT_TAKES_PART, "only calls and regions with these names, e.g. 'read,p*'"),
+    FILTER(REGION, "region", "LIST", DFT_TAKES_CALLS, "only events directly inside regions with these names"),
+    FILTER(FILE, "file", "GLOB", DFT_TAKES_CALLS, "only events on files whose absolute path fits; may be repeated"),
+    FILTER(DIR, "dir", "LIST", DFT_TAKES_CALLS, "only events on files below these directories, e.g. /scratch,out"),
+    FILTER(EXT, "ext", "LIST", DFT_TAKES_CALLS, "only events on files with these extensions, e.g. h5,npy"),
+    FILTER(MOUNT, "mount", "LIST", DFT_TAKES_CALLS, "only events on files below these mount points"),
+    FILTER(OP, "op", "LIST", DFT_TAKES_CALLS, "only these operations, e.g. open,stat (see summary --by op)"),
+    FILTER(CLASS, "class", "LIST", DFT_TAKES_CALLS, "only these: read, write, sync, meta, wait, startup, none"),
+    FILTER(SIZE, "size", "LIST", DFT_TAKES_CALLS, "only calls that ask for so many bytes, e.g. 100, 4K-64K, 1M-"),
+    FILTER(ACCESS, "access", "LIST", DFT_TAKES_CALLS, "only random, strided, sequential or consecutive accesses"),
+    FILTER(ERRNO, "errno", "LIST", DFT_TAKES_CALLS, "only calls that failed with these errors, e.g. ENOENT,13"),
+    FILTER(ERRORS, "errors", NULL, DFT_TAKES_CALLS, "only calls that failed"),
+    FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS, "only calls that took longer, e.g. 1ms"),
+    {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
+     "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
+    {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
+    {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all: all of them"},
+    {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},
+    {OPT_FILES_FROM, 0, "files-from", "FILE", OF_TRACES,
+     "further PATHs, one a line or before each NUL (-: standard input)"},
+    {OPT_NO_INDEX, 0, "no-index", NULL, OF_TRACES,
+     "DFTracer's traces: convert them anew, and keep nothing for the next time"},
+    {OPT_PERIOD, 0, "profile-granularity", "SECONDS", OF_TRACES,
+     "DFTracer's profiles: the period of a record (default: as the trace says, else 5)"},
+    {OPT_PERIOD_ENDS, 0, "profile-end", NULL, OF_TRACES, "DFTracer's profiles: ts is the end of the period"},
+    {OPT_THREADS, 0, "threads", "N", OF_TRACES, "threads that read (default: one a CPU, at most 16)"},
+    {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
+    {OPT_HELP, 'h', "help", NULL, 0, "this text"},
+};
+
+int dft_takes_option(const struct dft_command *command, const struct dft_option *own,
+                     const struct dft_common_option *option, int for_help)
+{
+    for (; own && own->name; own++)
+        if (!strcmp(own->name, option->name) && (own->help || !for_help))
+            return 0;
+    if (option->takes == OF_TRACES)
+        return !(command->takes & DFT_TAKES_NONE);
+    return !option->takes || (command->takes & option->takes);
+}
