@@ -3,6 +3,7 @@
 #ifndef DFT_FINDING_FACTS_H
 #define DFT_FINDING_FACTS_H
 
+#include "base/map.h"
 #include "findings/findings.h"
 #include "query/answer.h"
 #include "query/query.h"
@@ -62,6 +63,7 @@ struct dft_rules {
     const struct dft_facts *facts;
     const struct dft_limits *limits;
     struct dft_findings *findings;
+    struct dft_map told; /* file -> code + 1 */
 };
 
 /* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or -ENOMEM. */
@@ -72,6 +74,12 @@ typedef int dft_rule_fn(struct dft_rules *rules);
  * *finding is valid until the next one is added. */
 int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                   struct dft_finding **finding);
+/* The time of this file is in a finding: rules that come later in the list leave the file out. Returns 0
+ * or -ENOMEM. */
+int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
+int dft_rules_is_told(const struct dft_rules *rules, uint64_t file);
+/* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
+int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */

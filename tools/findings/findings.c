@@ -9,6 +9,7 @@
 #include "findings/facts.h"
 #include "mpi/comm.h"
 
+/* In this order: the time that a rule has told is left out by those behind it. */
 static dft_rule_fn *const all_rules[] = {
     dft_rule_lost,
     dft_rule_sync,
@@ -81,6 +82,27 @@ int dft_rules_good(struct dft_rules *rules, const char *what)
     return dft_finding_say(text, "%s%s", *text ? ", " : "", what);
 }
 
+int dft_rules_note(struct dft_rules *rules, const char *note)
+{
+    char **text = &rules->findings->notes;
+
+    return dft_finding_say(text, "%s%s", *text ? "; " : "", note);
+}
+
+int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code code)
+{
+    uint64_t *told = file ? dft_map_put(&rules->told, file) : NULL;
+
+    if (told)
+        *told = (uint64_t)code + 1;
+    return file && !told ? -ENOMEM : 0;
+}
+
+int dft_rules_is_told(const struct dft_rules *rules, uint64_t file)
+{
+    return file && dft_map_find(&rules->told, file);
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static int by_cost(const void *left, const void *right)
@@ -101,7 +123,7 @@ static int by_cost(const void *left, const void *right)
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings)
 {
     struct dft_facts facts;
-    struct dft_rules rules = {&facts, request->limits, findings};
+    struct dft_rules rules = {.facts = &facts, .limits = request->limits, .findings = findings};
     int rc;
 
     memset(findings, 0, sizeof *findings);
@@ -110,6 +132,7 @@ int dft_findings_make(const struct dft_findings_request *request, struct dft_fin
         return rc;
     for (size_t i = 0; !rc && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
         rc = all_rules[i](&rules);
+    dft_map_fini(&rules.told);
     dft_facts_fini(&facts);
     dft_comm_broadcast(&rc, sizeof rc);
     if (rc)
@@ -134,5 +157,6 @@ void dft_findings_fini(struct dft_findings *findings)
     free(findings->list);
     free(findings->why_not);
     free(findings->nothing);
+    free(findings->notes);
     memset(findings, 0, sizeof *findings);
 }

@@ -48,6 +48,7 @@ struct dft_findings {
     uint64_t not_looked_for; /* 1 << code of what needs more than the traces have, or too long */
     char *why_not;           /* why, and what to do; NULL: all was looked for */
     char *nothing;           /* what was looked at and found good: after "nothing wrong: " */
+    char *notes;             /* what costs no time that is known: "32 MiB mapped"; or NULL */
 };
 
 struct dft_findings_request {
@@ -65,7 +66,7 @@ void dft_findings_fini(struct dft_findings *findings);
 /* At most `top` of them for people (0: all, with how sure and when), and what was not looked for. `start_ns`:
  * times count from there. */
 void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns);
-/* The members "findings", "findings_not_looked_for" and "findings_nothing" of an open object. */
+/* The members "findings" and "findings_*" of an open object. */
 void dft_findings_json(struct dft_json *json, const struct dft_findings *findings);
 
 #endif

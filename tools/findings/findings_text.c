@@ -150,6 +150,7 @@ void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t t
     if (shown < findings->count)
         fprintf(out, "%*s%zu more: dftmerge findings\n", (int)INDENT, "", findings->count - shown);
     put_skipped(out, findings, width);
+    put_paragraph(out, "note:", findings->notes, width);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -192,4 +193,5 @@ void dft_findings_json(struct dft_json *json, const struct dft_findings *finding
     dft_json_end_array(json);
     dft_json_string(json, "findings_why_not", findings->why_not);
     dft_json_string(json, "findings_nothing", findings->count ? NULL : findings->nothing);
+    dft_json_string(json, "findings_notes", findings->notes);
 }
