@@ -187,6 +187,42 @@ def what_nothing_can_pass_is_said(where):
     assert "no process has recorded its mount points" in dftmerge("summary", "--mount", "/data", where).err
 
 
+def titles_sort(where):
+    """What stands above a column names it, in any case, as far as it is plain; the column is marked, and shown on a narrow terminal."""
+    make(where)
+    whole = summary("--by", "op,size", where)["groups"]
+    per_call = lambda g: g["time_ns"] / g["count"] if g["count"] else -1
+    for word, key in (("calls", "count"), ("CALLS", "count"), ("fail", "errors"), ("p9", None), ("p95", "time_p95_ns"), ("Max", "time_max_ns"),
+                      ("tim", "time_ns"), ("byt", "bytes"), ("time_min", "time_min_ns"), ("errors", "errors")):
+        done = dftmerge("summary", "--json", "--by", "op,size", "--sort", word, where, expect=0 if key else 2)
+        if not key:
+            assert "several begin so" in done.err and "Did you mean p95?" in done.err, done.err
+            continue
+        got = [g[key] for g in json.loads(done.out)["groups"]]
+        assert got == sorted((g[key] for g in whole), key=lambda n: (n is None, -(n or 0))), word
+    for word, key in (("rate", lambda g: g["bytes"] / g["time_ns"] if g["bytes"] and g["time_ns"] else -1), ("mean", per_call)):
+        got = [key(g) for g in summary("--by", "name", "--class", "read,meta", "--sort", word, where)["groups"] if g["time_p50_ns"] is not None]
+        samples_differ = word == "mean" and any(e.get("calls", 1) != 1 for e in dump("--class", "read,meta", where))
+        assert samples_differ or got == sorted(got, reverse=True), word
+        assert re.search(rf" \*{word}", dftmerge("summary", "--by", "name", "--sort", word, where).out.decode()), word
+    assert re.search(r"^\*size +op +calls", dftmerge("summary", "--by", "size,op", "--sort", "size", where).out.decode(), re.M)
+    assert "Did you mean bytes?" in dftmerge("summary", "--sort", "bytez", where, expect=2).err
+    assert "no such column" in dftmerge("summary", "--sort", "", where, expect=2).err
+
+
+def time_goes_on(where):
+    make(where, processes=2, slow=1, events=300)
+    for by in ("time", "time,class", "name,time"):
+        answer = summary("--by", by, "--width", "60", where)
+        times = [g["t_ns"] for g in answer["groups"]]
+        assert times == sorted(times) and len(times) > 20, by
+    text = dftmerge("summary", "--by", "time", "--width", "60", where).out.decode()
+    lines = re.findall(r"^ *(\d+\.\d{3}) s ", text[text.index("Groups"):], re.M)
+    assert list(map(float, lines)) == sorted(map(float, lines)) and len(lines) == len(summary("--by", "time", "--width", "60", where)["groups"])
+    times = [g["time_ns"] for g in summary("--by", "time", "--width", "60", "--sort", "time", where)["groups"]]
+    assert times == sorted(times, reverse=True)
+
+
 def help_names_all(where):
     del where
     text = dftmerge("summary", "--help").out.decode()
@@ -198,4 +234,4 @@ def help_names_all(where):
 
 if __name__ == "__main__":
     main([rows_and_events_say_the_same, choices_go_together, rows_alone_answer_what_they_know, times_count_from_the_end,
-          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, help_names_all])
+          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, titles_sort, time_goes_on, help_names_all])

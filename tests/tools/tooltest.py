@@ -287,7 +287,7 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
         if not accesses:
             line.update(strided=None, random=None, strides=None if line["distinct_bytes"] is None else [])
         result.append(line)
-    result.sort(key=lambda g: (-g["time_ns"], *(order(g[k]) for k in by)))
+    result.sort(key=lambda g: (g["t_ns"] if "t_ns" in by else -g["time_ns"], *(order(g[k]) for k in by)))
     return result
 
 
@@ -295,6 +295,8 @@ def same_groups(got, wanted, what=""):
     """Equal, also in order (but for regions of one name, whose order is by their ids)."""
     def canonical(list_of):
         return [json.dumps(g, sort_keys=True) for g in list_of]
+    if any("region" in g and "t_ns" in g for g in wanted):
+        got, wanted = (sorted(g, key=lambda g: (g["t_ns"], str(g["region"]), str(g.get("region_cat")), str(g))) for g in (got, wanted))
     got, wanted = canonical(got), canonical(wanted)
     if got == wanted:
         return

@@ -324,6 +324,13 @@ const char *dft_column_name(enum dft_column column)
     return columns[column];
 }
 
+uint64_t dft_metrics_rate(const struct dft_metrics *metrics)
+{
+    double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
+
+    return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+}
+
 static int is_by_time(const struct dft_answer *answer)
 {
     for (unsigned i = 0; i < answer->query.nby; i++)
@@ -340,7 +347,7 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
     const struct {
         int known;
         uint64_t value;
-    } values[DFT_COLUMNS] = {
+    } values[DFT_COLUMNS_ALL] = {
         [DFT_COLUMN_COUNT] = {1, m->count},
         [DFT_COLUMN_ERRORS] = {1, m->errors},
         [DFT_COLUMN_TIME] = {1, m->dur_sum},
@@ -367,6 +374,12 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_FIRST] = {m->first_start != UINT64_MAX, m->first_start},
         [DFT_COLUMN_LAST] = {m->first_start != UINT64_MAX, m->last_end},
         [DFT_COLUMN_DISTINCT] = {group->has_distinct != 0, group->distinct_bytes},
+        [DFT_COLUMN_MEAN] = {m->samples != 0, m->samples ? m->dur_sum / m->samples : 0},
+        [DFT_COLUMN_SHARE] = {1, !answer->has_self    ? m->dur_sum
+                                 : group->self_ns > 0 ? (uint64_t)group->self_ns
+                                                      : 0},
+        [DFT_COLUMN_A_CALL] = {m->data != 0, m->data ? m->bytes / m->data : 0},
+        [DFT_COLUMN_RATE] = {m->bytes && m->dur_sum, dft_metrics_rate(m)},
     };
 
     *value = (int64_t)values[column].value;

@@ -98,23 +98,6 @@ int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, co
     return rc;
 }
 
-int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting)
-{
-    *sorting = (struct dft_sorting){.answer = answer, .column = -1, .key = -1};
-    if (!column)
-        column = "time_ns";
-    for (int i = 0; i < DFT_COLUMNS; i++) {
-        const char *name = dft_column_name((enum dft_column)i);
-
-        if (!strcmp(name, column) || (!strncmp(name, column, strlen(column)) && !strcmp(name + strlen(column), "_ns")))
-            sorting->column = i;
-    }
-    for (unsigned i = 0; sorting->column < 0 && i < answer->query.nby; i++)
-        if (!strcmp(dft_by_word(answer->query.by[i]), column) || !strcmp(dft_by_name(answer->query.by[i]), column))
-            sorting->key = answer->query.by[i];
-    return sorting->column < 0 && sorting->key < 0 ? -EINVAL : 0;
-}
-
 int dft_order_check(const struct dft_order *order, const struct dft_query *query)
 {
     const struct dft_answer empty = {.query = *query};

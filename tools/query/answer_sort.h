@@ -5,8 +5,13 @@
 
 #include "query/query_types.h"
 
-/* -EINVAL: the query has no such column. */
+/* A column is named by a word of JSON, by a title on the screen, by a key, or by what only one of these begins
+ * with. -EINVAL: the query has no such column. */
 int dft_order_check(const struct dft_order *order, const struct dft_query *query);
+/* What a misspelt column was likely meant to be, or NULL. Valid until the next call. */
+const char *dft_order_nearest(const struct dft_query *query, const char *text);
+/* Was this column asked for to sort by? */
+int dft_order_is(const struct dft_answer *answer, const char *title);
 /* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys,
  * ascending. Returns 0, or -EINVAL: no such column. Fetches the texts of all files first when
  * `top` is 0 (keys decide between ties), else only those of groups that may be among the first

@@ -230,6 +230,7 @@ static int sort_answer(struct dft_execution *execution, const struct dft_order *
     int rc;
 
     describe(execution, answer);
+    answer->sorted = order->column;
     if (execution->spilled) {
         rc = dft_pages_begin(execution, order, answer);
         return rc ? done(execution, answer, rc) : 0;

@@ -119,6 +119,7 @@ struct dft_answer {
     const struct dft_source_process **process_group; /* one process of each combination */
     struct dft_bin *bins;                            /* of all groups; only dft_query_run keeps them */
     uint64_t nbins;
+    const char *sorted; /* the column that was asked for to sort by; NULL: none was */
     struct dft_source *dft_source;
     struct dft_names *texts;      /* of files and regions of these groups, where they are not the source's; or NULL */
     struct dft_file_facts *files; /* what is known of files; or NULL */
@@ -168,6 +169,12 @@ enum dft_column {
     DFT_COLUMN_FIRST,
     DFT_COLUMN_LAST,
     DFT_COLUMN_DISTINCT,
-    DFT_COLUMNS
+    DFT_COLUMNS,
+    /* Not in JSON: what is made of these. Groups are sorted by them. */
+    DFT_COLUMN_MEAN = DFT_COLUMNS, /* time of an event */
+    DFT_COLUMN_SHARE,              /* self time, or time where that is not known */
+    DFT_COLUMN_A_CALL,             /* bytes a call that moved some */
+    DFT_COLUMN_RATE,               /* bytes a second of their time */
+    DFT_COLUMNS_ALL
 };
 #endif

@@ -61,15 +61,24 @@ static int parse_keys(struct dft_summary *summary, const struct asked *asked)
 static int check_sort(const struct dft_summary *summary)
 {
     const struct dft_order order = {.column = summary->options->sort};
+    const char *nearest;
 
     if (!dft_order_check(&order, &summary->query))
         return 0;
-    fprintf(stderr, "dftmerge summary: --sort %s: no such column. There are the keys of --by, and",
-            summary->options->sort);
+    nearest = dft_order_nearest(&summary->query, summary->options->sort);
+    fprintf(stderr, "dftmerge summary: --sort %s: no such column, or several begin so.", summary->options->sort);
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
+    fputs(" There are the titles on the screen, the keys of --by, and", stderr);
     for (int c = 0; c < DFT_COLUMNS; c++)
         fprintf(stderr, " %s", dft_column_name((enum dft_column)c));
     fputc('\n', stderr);
     return -EINVAL;
+}
+
+static int by_time(const struct dft_query *query)
+{
+    return memchr(query->by, DFT_BY_TIME, query->nby) != NULL;
 }
 
 /* Profiles have periods, which can be shared out evenly, or put together, and no other way. Returns
@@ -77,12 +86,9 @@ static int check_sort(const struct dft_summary *summary)
 static int cuts_periods(const struct dft_summary *summary, const struct asked *asked)
 {
     uint64_t width = summary->query.width_ns, period;
-    int by_time = 0;
 
-    for (unsigned i = 0; i < summary->query.nby; i++)
-        by_time |= summary->query.by[i] == DFT_BY_TIME;
-    if (!asked->width || !by_time || dft_query_period(summary->source, &period) || !period || !(period % width) ||
-        !(width % period))
+    if (!asked->width || !by_time(&summary->query) || dft_query_period(summary->source, &period) || !period ||
+        !(period % width) || !(width % period))
         return 0;
     fprintf(stderr,
             "dftmerge summary: --width %s: the traces have profiles with periods of %g s, which this neither divides "
@@ -118,6 +124,8 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
+    if (!options.sort && by_time(&summary.query))
+        options.sort = "t_ns"; /* time goes on from line to line */
     options.only_queries = 1;
     options.source.newest =
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;

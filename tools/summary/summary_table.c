@@ -46,14 +46,6 @@ static double share_of(const struct dft_answer *answer, const struct dft_group *
     return group->self_ns > 0 ? (double)group->self_ns : 0;
 }
 
-/* Bytes a second. A damaged row may have any number of them. */
-static uint64_t rate_of(const struct dft_metrics *metrics)
-{
-    double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
-
-    return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
-}
-
 static void set_cell(const struct dft_answer *answer, const struct dft_group *group, enum cell cell, uint64_t all_ns,
                      char *capacity)
 {
@@ -90,7 +82,7 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
     else if (cell == CELL_DISTINCT && group->has_distinct)
         dft_text_bytes(capacity, group->distinct_bytes);
     else if (cell == CELL_RATE && m->bytes && m->dur_sum) {
-        dft_text_bytes(capacity, rate_of(m));
+        dft_text_bytes(capacity, dft_metrics_rate(m));
         strcat(capacity, "/s");
     }
 }
@@ -120,7 +112,7 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
             continue;
         if ((c == CELL_P50 || c == CELL_P95 || c == CELL_P99) && !percentiles)
             continue;
-        if (c == CELL_MEAN && percentiles)
+        if (c == CELL_MEAN && percentiles && !dft_order_is(answer, cell_titles[c]))
             continue;
         cells[n++] = (enum cell)c;
     }
@@ -166,8 +158,16 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
     return add_text_cell(grid, answer, by, value.text);
 }
 
+/* The title of a column, with a mark where it was asked for to sort by. */
+static const char *title_of(const struct dft_answer *answer, const char *title, char room[DFT_TEXT_ROOM])
+{
+    snprintf(room, DFT_TEXT_ROOM, "%s%s", dft_order_is(answer, title) ? "*" : "", title);
+    return room;
+}
+
 static int print_lines(const struct dft_answer *answer)
 {
+    char titles[DFT_TABLE_COLUMNS + DFT_BY_COUNT][DFT_TEXT_ROOM];
     struct dft_grid_column columns[DFT_TABLE_COLUMNS + DFT_BY_COUNT] = {0};
     unsigned nby = answer->query.nby < DFT_TABLE_COLUMNS - CELLS ? answer->query.nby : DFT_TABLE_COLUMNS - CELLS;
     enum cell cells[CELLS];
@@ -180,12 +180,15 @@ static int print_lines(const struct dft_answer *answer)
         enum dft_by by = (enum dft_by)answer->query.by[i];
         int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
 
-        columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
-                                              (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME ||
-                                                  by == DFT_BY_STACK || by == DFT_BY_LINE};
+        columns[i] =
+            (struct dft_grid_column){title_of(answer, by == DFT_BY_TIME ? "from" : dft_by_name(by), titles[i]), !number,
+                                     (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME ||
+                                         by == DFT_BY_STACK || by == DFT_BY_LINE};
     }
     for (unsigned i = 0; i < ncells; i++)
-        columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};
+        columns[nby + i] =
+            (struct dft_grid_column){title_of(answer, cell_titles[cells[i]], titles[nby + i]), 0, 0,
+                                     dft_order_is(answer, cell_titles[cells[i]]) ? 0 : cell_drops[cells[i]]};
     grid = dft_grid_create(columns, nby + ncells);
     if (!grid)
         return -ENOMEM;

@@ -47,7 +47,8 @@ static int ask_ops(struct dft_summary *summary, struct classes *classes)
 /* Aggregates of files know classes, but no operations. */
 static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
 {
-    enum dft_kept_events kept = dft_filter_has_files(&summary->options->filter) ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
+    enum dft_kept_events kept =
+        dft_filter_has_files(&summary->options->filter) ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
     struct dft_query query = {.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept == DFT_KEPT_ALL ? 2 : 1};
     int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 
@@ -248,7 +249,7 @@ static void print_title(const char *title, const struct dft_answer *answer, uint
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    if (top < answer->found)
+    if (top && top < answer->found)
         printf("\n%s (the first %s of %s)\n", title, dft_text_count(a, top), dft_text_count(b, answer->found));
     else
         printf("\n%s\n", title);
@@ -369,7 +370,9 @@ int dft_summary_text(struct dft_summary *summary)
     for (unsigned i = 1; i < query.nby; i++)
         query.percentiles &= query.by[i] != DFT_BY_TIME;
     if (summary->by) {
-        struct table table = {.title = "Groups by time", .query = query, .top = TOP_CALLS, .even_empty = 1};
+        const int is_line = memchr(query.by, DFT_BY_TIME, query.nby) != NULL; /* a part of it would be any part */
+        struct table table = {
+            .title = "Groups by time", .query = query, .top = is_line ? 0 : TOP_CALLS, .even_empty = 1};
 
         return print_tables(summary, &table, 1, 2);
     }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/nearest_word.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "command/command.h"
@@ -266,8 +267,13 @@ static int find_word(const char *const *words, int count, const char *word)
 
 static int wrong_word(const char *option, const char *word, const char *const *words, int count)
 {
-    fprintf(stderr, "dftmerge top: --%s %s: there is no such %s. These are:", option, word,
+    const char *nearest = dft_nearest_word(word, strlen(word), words, (size_t)count);
+
+    fprintf(stderr, "dftmerge top: --%s %s: there is no such %s.", option, word,
             strcmp(option, "by") ? "column" : "grouping");
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
+    fputs(" These are:", stderr);
     for (int i = 0; i < count; i++)
         fprintf(stderr, " %s", words[i]);
     putc('\n', stderr);
