@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/source_images.h"
 #include "source/source_node.h"
 #include "ranks/ranks_job.h"
 
@@ -27,59 +28,6 @@ static int by_rank(const void *left, const void *right)
     if (a->image != b->image)
         return a->image < b->image ? -1 : 1;
     return a->process < b->process ? -1 : 1;
-}
-
-/* --- processes with several files ------------------------------------------------------------- */
-
-static int by_host(const struct dft_source_process *a, const struct dft_source_process *b)
-{
-    const struct dft_text *x = &a->process.host, *y = &b->process.host;
-
-    if (x->length != y->length)
-        return x->length < y->length ? -1 : 1;
-    return x->length ? memcmp(x->bytes, y->bytes, x->length) : 0;
-}
-
-static int by_pid_and_time(const void *left, const void *right, void *context)
-{
-    const struct dft_source_process *processes = context;
-    const struct dft_source_process *a = &processes[*(const uint32_t *)left], *b = &processes[*(const uint32_t *)right];
-    int order = by_host(a, b);
-
-    if (order || a->process.pid != b->process.pid)
-        return order ? order : a->process.pid < b->process.pid ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* DFTracer writes the regions and the calls of a process into two files: imported images of one pid
- * on one host that overlap in time are one process. Fills in the first image of each. Returns 0 or
- * -ENOMEM. */
-static int find_images(const struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count,
-                       uint32_t *images)
-{
-    uint32_t nfiles, *order = malloc((count + 1u) * sizeof *order);
-    const struct dft_source_file *files = dft_source_files(job->source, &nfiles);
-    uint64_t end_ns = 0;
-
-    if (!order)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = images[i] = i;
-    qsort_r(order, count, sizeof *order, by_pid_and_time, (void *)(uintptr_t)processes);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct dft_source_process *p = &processes[order[i]], *before = i ? &processes[order[i - 1]] : p;
-
-        if (i && !by_host(p, before) && p->process.pid == before->process.pid && p->start_ns <= end_ns &&
-            p->file < nfiles && files[p->file].kind == DFT_FILE_IMPORTED && p->file != before->file)
-            images[order[i]] = images[order[i - 1]];
-        else
-            end_ns = 0;
-        end_ns = end_ns > p->end_ns ? end_ns : p->end_ns;
-    }
-    free(order);
-    return 0;
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -217,7 +165,7 @@ int dft_ranks_gather(struct dft_ranks_job *job)
     const struct dft_source_process *processes = dft_source_processes(job->source, &count);
     struct member *members = malloc((count + 1u) * sizeof *members);
     uint32_t *images = malloc((count + 1u) * sizeof *images);
-    int rc = images ? find_images(job, processes, count, images) : -ENOMEM;
+    int rc = images ? dft_source_images(job->source, images) : -ENOMEM;
 
     job->rank_of = calloc(count + 1u, sizeof *job->rank_of);
     job->ranks = calloc(count + 1u, sizeof *job->ranks);

@@ -2,14 +2,14 @@
 /* One window of time: decodes its blocks in N threads and sorts its events.
  *
  * Blocks come in the order of process key, tid, stream, first, and events keep that order. A stable
- * sort by start alone therefore gives the whole order. That sort takes the least significant digit
- * first, with 11 bits a pass. */
+ * sort by start alone therefore gives the whole order. */
 #include "source/source_window.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timed.h"
 #include "source/enclosing.h"
 #include "source/filter.h"
 #include "source/source_give.h"
@@ -18,8 +18,6 @@
 
 #define CHUNK_EVENTS 1024u
 #define ARENA_BYTES  (64u << 10)
-#define DIGIT_BITS   11
-#define DIGITS       (1u << DIGIT_BITS)
 
 struct dft_arena {
     struct dft_arena *next;
@@ -35,11 +33,6 @@ struct dft_window_event {
     uint32_t nargs;
     uint32_t block; /* position of the block in the window's list */
     uint8_t op, io;
-};
-
-struct order_key {
-    uint64_t start; /* time since the start of the window */
-    uint32_t slice, index;
 };
 
 static void *arena_get(struct dft_window *window, struct dft_slice *slice, size_t bytes)
@@ -194,56 +187,32 @@ int dft_window_decode(struct dft_window *window)
     return dft_read_blocks(window->source, window->blocks, window->count, 1, NULL, decode_block, window);
 }
 
-/* Sorts keys by start; stable. Returns where the sorted keys are: `keys` or `other`. */
-static struct order_key *sort_keys(struct order_key *keys, struct order_key *other, size_t count, uint64_t width)
-{
-    for (unsigned shift = 0; shift < 64 && width >> shift; shift += DIGIT_BITS) {
-        size_t places[DIGITS] = {0}, sum = 0;
-        struct order_key *swap;
-
-        for (size_t i = 0; i < count; i++)
-            places[keys[i].start >> shift & (DIGITS - 1)]++;
-        for (size_t d = 0; d < DIGITS; d++) {
-            size_t n = places[d];
-
-            places[d] = sum;
-            sum += n;
-        }
-        for (size_t i = 0; i < count; i++)
-            other[places[keys[i].start >> shift & (DIGITS - 1)]++] = keys[i];
-        swap = keys;
-        keys = other;
-        other = swap;
-    }
-    return keys;
-}
-
 /* Compares events that start together. The order of their blocks decides, unless these are parts of
  * the same range. */
 static int by_place(const void *left, const void *right, void *context)
 {
     const struct dft_window *window = context;
-    const struct order_key *a = left, *b = right;
-    const struct dft_block *x = window->blocks[a->slice], *y = window->blocks[b->slice];
-    uint64_t i = window->slices[a->slice].events[a->index].sequence,
-             k = window->slices[b->slice].events[b->index].sequence;
+    const struct dft_timed *a = left, *b = right;
+    const struct dft_block *x = window->blocks[a->group], *y = window->blocks[b->group];
+    uint64_t i = window->slices[a->group].events[a->item].sequence,
+             k = window->slices[b->group].events[b->item].sequence;
 
     if (x->process == y->process && x->tid == y->tid && x->stream == y->stream && i != k)
         return i < k ? -1 : 1;
-    if (a->slice != b->slice)
-        return a->slice < b->slice ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
 }
 
 /* Sorts events of parts that start together. Blocks of parts lie beside each other, so such events
  * come out of order. */
-static void sort_parts(struct dft_window *window, struct order_key *keys, size_t count)
+static void sort_parts(struct dft_window *window, struct dft_timed *keys, size_t count)
 {
     for (size_t from = 0, to; from < count; from = to) {
-        int parts = window->blocks[keys[from].slice]->part != 0;
+        int parts = window->blocks[keys[from].group]->part != 0;
 
-        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
-            parts |= window->blocks[keys[to].slice]->part != 0;
+        for (to = from + 1; to < count && keys[to].time == keys[from].time; to++)
+            parts |= window->blocks[keys[to].group]->part != 0;
         if (parts && to - from > 1)
             qsort_r(keys + from, to - from, sizeof *keys, by_place, window);
     }
@@ -255,18 +224,18 @@ static int by_enclosing(const void *left, const void *right, void *context)
     struct dft_enclosing_event places[2];
 
     for (int i = 0; i < 2; i++) {
-        const struct order_key *key = i ? right : left;
-        const struct dft_window_event *kept = &window->slices[key->slice].events[key->index];
+        const struct dft_timed *key = i ? right : left;
+        const struct dft_window_event *kept = &window->slices[key->group].events[key->item];
 
         places[i] = dft_enclosing_event(&kept->event, kept->call, kept->sequence, window->blocks[kept->block]);
     }
     return dft_enclosing_compare(&places[0], &places[1]);
 }
 
-static void sort_outer_first(struct dft_window *window, struct order_key *keys, size_t count)
+static void sort_outer_first(struct dft_window *window, struct dft_timed *keys, size_t count)
 {
     for (size_t from = 0, to; from < count; from = to) {
-        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
+        for (to = from + 1; to < count && keys[to].time == keys[from].time; to++)
             ;
         if (to - from > 1)
             qsort_r(keys + from, to - from, sizeof *keys, by_enclosing, window);
@@ -275,14 +244,14 @@ static void sort_outer_first(struct dft_window *window, struct order_key *keys, 
 
 struct in_order {
     const struct dft_window *window;
-    struct order_key *sorted;
+    struct dft_timed *sorted;
 };
 
 static int event_at(const void *from, size_t i, struct dft_event_at *at)
 {
     const struct in_order *in_order = from;
     const struct dft_window *window = in_order->window;
-    const struct dft_window_event *kept = &window->slices[in_order->sorted[i].slice].events[in_order->sorted[i].index];
+    const struct dft_window_event *kept = &window->slices[in_order->sorted[i].group].events[in_order->sorted[i].item];
     const struct dft_block *block = window->blocks[kept->block];
 
     *at = (struct dft_event_at){.event = &kept->event,
@@ -301,15 +270,15 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
 int dft_window_emit(struct dft_window *window, int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     size_t count = atomic_load(&window->kept), n = 0;
-    struct order_key *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other);
+    struct dft_timed *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other);
     int rc = keys && other ? 0 : -ENOMEM;
 
     for (size_t s = 0; !rc && s < window->count; s++)
         for (size_t i = 0; i < window->slices[s].count; i++)
             keys[n++] =
-                (struct order_key){window->slices[s].events[i].event.start_ns - window->from, (uint32_t)s, (uint32_t)i};
+                (struct dft_timed){window->slices[s].events[i].event.start_ns - window->from, (uint32_t)s, (uint32_t)i};
     if (!rc) {
-        struct in_order in_order = {window, sort_keys(keys, other, n, window->to - window->from)};
+        struct in_order in_order = {window, dft_timed_sort(keys, other, n, 0, window->to - window->from)};
 
         if (window->outer_first)
             sort_outer_first(window, in_order.sorted, n);
