@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -82,6 +82,9 @@ def every_answer_fits_its_schema(where):
     for folder in ("native", "live", "foreign", "ranks"):
         for words in ((), ("--events",), ("--heat",), ("--by", "class"), ("--by", "process", "--of", "calls", "--interval", "1")):
             fits("timeline", answer_of("timeline", *words, where / folder), (words, folder))
+    for folder in ("native", "live", "foreign", "ranks"):
+        for words in ((), ("--aggregates",), ("--step", "write*,solve", "--epoch", "step", "--compute", "pack")):
+            fits("overlap", answer_of("overlap", *words, where / folder), (words, folder))
     for command in ("ps", "check", "stat", "ranks"):
         for folder in ("native", "live", "foreign", "ranks", "stuck"):
             expect = 1 if (command, folder) == ("check", "live") else 0  # something was left in a live file

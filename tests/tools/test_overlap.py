@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dftmerge overlap: every number as sets of intervals from the dump have it, whatever windows, threads and ranks of dftmerge; estimates
+from aggregates near them; epochs and steps; ranks, trainers and their processes."""
+
+import collections
+import fnmatch
+import json
+import random
+
+from pfw_files import Writer
+from tooltest import DFTMERGE, counts, dftmerge, dump, main, make, run
+
+IO = ("read", "write", "sync", "meta", "startup")
+BASE = 1_700_000_000_000_000  # us
+COMPUTE, DATA, ITEM = ("compute:*", "*:compute"), ("*:*wait*data*",), ("*:*getitem*",)
+
+
+def overlap(*arguments, **more):
+    return json.loads(dftmerge("overlap", "--json", *arguments, **more).out)
+
+
+# --- sets of intervals: sorted lists of [from, to) that do not touch ------------------------------------------------------
+
+
+def union(spans):
+    result = []
+    for first, last in sorted(s for s in spans if s[1] > s[0]):
+        if result and first <= result[-1][1]:
+            result[-1][1] = max(result[-1][1], last)
+        else:
+            result.append([first, last])
+    return result
+
+
+def common(a, b):
+    return union([(max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b if x[0] < y[1] and y[0] < x[1]])
+
+
+def less(a, b):
+    result = []
+    for first, last in a:
+        for x, y in b:
+            if y <= first or x >= last:
+                continue
+            if x > first:
+                result.append((first, x))
+            first = max(first, y)
+        if first < last:
+            result.append((first, last))
+    return union(result)
+
+
+def length(spans):
+    return sum(b - a for a, b in spans)
+
+
+# --- what the answer must be ------------------------------------------------------------------------------------------------
+
+
+def fits(event, patterns):
+    text = f"{event['cat']}:{event['name']}".lower()
+    return any(fnmatch.fnmatchcase(text, p) for p in patterns)
+
+
+def spans(events, wanted):
+    return union([(e["ts"], e["ts"] + e["dur"]) for e in events if counts(e) and "phase" not in e and wanted(e)])
+
+
+def times(wall, compute, io):
+    hidden = length(common(compute, io))
+    return {"wall_ns": wall, "compute_ns": length(compute), "io_ns": length(io), "hidden_ns": hidden,
+            "exposed_ns": length(io) - hidden, "idle_ns": wall - length(union([*compute, *io]))}
+
+
+def sets_of(events, life, has_compute):
+    """Compute, I/O and waiting for data of one process."""
+    io = spans(events, lambda e: e["class"] in IO)
+    data = spans(events, lambda e: fits(e, DATA))
+    if has_compute:
+        return spans(events, lambda e: fits(e, COMPUTE)), io, data
+    return less([life], union([*io, *data, *spans(events, lambda e: e["class"] == "wait")])), io, data
+
+
+def part(answer, wanted):
+    return {k: answer[k] for k in wanted}
+
+
+def check(answer, events, team_of):
+    """All processes and teams of an answer against the dump. team_of: pid -> name of the team. Returns how many were looked at."""
+    by_pid = collections.defaultdict(list)
+    for e in events:
+        by_pid[e["pid"]].append(e)
+    has_compute = any(fits(e, COMPUTE) for e in events if counts(e) and e["class"] == "none")
+    assert answer["compute_is"] == ("regions" if has_compute else "outside_io")
+    lives = {p["pid"]: p for p in json.loads(dftmerge("ps", "--json", *answer["paths"]).out)["processes"]}
+    sets = {}
+    for got in answer["processes"]:
+        ps = lives[got["pid"]]
+        life = (ps["start_ns"], ps["end_ns"])
+        sets[got["pid"]] = sets_of(by_pid[got["pid"]], life, has_compute)
+        want = times(life[1] - life[0], *sets[got["pid"]][:2])
+        assert part(got, want) == want, (got, want)
+        items = spans(by_pid[got["pid"]], lambda e: fits(e, ITEM))
+        assert (got["item_ns"], got["item_io_ns"]) == (length(items), length(common(items, sets[got["pid"]][1]))), got
+        assert got["data_ns"] == length(sets[got["pid"]][2])
+    teams = collections.defaultdict(list)
+    for pid in sets:
+        teams[team_of(pid)].append(pid)
+    for got in answer["ranks"]:
+        pids = teams.pop(team_of(got["trainer"]))
+        compute, io = (union([s for pid in pids for s in sets[pid][i]]) for i in (0, 1))
+        wall = max(lives[p]["end_ns"] for p in pids) - min(lives[p]["start_ns"] for p in pids)
+        want = times(wall, compute, io)
+        assert part(got, want) == want, (got, want)
+        data = sets[got["trainer"]][2]
+        assert (got["data_ns"], got["data_io_ns"], got["processes"]) == (length(data), length(common(data, io)), len(pids)), got
+    assert not teams
+    check_job(answer, sets, lives, team_of)
+    return len(sets)
+
+
+def check_job(answer, sets, lives, team_of):
+    """Times in which nobody is active, or one team alone while another one lives."""
+    active, alive = collections.defaultdict(list), collections.defaultdict(list)
+    for pid, (compute, io, _) in sets.items():
+        active[team_of(pid)] += [*compute, *io]
+        alive[team_of(pid)].append((lives[pid]["start_ns"], lives[pid]["end_ns"]))
+    active = {t: union(s) for t, s in active.items()}
+    everybody = union([s for a in alive.values() for s in a])
+    nobody = less(everybody, union([s for a in active.values() for s in a]))
+    assert answer["nobody_ns"] == length(nobody), (answer["nobody_ns"], length(nobody))
+    longest = max((b - a for a, b in nobody), default=0)
+    assert (answer["longest_gap"] or {"dur_ns": 0})["dur_ns"] == longest
+    for got in answer["ranks"]:
+        me = team_of(got["trainer"])
+        others = [s for t, a in active.items() if t != me for s in a]
+        present = union([s for t, a in alive.items() if t != me for s in a])
+        assert got["alone_ns"] == length(common(less(active[me], union(others)), present)), got
+
+
+# --- made intervals ---------------------------------------------------------------------------------------------------------
+
+
+def made(where, chance, ranks, processes, calls, kinds):
+    """Traces of DFTracer with intervals by chance: several processes of each rank, several threads of each."""
+    where.mkdir()
+    for number in range(ranks * processes):
+        writer = Writer("1.0.8", pid=100 + number, rank=number % ranks if ranks > 1 else None)
+        for _ in range(chance.randrange(1, calls)):
+            category, name = chance.choice(kinds)
+            at = BASE + chance.randrange(3000)
+            file = "/data/x" if category == "POSIX" else None
+            more = {"ret": 3} if category == "POSIX" else {}
+            writer.call(category, name, at, chance.choice((0, 1, 7, 60, 400)), file, tid=200 + chance.randrange(3), **more)
+        (where / f"{number}.pfw").write_text(writer.text())
+    return where
+
+
+KINDS = (("POSIX", "read"), ("POSIX", "read"), ("POSIX", "write"), ("COMPUTE", "forward"), ("APP", "compute"), ("APP", "other"),
+         ("APP", "wait for data"), ("APP", "__getitem__"))
+
+
+def numbers_are_those_of_sets(where):
+    chance = random.Random(15)
+    seen = 0
+    for turn in range(25):
+        ranks = chance.choice((1, 1, 2, 3, 5))
+        kinds = KINDS if turn % 5 else tuple(k for k in KINDS if "ompute" not in k[1] and k[0] != "COMPUTE")
+        path = made(where / f"t{turn}", chance, ranks, chance.choice((1, 2, 3)), chance.choice((3, 20, 200)), kinds)
+        answer = overlap(path)
+        answer["paths"] = [path]
+        assert answer["exact"]
+        seen += check(answer, dump(path), (lambda pid, n=ranks: (pid - 100) % n) if ranks > 1 else (lambda pid: pid))
+        for settings in ({"DFTMERGE_WINDOW_EVENTS": "10"}, {"DFTMERGE_WINDOW_EVENTS": "97"}):
+            again = overlap("--threads", "3", path, env=settings)
+            assert again == {k: v for k, v in answer.items() if k != "paths"}, settings
+    assert seen > 60
+
+
+def native_processes(where):
+    """make_traces has threads, regions and several ranks, or none: patterns say which regions compute."""
+    for ranks in (0, 1):
+        path = make(where / f"r{ranks}", processes=5, ranks=ranks, threads=3, events=400)
+        events = dump(path)
+        names = collections.Counter(f"{e['cat']}:{e['name']}" for e in events if e["cat"] in ("APP", "LIB") and counts(e))
+        assert names
+        answer = overlap("--compute", names.most_common(1)[0][0], path)
+        global COMPUTE
+        usual, COMPUTE = COMPUTE, (names.most_common(1)[0][0].lower(),)
+        try:
+            answer["paths"] = [path]
+            rank_of = {e["pid"]: e["rank"] for e in events}
+            check(answer, events, rank_of.get if ranks else lambda pid: pid)
+        finally:
+            COMPUTE = usual
+
+
+def a_part_of_the_time(where):
+    """--from and --to cut intervals at the bounds; --name chooses I/O, and regions stay."""
+    writer = Writer("1.0.8", rank=0)
+    writer.call("COMPUTE", "forward", BASE, 1_000_000)
+    writer.call("POSIX", "read", BASE + 400_000, 200_000, "/data/x", ret=3)
+    writer.call("POSIX", "write", BASE + 900_000, 1_100_000, "/data/y", ret=3)
+    (where / "t.pfw").write_text(writer.text())
+    whole = overlap(where)
+    assert (whole["wall_ns"], whole["compute_ns"], whole["io_ns"], whole["hidden_ns"]) == (2 * 10**9, 10**9, 1300 * 10**6, 300 * 10**6)
+    some = overlap("--from", "0.5", "--to", "1.5", where)
+    assert (some["wall_ns"], some["compute_ns"], some["io_ns"], some["hidden_ns"], some["idle_ns"]) == \
+        (10**9, 500 * 10**6, 700 * 10**6, 200 * 10**6, 0), some
+    reads = overlap("--name", "read", where)
+    assert (reads["compute_ns"], reads["io_ns"], reads["hidden_ns"]) == (10**9, 200 * 10**6, 200 * 10**6)
+    assert overlap("--file", "/data/y", where)["io_ns"] == 1100 * 10**6
+    assert overlap("--compute", "!*", where)["compute_is"] == "outside_io"
+
+
+def dlio(where):
+    """The shape and the names of DLIO: compute of several threads is a union, and bucket arithmetic would see an overlap where there is none."""
+    for rank in range(2):
+        writer = Writer("1.0.8", pid=10 + rank, rank=rank)
+        for epoch in range(1, 3):
+            start = BASE + (epoch - 1) * 10_000_000
+            writer.call("dlio_benchmark", "epoch", start, 9_500_000, epoch=epoch)
+            for step in range(4):
+                at = start + step * 2_000_000
+                writer.call("dataloader", "fetch.iter", at, 500_000, epoch=epoch, step=step)
+                writer.call("POSIX", "read", at + 100_000, 300_000, "/data/a.npz", ret=1 << 20)
+                for thread in range(3):  # one and the same time, seen by three threads
+                    writer.call("ai_framework", "TorchFramework.compute", at + 600_000, 1_300_000, tid=20 + thread)
+        (where / f"{rank}.pfw").write_text(writer.text())
+    answer = overlap(where)
+    for rank in answer["ranks"]:
+        assert (rank["compute_ns"], rank["io_ns"], rank["hidden_ns"]) == (8 * 1300 * 10**6, 8 * 300 * 10**6, 0), rank
+        assert rank["data_ns"] == 8 * 500 * 10**6 and rank["data_io_ns"] == rank["io_ns"]
+    epochs = [(e["rank"], e["number"], e["wall_ns"], e["compute_ns"], e["io_ns"], e["data_ns"]) for e in answer["epochs"]]
+    assert epochs == [(r, n, 9_500 * 10**6, 5_200 * 10**6, 1_200 * 10**6, 2_000 * 10**6) for r in (0, 1) for n in (1, 2)], epochs
+    text = dftmerge("overlap", "--by", "epoch", where).out.decode()
+    assert "0 ns (0.0 %) hidden behind compute, 4.80 s (100.0 %) exposed" in text and "rank 1, epoch 2" in text, text
+
+
+def steps_and_their_numbers(where):
+    """From an argument, from the name, else counted."""
+    writer = Writer("1.0.8", rank=3)
+    for i in range(3):
+        writer.call("APP", "step", BASE + i * 1000, 900, step=10 + i, epoch=7)
+        writer.call("COMPUTE", "f", BASE + i * 1000, 450 + i)
+    for i in range(2):
+        writer.call("APP", "epoch", BASE + i * 2000, 1500)
+        writer.call("APP", f"epoch.{40 + i}", BASE + 10_000 + i * 2000, 1500)
+    (where / "t.pfw").write_text(writer.text())
+    answer = overlap(where)
+    assert [(s["epoch"], s["number"], s["compute_ns"]) for s in answer["steps"]] == [(7, 10 + i, (450 + i) * 1000) for i in range(3)]
+    assert [(e["name"], e["number"]) for e in answer["epochs"]] == [("epoch", 0), ("epoch", 1), ("epoch.40", 40), ("epoch.41", 41)]
+    text = dftmerge("overlap", "--by", "step", where).out.decode()
+    assert "step 12 of epoch 7" in text, text
+    assert "--step names regions" in dftmerge("overlap", "--by", "step", "--step", "none", where).out.decode()
+
+
+def estimates_from_aggregates(where):
+    """What kept events, answered from its rows, is near what events say; and the same where only rows were kept."""
+    for seed in (1, 2, 3):
+        settings = {"processes": 4, "ranks": 1, "threads": 2, "interval_ms": 50, "events": 600, "seed": seed}
+        path, rows = make(where / f"e{seed}", **settings), make(where / f"r{seed}", **settings, keep=0)
+        exact, about, alone = overlap(path), overlap("--aggregates", path), overlap(rows)
+        assert exact["exact"] and not about["exact"] and not alone["exact"]
+        assert about["ranks"] == alone["ranks"] and about["steps"] == []
+        for key in ("compute_ns", "io_ns", "hidden_ns", "exposed_ns"):
+            assert abs(exact[key] - about[key]) <= 0.1 * exact["wall_ns"], (seed, key, exact[key], about[key])
+        assert b"I/O about " in dftmerge("overlap", rows).out
+
+
+def ranks_of_dftmerge_say_the_same(where):
+    if not DFTMERGE.with_name("dftmerge-mpi").exists() or run("sh", "-c", "command -v mpirun").code:
+        return
+    path = make(where / "t", processes=5, ranks=1, threads=2, events=300)
+    for words in ((), ("--aggregates",)):
+        one = dftmerge("overlap", "--json", *words, path).out
+        many = run("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", DFTMERGE.with_name("dftmerge-mpi"), "overlap", "--json",
+                   *words, path)
+        assert many.code == 0 and many.out == one, many.err
+
+
+def wrong_words(where):
+    path = make(where / "t", processes=1, events=30)
+    assert "Did you mean process?" in dftmerge("overlap", "--by", "proces", path, expect=2).err
+    assert "not a number of lines" in dftmerge("overlap", "--top", "0", path, expect=2).err
+    assert dftmerge("overlap", "--compute", ",:,!,", path).code == 0
+
+
+main([numbers_are_those_of_sets, native_processes, a_part_of_the_time, dlio, steps_and_their_numbers, estimates_from_aggregates,
+      ranks_of_dftmerge_say_the_same, wrong_words])

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Overlap of computing and I/O, from true unions of intervals.
+ *
+ * A process COMPUTES while a region is open that the patterns name. Where no process has such a
+ * region, it computes while it lives and is neither in I/O, nor in a call that waits, nor in a region
+ * that waits for data (has_compute 0). It is IN I/O while a call of the classes read, write, sync,
+ * meta or startup goes on, in any of its threads.
+ *
+ * A TEAM is the processes of one rank; a process without a rank belongs to that of its parent. Where
+ * nobody has a rank, a team is a process that computes, and those that it started; or a process that
+ * nobody started, and those below it. A team computes, or is in I/O, while any of its processes is.
+ * Its TRAINER is the process that computes longest, else the first one. Others are its workers.
+ *
+ * Of each: HIDDEN is I/O while it computes, EXPOSED is I/O while it does not, IDLE is neither. A region
+ * of a trainer that the patterns name as an epoch or a step is looked at by itself (a scope).
+ *
+ * From events all numbers are exact. From rows they are estimates (is_exact 0): which 64ths of an
+ * interval are covered is known, and how much of them all together. */
+#ifndef DFT_OVERLAP_H
+#define DFT_OVERLAP_H
+
+#include "query/query.h"
+#include "source/filter.h"
+
+#define DFT_OVERLAP_SCOPES 65536u /* at most; the first ones */
+
+/* What regions are for. */
+enum dft_overlap_kind {
+    DFT_OVERLAP_COMPUTE,
+    DFT_OVERLAP_DATA,
+    DFT_OVERLAP_ITEM,
+    DFT_OVERLAP_EPOCH,
+    DFT_OVERLAP_STEP,
+    DFT_OVERLAP_KINDS
+};
+
+/* Of each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does not
+ * matter. A pattern that begins with ! takes away what those before it named. */
+struct dft_overlap_patterns {
+    const char *lists[DFT_OVERLAP_KINDS];
+};
+extern const struct dft_overlap_patterns dft_overlap_usual;
+
+struct dft_overlap_times {
+    uint64_t wall_ns, compute_ns, io_ns, hidden_ns, exposed_ns, idle_ns;
+};
+
+struct dft_overlap_process {
+    struct dft_overlap_times times;
+    uint32_t process; /* number in the source */
+    uint32_t team;
+    uint64_t data_ns;        /* in regions that wait for data */
+    uint64_t items, item_ns; /* regions that load an item, and how long one is open at least */
+    uint64_t item_io_ns;     /* of these in I/O */
+};
+
+struct dft_overlap_team {
+    struct dft_overlap_times times;
+    int64_t rank;     /* -1: none */
+    uint32_t trainer; /* number in the source */
+    uint32_t processes;
+    uint64_t start_ns, end_ns;           /* Unix */
+    uint64_t data_ns;                    /* its trainer waits for data */
+    uint64_t data_io_ns;                 /* ... and the team is in I/O meanwhile */
+    uint64_t items, item_ns, item_io_ns; /* sums over its workers */
+    uint64_t alone_ns;                   /* it computes or is in I/O, and no other team that lives does */
+};
+
+struct dft_overlap_scope {
+    struct dft_overlap_times times;
+    enum dft_overlap_kind kind; /* EPOCH or STEP */
+    uint32_t team;
+    uint64_t call;         /* name id of the region */
+    int64_t epoch, number; /* as its arguments or its name say, else counted from 0; epoch -1: not known */
+    uint64_t start_ns;
+    uint64_t data_ns; /* its trainer waits for data */
+};
+
+struct dft_overlap_stretch {
+    uint64_t from_ns, to_ns; /* Unix; 0, 0: there is none */
+    uint32_t team;
+};
+
+struct dft_overlap {
+    struct dft_overlap_process *processes; /* by team, trainer first, then by number */
+    struct dft_overlap_team *teams;        /* by rank, those without by trainer */
+    struct dft_overlap_scope *scopes;      /* by kind, team, start */
+    uint32_t nprocesses, nteams, nscopes;
+    uint64_t more_scopes;                  /* that were left out */
+    struct dft_overlap_times all;          /* sums over teams */
+    uint64_t none_ns;                      /* of the job: nobody computes or is in I/O */
+    struct dft_overlap_stretch gap, alone; /* the longest such time, and the longest of alone_ns */
+    uint64_t wall_ns;                      /* of the job */
+    int is_exact, has_compute, has_data, has_items;
+};
+
+enum dft_overlap_from { DFT_OVERLAP_BEST, DFT_OVERLAP_EVENTS, DFT_OVERLAP_ROWS };
+
+struct dft_overlap_request {
+    struct dft_source *source;
+    const struct dft_filter *filter; /* --cat, --name and --file choose I/O, not regions */
+    struct dft_overlap_patterns patterns;
+    enum dft_overlap_from from; /* BEST: events where all are kept, else rows */
+};
+
+/* Returns 0 or -ENOMEM. Collective; the answer is on rank 0. */
+int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overlap *overlap);
+void dft_overlap_fini(struct dft_overlap *overlap);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Overlap from events and from rows: what both fill in. */
+#ifndef DFT_OVERLAP_EVENTS_H
+#define DFT_OVERLAP_EVENTS_H
+
+#include "overlap/overlap_kinds.h"
+#include "overlap/overlap_sweep.h"
+
+/* A question on its way. */
+struct dft_overlapping {
+    const struct dft_overlap_request *request;
+    struct dft_overlap *overlap;
+    struct dft_region_kinds kinds;
+    uint32_t *lane_of; /* by process of the source: position in overlap->processes, or DFT_NO_LANE */
+    struct dft_overlap_sweep sweep;
+};
+
+/* Goes through all events, exactly. Returns 0 or -ENOMEM. Collective. */
+int dft_overlap_from_events(struct dft_overlapping *overlapping);
+/* Goes through all rows, and events where there are no rows. Returns 0 or -ENOMEM. Collective. */
+int dft_overlap_from_rows(struct dft_overlapping *overlapping);
+
+/* The filter's processes alone, of any time, and whatever the calls: for regions. */
+struct dft_filter dft_overlap_any_call(const struct dft_filter *filter);
+/* What a call is, as 1 << enum dft_busy; of a region that is a scope also 1 << (DFT_BUSY_SCOPE +
+ * enum dft_overlap_kind). Any thread. */
+unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of dftmerge overlap, as text and as JSON. */
+#ifndef DFT_OVERLAP_OUTPUT_H
+#define DFT_OVERLAP_OUTPUT_H
+
+#include "overlap/overlap.h"
+
+enum dft_overlap_by { DFT_OVERLAP_BY_RANK, DFT_OVERLAP_BY_PROCESS, DFT_OVERLAP_BY_EPOCH, DFT_OVERLAP_BY_STEP };
+
+/* At most `top` lines of the table. Returns 0 or -ENOMEM. */
+int dft_overlap_text(const struct dft_overlap *overlap, struct dft_source *source, enum dft_overlap_by by,
+                     uint64_t top);
+void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *source);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The sweep over starts and ends: what holds between two points is added to everything it holds for.
+ *
+ * Each process, each team and the job know since when their state is as it is. Whatever changes a state
+ * first settles the time before. So a point costs the same however many processes there are. */
+#include "overlap/overlap_sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dft_overlap_sweep_init(struct dft_overlap_sweep *sweep, struct dft_overlap *overlap)
+{
+    *sweep = (struct dft_overlap_sweep){.overlap = overlap};
+    sweep->lanes = calloc(overlap->nprocesses + 1u, sizeof *sweep->lanes);
+    sweep->crews = calloc(overlap->nteams + 1u, sizeof *sweep->crews);
+    return sweep->lanes && sweep->crews ? 0 : -ENOMEM;
+}
+
+void dft_overlap_sweep_fini(struct dft_overlap_sweep *sweep)
+{
+    free(sweep->lanes);
+    free(sweep->crews);
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+static void add(struct dft_overlap_times *times, int computes, int is_in_io, uint64_t ns)
+{
+    times->compute_ns += computes ? ns : 0;
+    times->io_ns += is_in_io ? ns : 0;
+    times->hidden_ns += computes && is_in_io ? ns : 0;
+}
+
+static void settle_process(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now)
+{
+    struct dft_sweep_lane *lane = &sweep->lanes[number];
+    struct dft_overlap_process *process = &sweep->overlap->processes[number];
+    uint64_t ns = now - lane->since;
+
+    lane->since = now;
+    add(&process->times, lane->computes, lane->is_in_io, ns);
+    process->data_ns += lane->level[DFT_BUSY_DATA] ? ns : 0;
+    process->item_ns += lane->level[DFT_BUSY_ITEM] ? ns : 0;
+    process->item_io_ns += lane->level[DFT_BUSY_ITEM] && lane->is_in_io ? ns : 0;
+}
+
+static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now)
+{
+    struct dft_sweep_crew *crew = &sweep->crews[number];
+    struct dft_overlap_team *team = &sweep->overlap->teams[number];
+    uint64_t ns = now - crew->since;
+
+    crew->since = now;
+    add(&team->times, crew->computing != 0, crew->in_io != 0, ns);
+    team->data_ns += crew->waiting ? ns : 0;
+    team->data_io_ns += crew->waiting && crew->in_io ? ns : 0;
+    for (uint32_t i = 0; i < crew->nscopes; i++) {
+        struct dft_overlap_scope *scope = &sweep->overlap->scopes[crew->scopes[i]];
+
+        add(&scope->times, crew->computing != 0, crew->in_io != 0, ns);
+        scope->data_ns += crew->waiting ? ns : 0;
+    }
+}
+
+/* The longer of two stretches, of equal ones the first. */
+static void end_stretch(struct dft_overlap_stretch *now, struct dft_overlap_stretch *longest)
+{
+    if (now->to_ns - now->from_ns > longest->to_ns - longest->from_ns)
+        *longest = *now;
+    *now = (struct dft_overlap_stretch){0};
+}
+
+/* A stretch of one team alone goes on while nobody is active in between. */
+static void settle_job(struct dft_overlap_sweep *sweep, uint64_t now)
+{
+    struct dft_overlap *overlap = sweep->overlap;
+    uint64_t from = sweep->since, ns = now - from;
+    uint32_t only = (uint32_t)sweep->active_sum;
+
+    sweep->since = now;
+    if (!ns)
+        return;
+    if (sweep->active || !sweep->alive) {
+        end_stretch(&sweep->gap, &overlap->gap);
+    } else {
+        overlap->none_ns += ns;
+        sweep->gap.from_ns = sweep->gap.from_ns ? sweep->gap.from_ns : from;
+        sweep->gap.to_ns = now;
+    }
+    if (sweep->active == 1 && sweep->alive > 1) {
+        overlap->teams[only].alone_ns += ns;
+        if (sweep->alone.from_ns && sweep->alone.team != only)
+            end_stretch(&sweep->alone, &overlap->alone);
+        sweep->alone = (struct dft_overlap_stretch){sweep->alone.from_ns ? sweep->alone.from_ns : from, now, only};
+    } else if (sweep->active) {
+        end_stretch(&sweep->alone, &overlap->alone);
+    }
+}
+
+/* --- points ----------------------------------------------------------------------------------- */
+
+static int is_active(const struct dft_sweep_crew *crew)
+{
+    return crew->computing || crew->in_io;
+}
+
+/* Puts a lane's new state into its team, and that of its team into the job. */
+static void put_state(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now, const struct dft_sweep_lane *next)
+{
+    struct dft_sweep_lane *lane = &sweep->lanes[number];
+    uint32_t of = sweep->overlap->processes[number].team;
+    struct dft_sweep_crew *crew = &sweep->crews[of];
+    int active = is_active(crew), alive = crew->alive != 0, goes_on;
+
+    if (lane->computes == next->computes && lane->is_in_io == next->is_in_io && lane->is_alive == next->is_alive &&
+        lane->waits == next->waits)
+        return;
+    settle_team(sweep, of, now);
+    crew->computing += (uint32_t)next->computes - lane->computes;
+    crew->in_io += (uint32_t)next->is_in_io - lane->is_in_io;
+    crew->alive += (uint32_t)next->is_alive - lane->is_alive;
+    crew->waiting += (uint32_t)next->waits - lane->waits;
+    goes_on = active == is_active(crew) && alive == (crew->alive != 0);
+    if (goes_on)
+        return;
+    settle_job(sweep, now);
+    sweep->alive += (uint32_t)(crew->alive != 0) - (uint32_t)alive;
+    sweep->active += (uint32_t)is_active(crew) - (uint32_t)active;
+    sweep->active_sum += ((uint64_t)is_active(crew) - (uint64_t)active) * of;
+}
+
+static void put_scope(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now, int ends)
+{
+    uint32_t of = sweep->overlap->scopes[number].team, at = 0;
+    struct dft_sweep_crew *crew = &sweep->crews[of];
+
+    settle_team(sweep, of, now);
+    if (!ends && crew->nscopes < DFT_SCOPES_OPEN)
+        crew->scopes[crew->nscopes++] = number;
+    if (!ends)
+        return;
+    while (at < crew->nscopes && crew->scopes[at] != number)
+        at++;
+    if (at < crew->nscopes)
+        crew->scopes[at] = crew->scopes[--crew->nscopes];
+}
+
+void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_timed *point)
+{
+    uint32_t what = point->item >> 1, number = point->group;
+    int ends = point->item & 1, has_compute = sweep->overlap->has_compute;
+    const struct dft_overlap *overlap = sweep->overlap;
+    struct dft_sweep_lane *lane, next;
+
+    if (what == DFT_BUSY_SCOPE) {
+        put_scope(sweep, number, point->time, ends);
+        return;
+    }
+    lane = &sweep->lanes[number];
+    settle_process(sweep, number, point->time);
+    next = *lane;
+    next.level[what] += ends ? UINT32_MAX : 1;
+    sweep->overlap->processes[number].items += what == DFT_BUSY_ITEM && !ends;
+    next.is_alive = next.level[DFT_BUSY_ALIVE] != 0;
+    next.is_in_io = next.level[DFT_BUSY_IO] != 0;
+    next.waits = next.level[DFT_BUSY_DATA] &&
+                 overlap->teams[overlap->processes[number].team].trainer == overlap->processes[number].process;
+    next.computes = has_compute
+                        ? next.level[DFT_BUSY_COMPUTE] != 0
+                        : next.is_alive && !next.is_in_io && !next.level[DFT_BUSY_WAIT] && !next.level[DFT_BUSY_DATA];
+    put_state(sweep, number, point->time, &next);
+    *lane = next;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* Of rows, which estimate, one may come to more than there is. */
+static void finish(struct dft_overlap_times *times)
+{
+    uint64_t busy;
+
+    if (times->hidden_ns > times->io_ns)
+        times->hidden_ns = times->io_ns;
+    times->exposed_ns = times->io_ns - times->hidden_ns;
+    busy = times->compute_ns + times->exposed_ns;
+    times->idle_ns = times->wall_ns > busy ? times->wall_ns - busy : 0;
+}
+
+void dft_overlap_sweep_finish(struct dft_overlap_sweep *sweep)
+{
+    struct dft_overlap *overlap = sweep->overlap;
+
+    end_stretch(&sweep->gap, &overlap->gap);
+    end_stretch(&sweep->alone, &overlap->alone);
+    for (uint32_t i = 0; i < overlap->nprocesses; i++) {
+        const struct dft_overlap_process *process = &overlap->processes[i];
+        struct dft_overlap_team *team = &overlap->teams[process->team];
+
+        finish(&overlap->processes[i].times);
+        if (process->process == team->trainer)
+            continue;
+        team->items += process->items;
+        team->item_ns += process->item_ns;
+        team->item_io_ns += process->item_io_ns;
+    }
+    for (uint32_t i = 0; i < overlap->nscopes; i++)
+        finish(&overlap->scopes[i].times);
+    for (uint32_t i = 0; i < overlap->nteams; i++) {
+        const struct dft_overlap_times *times = &overlap->teams[i].times;
+
+        finish(&overlap->teams[i].times);
+        overlap->all.wall_ns += times->wall_ns;
+        overlap->all.compute_ns += times->compute_ns;
+        overlap->all.io_ns += times->io_ns;
+        overlap->all.hidden_ns += times->hidden_ns;
+        overlap->all.exposed_ns += times->exposed_ns;
+        overlap->all.idle_ns += times->idle_ns;
+    }
+}
