@@ -209,6 +209,7 @@ main() {
         run_drivers endings
         run_drivers guest
         run_drivers faults
+        run_drivers findings
     fi
     step "build with clang, warnings are errors" build build-clang clang
     if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \

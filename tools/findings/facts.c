@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "findings/facts_ask.h"
+#include "findings/facts_ranks.h"
 #include "format/facets.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
-#include "query/count_pass.h"
-#include "query/plan_times.h"
 #include "source/source_node.h"
 
 #define BIT(fact) (UINT64_C(1) << (fact))
@@ -48,64 +48,35 @@ static void measure_time(struct dft_facts *facts)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static void put(struct dft_facts *facts, struct dft_query_request *requests, unsigned *count, enum dft_fact fact,
-                struct dft_query query)
-{
-    requests[(*count)++] = (struct dft_query_request){
-        .query = query, .order = {.top = DFT_FACT_GROUPS, .at_once = DFT_FACT_GROUPS}, .answer = &facts->answers[fact]};
-    facts->asked |= BIT(fact);
-}
-
-static int ask(struct dft_facts *facts, struct dft_query_request *requests, unsigned *count)
-{
-    int rc = *count ? dft_query_many(facts->request->source, facts->request->filter, requests, *count) : 0;
-
-    if (rc) /* there is no answer then */
-        for (unsigned i = 0; i < *count; i++)
-            facts->asked &= ~BIT(requests[i].answer - facts->answers);
-    *count = 0;
-    return rc;
-}
-
-/* A twentieth of the run; where rows are to answer, a multiple of their interval. */
-static int choose_window(struct dft_facts *facts, int from_events, uint64_t *width_ns)
-{
-    uint64_t width = facts->wall_ns / DFT_FACT_WINDOWS + 1, interval;
-    int rc = dft_query_interval(facts->request->source, &interval);
-
-    if (!rc && interval && (width >= interval || !from_events))
-        width = (width + interval - 1) / interval * interval;
-    *width_ns = width < DFT_INTERVAL_NS_MAX ? width : DFT_INTERVAL_NS_MAX;
-    return rc;
-}
-
 static int ask_rows(struct dft_facts *facts, int from_events)
 {
-    struct dft_query_request requests[DFT_QUERIES_MAX];
-    unsigned count = 0;
+    struct dft_facts_questions questions = {.count = 0};
     uint64_t width;
-    int rc = choose_window(facts, from_events, &width);
+    int rc = dft_facts_width(facts, DFT_FACT_WINDOWS, from_events, &width);
 
     if (rc)
         return rc;
-    put(facts, requests, &count, DFT_FACT_CALLS,
-        (struct dft_query){
-            .by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ACCESS, DFT_BY_ERRNO},
-            .nby = 7,
-            .accesses = 1});
-    put(facts, requests, &count, DFT_FACT_TIMES,
-        (struct dft_query){
-            .by = {DFT_BY_TIME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ERRNO}, .nby = 5, .width_ns = width});
-    put(facts, requests, &count, DFT_FACT_PROCESSES,
-        (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
+    dft_facts_put(facts, &questions, DFT_FACT_CALLS,
+                  (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE,
+                                            DFT_BY_ACCESS, DFT_BY_ERRNO},
+                                     .nby = 7,
+                                     .accesses = 1});
+    dft_facts_put(facts, &questions, DFT_FACT_TIMES,
+                  (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ERRNO},
+                                     .nby = 5,
+                                     .width_ns = width});
+    dft_facts_put(facts, &questions, DFT_FACT_PROCESSES,
+                  (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
     if (facts->request->job->ranks > 1)
-        put(facts, requests, &count, DFT_FACT_RANKS, (struct dft_query){.by = {DFT_BY_RANK, DFT_BY_CLASS}, .nby = 2});
-    rc = ask(facts, requests, &count);
+        dft_facts_put(facts, &questions, DFT_FACT_RANKS,
+                      (struct dft_query){.by = {DFT_BY_RANK, DFT_BY_CLASS}, .nby = 2});
+    rc = dft_facts_ask(facts, &questions, facts->request->filter);
     if (rc)
         return rc;
-    put(facts, requests, &count, DFT_FACT_REGIONS,
+    dft_facts_put(
+        facts, &questions, DFT_FACT_REGIONS,
         (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_PROCESS}, .nby = 3, .ops = OP(DFT_OP_REGION)});
-    return ask(facts, requests, &count);
+    return dft_facts_ask(facts, &questions, facts->request->filter);
 }
 
 /* Questions by file: from events all that is known of calls, from rows of files only their class. */
@@ -113,8 +84,7 @@ static int ask_files(struct dft_facts *facts)
 {
     static const uint8_t keys[][2] = {
         {DFT_FACT_FILES, DFT_BY_FILE}, {DFT_FACT_PATTERNS, DFT_BY_PATTERN}, {DFT_FACT_DIRS, DFT_BY_DIR}};
-    struct dft_query_request requests[DFT_QUERIES_MAX];
-    unsigned count = 0;
+    struct dft_facts_questions questions = {.count = 0};
     int rc;
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -127,18 +97,18 @@ static int ask_files(struct dft_facts *facts)
             query.by[4] = DFT_BY_SIZE;
             query.accesses = 1;
         }
-        put(facts, requests, &count, (enum dft_fact)keys[i][0], query);
+        dft_facts_put(facts, &questions, (enum dft_fact)keys[i][0], query);
     }
     if (facts->has_file_ops)
-        put(facts, requests, &count, DFT_FACT_OPENS,
-            (struct dft_query){
-                .by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
-    rc = ask(facts, requests, &count);
+        dft_facts_put(facts, &questions, DFT_FACT_OPENS,
+                      (struct dft_query){
+                          .by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
+    rc = dft_facts_ask(facts, &questions, facts->request->filter);
     if (rc || !facts->has_stacks)
         return rc;
-    put(facts, requests, &count, DFT_FACT_LINES,
-        (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
-    return ask(facts, requests, &count);
+    dft_facts_put(facts, &questions, DFT_FACT_LINES,
+                  (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
+    return dft_facts_ask(facts, &questions, facts->request->filter);
 }
 
 static uint64_t count_events(const struct dft_source *source)
@@ -166,6 +136,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     rc = ask_rows(facts, few && kept == DFT_KEPT_ALL);
     if (!rc && (few || kept == DFT_KEPT_NONE))
         rc = ask_files(facts);
+    if (!rc)
+        rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
     if (rc)
         dft_facts_fini(facts);
     return rc;

@@ -25,6 +25,12 @@ enum dft_fact {
     DFT_FACT_DIRS,     /* dir, class */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
+    /* where there are several ranks: facts_ranks.h */
+    DFT_FACT_RANK_TIMES,   /* time (of 20 to 200 parts of the run), rank, class */
+    DFT_FACT_RANK_REGIONS, /* innermost region, rank, class */
+    DFT_FACT_RANK_DIRS,    /* dir, rank, class */
+    DFT_FACT_RANK_FILES,   /* file, rank, class: read and write */
+    DFT_FACT_SHARED,       /* time, rank, class, with percentiles: of shared_file alone; from events alone */
     DFT_FACTS
 };
 
@@ -39,6 +45,8 @@ struct dft_facts {
     uint64_t total_ns;          /* wall time of all processes together; of the filter's window, if there is one */
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
+    uint64_t shared_file; /* of several ranks, with the most time; 0: none */
+    unsigned shared_class;
 };
 
 /* Returns 0 or -ENOMEM. Collective. */
@@ -93,5 +101,6 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 }
 
 dft_rule_fn dft_rule_lost, dft_rule_sync;
+dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 
 #endif

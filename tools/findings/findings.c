@@ -11,8 +11,7 @@
 
 /* In this order: the time that a rule has told is left out by those behind it. */
 static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost,
-    dft_rule_sync,
+    dft_rule_lost, dft_rule_sync, dft_rule_mpi, dft_rule_ranks, dft_rule_contention,
 };
 
 /* --- what rules use --------------------------------------------------------------------------- */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Preloaded behind the tracer: a file system on which a write takes as long as a test wants.
+ *
+ * SLOW_US: of every write, in microseconds. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank,
+ * after so many. SLOW_LOCK: a file; writes of all processes with it follow each other. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static long number_of(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? atol(text) : 0;
+}
+
+static void wait_us(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+
+    if (us)
+        nanosleep(&time, NULL);
+}
+
+/* A lock in a file of zeros: the next ticket, and the one whose turn it is. */
+static int *lock_of_all(void)
+{
+    static int *lock;
+    const char *path = getenv("SLOW_LOCK");
+
+    if (!lock && path) {
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+
+        lock = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+    }
+    return lock;
+}
+
+/* Waits for its turn, without burning a processor that the others need. */
+static void take(int *lock)
+{
+    int ticket = lock ? __atomic_fetch_add(&lock[0], 1, __ATOMIC_RELAXED) : 0;
+
+    while (lock && __atomic_load_n(&lock[1], __ATOMIC_ACQUIRE) != ticket)
+        wait_us(50);
+}
+
+static void be_slow(void)
+{
+    static long writes;
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *slow = getenv("SLOW_RANK");
+    int *lock = lock_of_all();
+
+    take(lock);
+    wait_us(number_of("SLOW_US"));
+    if (rank && slow && !strcmp(rank, slow) && ++writes > number_of("SLOW_AFTER"))
+        wait_us(number_of("SLOW_RANK_US"));
+    if (lock)
+        __atomic_fetch_add(&lock[1], 1, __ATOMIC_RELEASE);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset)
+{
+    static ssize_t (*next)(int, const void *, size_t, off_t);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
+    be_slow();
+    return next(fd, bytes, length, offset);
+}

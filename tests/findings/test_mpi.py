@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Findings about ranks and MPI-IO: each has a program that plants the trouble, and one beside it that must stay silent."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from tracing import (DFTMERGE, LIBRARY, SECONDS, Skip, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
+                     true)
+
+tests = Tests()
+RANKS = 4
+MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", RANKS]
+
+
+def compiled(directory):
+    """The program of a rank, and the slow file system."""
+    need("gcc")
+    for source, output, *flags in (("ranks.c", "ranks"), ("slow_calls.c", "slow.so", "-shared", "-fPIC", "-ldl")):
+        run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", directory / output, HERE / "programs" / source, *flags])
+    (directory / "out").mkdir()
+    (directory / "lock").write_bytes(bytes(4096))
+
+
+def planted(directory, *arguments, ranks=RANKS, pieces=None, settings=None, **slow):
+    """Runs the ranks beside each other; the findings by code. pieces: of some ranks other than those of arguments."""
+    compiled(directory)
+    processes = []
+    for rank in range(ranks):
+        env = tracing(directory / "traces/t", **(settings or {}))
+        env.update({k: str(v) for k, v in slow.items()}, LD_PRELOAD=f"{LIBRARY}:{directory}/slow.so",
+                   OMPI_COMM_WORLD_RANK=str(rank), OMPI_COMM_WORLD_SIZE=str(ranks), PMIX_NAMESPACE="job")
+        own = [str(a) for a in arguments]
+        own[1] = str((pieces or {}).get(rank, own[1]))
+        processes.append(subprocess.Popen([directory / "ranks", *own], cwd=directory, env=env))
+    equal([process.wait(SECONDS) for process in processes], [0] * ranks, "exit codes")
+    return findings(directory)
+
+
+def findings(directory):
+    done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])
+    return {finding["code"]: finding for finding in json.loads(done.out)["findings"]}
+
+
+def not_found(found, *codes):
+    equal([code for code in codes if code in found], [], f"findings that must not be: {found}")
+
+
+@tests.case
+def a_straggler(directory):
+    found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=200, SLOW_RANK=2, SLOW_AFTER=80, SLOW_RANK_US=5000)
+    finding = found["straggler"]
+    equal((finding["rank"], finding["title"]), (2, "rank 2 is slow"), "which rank")
+    equal(finding["where"], str(directory / "out"), "where")
+    true(re.search(r"^rank 2 since \+[\d.]+ ms in write below .*/out/: [\d.]+ ms a call against [\d.]+ us of the others; "
+                   r"the job ran [\d.]+ .?s instead of [\d.]+ .?s$", finding["evidence"]), finding["evidence"])
+    true(120 * 5_000_000 <= finding["cost_ns"] <= finding["of_ns"], f"cost: {finding}")
+    true(finding["to_ns"] - finding["from_ns"] >= 120 * 5_000_000, f"since when: {finding}")
+    not_found(found, "imbalance", "contention", "no-collective")
+
+
+@tests.case
+def ranks_that_are_equally_slow(directory):
+    found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=3000)
+    not_found(found, "straggler", "imbalance", "contention", "no-collective")
+
+
+@tests.case
+def a_rank_that_does_more(directory):
+    found = planted(directory, "out/data", 50, 4096, "own", SLOW_US=1000, pieces={0: 500})
+    finding = found["imbalance"]
+    equal((finding["rank"], finding["title"]), (0, "rank 0 does more I/O"), "which rank")
+    true("1.95 MiB" in finding["evidence"] and "200 KiB" in finding["evidence"], finding["evidence"])
+    not_found(found, "straggler")
+
+
+@tests.case
+def stragglers_of_aggregates(directory):
+    found = planted(directory, "out/data", 200, 4096, "own", settings={"ENABLE_AGGREGATION": 1}, SLOW_US=200, SLOW_RANK=1,
+                    SLOW_AFTER=0, SLOW_RANK_US=5000)
+    equal(found["straggler"]["rank"], 1, "which rank")
+
+
+@tests.case
+def ranks_in_each_others_way(directory):
+    found = planted(directory, "out/data", 150, 4096, "between", "wait", ranks=6, SLOW_US=1000, SLOW_LOCK=directory / "lock")
+    finding = found["contention"]
+    equal(finding["where"], str(directory / "out/data"), "which file")
+    true("up to 6 ranks" in finding["evidence"], finding["evidence"])
+
+
+@tests.case
+def ranks_that_share_a_file_in_peace(directory):
+    found = planted(directory, "out/data", 150, 4096, "between", "wait", ranks=6, SLOW_US=3000)
+    not_found(found, "contention")
+
+
+@tests.case
+def pieces_that_lie_between_each_other(directory):
+    found = planted(directory, "out/data", 3000, 2048, "between", SLOW_US=50)
+    finding = found["no-collective"]
+    equal(finding["where"], str(directory / "out/data"), "which file")
+    true("4 ranks write 23.4 MiB in 12,000 pieces of 2.00 KiB" in finding["evidence"], finding["evidence"])
+    equal((finding["calls"], finding["bytes"]), (12000, 12000 * 2048), "calls and bytes")
+
+
+@tests.case
+def pieces_that_do_not(directory):
+    not_found(planted(directory, "out/data", 3000, 2048, "behind", SLOW_US=50), "no-collective")
+
+
+@tests.case
+def too_few_to_matter(directory):
+    not_found(planted(directory, "out/data", 1000, 2048, "between", SLOW_US=50), "no-collective")
+
+
+def of_mpi(directory, *arguments, weave=True):
+    need("mpirun", "mpicc")
+    done = run(["mpicc", "-O1", "-o", "program", HERE / "programs/mpi_data.c"], cwd=directory)
+    if done.code:
+        raise Skip(f"mpicc cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
+    home = {"HOME": directory, "OMPI_MCA_btl": "self,vader"}
+    if run([*MPIRUN, "true"], cwd=directory, env=environment(**home)).code:
+        raise Skip("mpirun does not work here")
+    settings = {k: v for k, v in tracing(directory / "traces/t", **({"WEAVE": "mpiio"} if weave else {})).items()
+                if k.startswith(("DFTRACER", "LD_PRELOAD"))}
+    run_checked([*MPIRUN, "env", *(f"{k}={v}" for k, v in settings.items()), "./program", *arguments], cwd=directory,
+                env=environment(**home))
+    return findings(directory)
+
+
+@tests.case
+def one_rank_moves_all(directory):
+    found = of_mpi(directory, "data", 4, 8 << 20, "collective")
+    finding = found["aggregators"]
+    equal((finding["title"], finding["bytes"]), (f"1 rank moves the data of {RANKS}", RANKS * 4 * (8 << 20)), "what is moved")
+    true("128 MiB moved by rank 0 (1 aggregator for 4 ranks)" in finding["evidence"], finding["evidence"])
+    true("MPI_File_write_at_all" in finding["evidence"] and "waiting and exchange" in finding["evidence"], finding["evidence"])
+    not_found(found, "collective", "imbalance", "straggler", "no-collective")
+
+
+@tests.case
+def every_rank_moves_its_own(directory):
+    found = of_mpi(directory, "data", 4, 8 << 20, "independent")
+    not_found(found, "aggregators", "collective", "no-collective")
+
+
+@tests.case
+def what_is_not_woven_is_not_looked_for(directory):
+    of_mpi(directory, "data", 4, 1 << 20, "independent", weave=False)
+    done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])
+    page = json.loads(done.out)
+    true({"aggregators", "collective"} <= set(page["findings_not_looked_for"]), page["findings_not_looked_for"])
+    true("DFTRACER_WEAVE=mpiio" in page["findings_why_not"], page["findings_why_not"])
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of ranks: when, where, in which regions and on which files each of them spends time. */
+#include "findings/facts_ranks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "findings/facts_ask.h"
+#include "mpi/comm.h"
+
+#define DATA_CLASSES (1u << DFT_IO_READ | 1u << DFT_IO_WRITE)
+#define IO_CLASSES   (DATA_CLASSES | 1u << DFT_IO_SYNC | 1u << DFT_IO_META)
+#define WINDOWS_MIN  20u
+#define WINDOWS_MAX  200u
+#define PATTERN_MAX  8192
+
+int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group)
+{
+    return group->key.process_group ? answer->process_group[group->key.process_group - 1]->process.rank : -1;
+}
+
+int dft_is_collective(struct dft_text name)
+{
+    static const char *const ends[] = {"_all", "_all_begin", "_all_end", "_ordered", "_ordered_begin", "_ordered_end"};
+
+    if (name.length < 9 || memcmp(name.bytes, "MPI_File_", 9) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t length = strlen(ends[i]);
+
+        if (name.length > length && !memcmp(name.bytes + name.length - length, ends[i], length))
+            return 1;
+    }
+    return 0;
+}
+
+/* --- files of several ranks ------------------------------------------------------------------- */
+
+static void add_group(struct dft_shared_file *file, const struct dft_metrics *metrics)
+{
+    file->ranks++;
+    file->time_ns += metrics->dur_sum;
+    file->calls += metrics->count;
+    file->data += metrics->data;
+    file->bytes += metrics->bytes;
+    if (metrics->offset_max < 0)
+        return;
+    file->low = metrics->offset_min < file->low ? metrics->offset_min : file->low;
+    file->high = metrics->offset_max > file->high ? metrics->offset_max : file->high;
+    file->spans += (uint64_t)(metrics->offset_max - metrics->offset_min);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct dft_shared_file *a = left, *b = right;
+
+    return a->time_ns < b->time_ns ? 1 : a->time_ns > b->time_ns ? -1 : a->file < b->file ? -1 : a->file > b->file;
+}
+
+int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **list, size_t *count)
+{
+    const struct dft_answer *answer = &facts->answers[DFT_FACT_RANK_FILES];
+    struct dft_map numbers = {0}; /* file and class -> place + 1 */
+    size_t capacity = 0;
+    int rc = 0;
+
+    *list = NULL;
+    *count = 0;
+    for (uint32_t i = 0; !rc && dft_facts_has(facts, DFT_FACT_RANK_FILES) && i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        uint64_t *place;
+
+        if (dft_facts_rank(answer, group) < 0 || !(DATA_CLASSES >> group->key.class & 1))
+            continue;
+        place = dft_map_put(&numbers, dft_map_join(group->key.file, group->key.class));
+        rc = place ? 0 : -ENOMEM;
+        if (!rc && !*place) {
+            rc = DFT_ARRAY_PUSH(
+                *list, capacity, *count,
+                (struct dft_shared_file){.file = group->key.file, .class = group->key.class, .low = INT64_MAX});
+            *place = *count;
+        }
+        if (!rc)
+            add_group(&(*list)[*place - 1], &group->metrics);
+    }
+    dft_map_fini(&numbers);
+    if (!rc && *count)
+        qsort(*list, *count, sizeof **list, by_time);
+    if (rc) {
+        free(*list);
+        *list = NULL;
+    }
+    return rc;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+/* As many parts of the run as groups have room for. */
+static uint64_t count_parts(const struct dft_facts *facts)
+{
+    uint64_t parts = DFT_FACT_GROUPS / (facts->request->job->ranks * 3u);
+
+    return parts < WINDOWS_MIN ? WINDOWS_MIN : parts > WINDOWS_MAX ? WINDOWS_MAX : parts;
+}
+
+static int ask_ranks(struct dft_facts *facts, uint64_t width_ns, int by_file)
+{
+    struct dft_facts_questions questions = {.count = 0};
+
+    dft_facts_put(
+        facts, &questions, DFT_FACT_RANK_TIMES,
+        (struct dft_query){
+            .by = {DFT_BY_TIME, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES, .width_ns = width_ns});
+    dft_facts_put(
+        facts, &questions, DFT_FACT_RANK_REGIONS,
+        (struct dft_query){.by = {DFT_BY_REGION, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+    if (by_file) {
+        dft_facts_put(
+            facts, &questions, DFT_FACT_RANK_DIRS,
+            (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+        dft_facts_put(
+            facts, &questions, DFT_FACT_RANK_FILES,
+            (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
+    }
+    return dft_facts_ask(facts, &questions, facts->request->filter);
+}
+
+/* The file of several ranks that takes most time, as a pattern that fits it alone. "": there is none. */
+static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
+{
+    struct dft_shared_file *list;
+    struct dft_text path;
+    size_t count, n = 0, i = 0;
+    int rc = dft_facts_shared(facts, &list, &count);
+
+    *pattern = '\0';
+    while (!rc && i < count && list[i].ranks < 2)
+        i++;
+    if (rc || i == count) {
+        free(list);
+        return rc;
+    }
+    facts->shared_file = list[i].file;
+    facts->shared_class = list[i].class;
+    free(list);
+    path =
+        dft_names_text(dft_answer_names(&facts->answers[DFT_FACT_RANK_FILES], facts->shared_file), facts->shared_file);
+    for (uint32_t at = 0; at < path.length && n + 3 < size; at++) {
+        if (strchr("*?[\\", path.bytes[at]))
+            pattern[n++] = '\\';
+        pattern[n++] = path.bytes[at];
+    }
+    pattern[n + 3 < size ? n : 0] = '\0';
+    return 0;
+}
+
+static int ask_shared(struct dft_facts *facts, uint64_t width_ns)
+{
+    struct dft_facts_questions questions = {.count = 0};
+    struct dft_filter filter = *facts->request->filter;
+    char pattern[PATTERN_MAX];
+    const char *files[] = {pattern};
+    int rc = dft_comm_rank() ? 0 : find_shared(facts, pattern, sizeof pattern);
+
+    dft_comm_broadcast(&rc, sizeof rc);
+    if (rc)
+        return rc;
+    dft_comm_broadcast(pattern, sizeof pattern);
+    if (!*pattern)
+        return 0;
+    filter.values[DFT_FILTER_FILE] = (struct dft_filter_values){.count = 1, .patterns = files};
+    dft_facts_put(facts, &questions, DFT_FACT_SHARED,
+                  (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_RANK, DFT_BY_CLASS},
+                                     .nby = 3,
+                                     .classes = DATA_CLASSES,
+                                     .width_ns = width_ns,
+                                     .percentiles = 1});
+    return dft_facts_ask(facts, &questions, &filter);
+}
+
+int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_file)
+{
+    uint64_t width_ns;
+    int rc;
+
+    if (facts->request->job->ranks < 2)
+        return 0;
+    rc = dft_facts_width(facts, count_parts(facts), from_events, &width_ns);
+    if (!rc)
+        rc = ask_ranks(facts, width_ns, by_file);
+    if (!rc && by_file && facts->has_file_ops)
+        rc = ask_shared(facts, width_ns);
+    return rc;
+}

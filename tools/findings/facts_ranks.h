@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What rules about ranks look at: facts of which each group has a rank, and files that ranks share. */
+#ifndef DFT_FINDING_FACTS_RANKS_H
+#define DFT_FINDING_FACTS_RANKS_H
+
+#include "findings/facts.h"
+
+/* Asks for the facts of ranks, where there are several. from_events: events may be read; by_file: facts by
+ * file are wanted, too. Returns 0 or -ENOMEM. Collective. */
+int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_file);
+
+/* The rank of a group by rank or process; -1: none. */
+int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group);
+
+/* Calls of one class on a file, of all ranks. */
+struct dft_shared_file {
+    uint64_t file;
+    unsigned class;
+    uint32_t ranks;
+    uint64_t time_ns, calls, data, bytes;
+    int64_t low, high; /* offsets */
+    uint64_t spans;    /* from its lowest to its highest offset, of each rank, together */
+};
+
+/* Files that are read or written, those with most time first. The caller frees the list. Returns 0 or -ENOMEM. */
+int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **list, size_t *count);
+
+/* Is this region a call of MPI-IO that all ranks make together? */
+int dft_is_collective(struct dft_text name);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* MPI-IO: what of collective calls is not the file system's, how few ranks move the data, and where ranks
+ * make small accesses to a shared file that a collective call would put together. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+#include "findings/facts_ranks.h"
+#include "findings/rank_sums.h"
+
+struct collective {
+    struct dft_rank_sums calls; /* collective calls of each rank */
+    struct dft_rank_sums data;  /* reads and writes inside */
+    const struct dft_group *most;
+    int any; /* are there calls of MPI-IO at all? */
+};
+
+/* --- collective calls ------------------------------------------------------------------------- */
+
+static int add_calls(const struct dft_facts *facts, struct collective *collective)
+{
+    const struct dft_answer *regions = &facts->answers[DFT_FACT_REGIONS];
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && dft_facts_has(facts, DFT_FACT_REGIONS) && i < regions->count; i++) {
+        const struct dft_group *group = &regions->groups[i];
+        struct dft_key_value name;
+
+        dft_group_value(regions, group, DFT_BY_NAME, &name);
+        if (name.type != DFT_KEY_TEXT)
+            continue;
+        collective->any |= name.text.length > 9 && !memcmp(name.text.bytes, "MPI_File_", 9);
+        if (!dft_is_collective(name.text))
+            continue;
+        collective->most = collective->most ? collective->most : group;
+        rc = dft_rank_sums_add(&collective->calls, dft_facts_rank(regions, group), &group->metrics);
+    }
+    return rc;
+}
+
+static int add_data(const struct dft_facts *facts, struct collective *collective)
+{
+    const struct dft_answer *inside = &facts->answers[DFT_FACT_RANK_REGIONS];
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && dft_facts_has(facts, DFT_FACT_RANK_REGIONS) && i < inside->count; i++) {
+        const struct dft_group *group = &inside->groups[i];
+        struct dft_key_value name;
+
+        dft_group_value(inside, group, DFT_BY_REGION, &name);
+        if ((group->key.class == DFT_IO_READ || group->key.class == DFT_IO_WRITE) && name.type == DFT_KEY_TEXT &&
+            dft_is_collective(name.text))
+            rc = dft_rank_sums_add(&collective->data, dft_facts_rank(inside, group), &group->metrics);
+    }
+    return rc;
+}
+
+static int collect(const struct dft_facts *facts, struct collective *collective)
+{
+    int rc = add_calls(facts, collective);
+
+    if (!rc)
+        rc = add_data(facts, collective);
+    dft_rank_sums_sort(&collective->calls);
+    dft_rank_sums_sort(&collective->data);
+    return rc;
+}
+
+static void forget(struct collective *collective)
+{
+    free(collective->calls.list);
+    free(collective->data.list);
+}
+
+/* "rank 0", "ranks 0, 16, 32" or "ranks 0, 16, 32 and 5 more". */
+static int say_movers(char **text, const struct dft_rank_sums *data)
+{
+    size_t shown = data->count <= 4 ? data->count : 3;
+    int rc = dft_finding_say(text, data->count == 1 ? "rank" : "ranks");
+
+    for (size_t i = 0; !rc && i < shown; i++)
+        rc = dft_finding_say(text, "%s %lld", i ? "," : "", (long long)data->list[i].rank);
+    return rc || shown == data->count ? rc : dft_finding_say(text, " and %zu more", data->count - shown);
+}
+
+static int say_few(struct dft_finding *finding, const struct collective *collective)
+{
+    const struct dft_rank_sums *data = &collective->data;
+    char bytes[DFT_TEXT_ROOM];
+    int rc = dft_finding_say(&finding->title, "%zu %s the data of %zu", data->count,
+                             data->count == 1 ? "rank moves" : "ranks move", collective->calls.count);
+
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "all %s moved by ", dft_text_bytes(bytes, data->bytes));
+    if (!rc)
+        rc = say_movers(&finding->evidence, data);
+    finding->rank = data->count == 1 ? data->list[0].rank : -1;
+    return rc ? rc
+              : dft_finding_say(&finding->evidence, " (%zu aggregator%s for %zu ranks); ", data->count,
+                                data->count == 1 ? "" : "s", collective->calls.count);
+}
+
+static int say_time(const struct dft_facts *facts, struct dft_finding *finding, const struct collective *collective)
+{
+    const struct dft_rank_sums *data = &collective->data;
+    char *name = dft_facts_text(&facts->answers[DFT_FACT_REGIONS], collective->most, DFT_BY_NAME);
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    int rc;
+
+    if (!name)
+        return -ENOMEM;
+    rc = dft_finding_say(
+        &finding->evidence,
+        "rank %lld is in %s for %s, against %s in the file system; of %s of all ranks in it %s is "
+        "waiting and exchange",
+        (long long)collective->calls.list[0].rank, name, dft_text_ns(a, collective->calls.list[0].time_ns),
+        dft_text_ns(b, data->count ? data->list[0].time_ns : 0), dft_text_ns(c, collective->calls.time_ns),
+        dft_text_share(d, finding->cost_ns, collective->calls.time_ns));
+    free(name);
+    return rc;
+}
+
+static int judge(struct dft_rules *rules, const struct collective *collective)
+{
+    const struct dft_rank_sums *calls = &collective->calls, *data = &collective->data;
+    uint64_t waited_ns = calls->time_ns > data->time_ns ? calls->time_ns - data->time_ns : 0;
+    int few = data->count &&
+              (data->count == 1 || data->count * dft_limit(rules, DFT_LIMIT_AGGREGATORS_RANKS) <= calls->count);
+    enum dft_finding_code code = few ? DFT_FINDING_AGGREGATORS : DFT_FINDING_COLLECTIVE;
+    struct dft_finding *finding;
+    int rc;
+
+    if (calls->count < 2 || waited_ns < calls->time_ns / 1000 * dft_limit(rules, DFT_LIMIT_COLLECTIVE_SHARE))
+        return 0;
+    rc = dft_rules_add(rules, code, waited_ns, rules->facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->bytes = data->bytes;
+    for (size_t i = 0; i < calls->count; i++)
+        finding->calls += calls->list[i].calls;
+    finding->from_ns = collective->most->metrics.first_start;
+    finding->to_ns = collective->most->metrics.last_end;
+    rc = few ? say_few(finding, collective) : dft_finding_say(&finding->title, "collective I/O waits");
+    if (!rc)
+        rc = say_time(rules->facts, finding, collective);
+    return rc ? rc
+              : dft_finding_say(&finding->why_sure,
+                                "the time is measured; a rank that comes late makes the others wait, too");
+}
+
+/* --- a pattern that asks for collective calls -------------------------------------------------- */
+
+/* Pieces of all ranks lie between each other, and together they are the file about once. */
+static int is_interleaved(const struct dft_rules *rules, const struct dft_shared_file *file)
+{
+    uint64_t extent = file->high > file->low ? (uint64_t)(file->high - file->low) : 0;
+
+    return file->ranks > 1 && file->data && file->bytes >= dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_BYTES) &&
+           file->bytes / file->data < dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_REQUEST) &&
+           file->spans >= extent + extent / 2 && file->bytes <= extent + extent / 2;
+}
+
+static int add_independent(struct dft_rules *rules, const struct dft_shared_file *file)
+{
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_RANK_FILES];
+    const struct dft_group group = {.key = {.file = file->file}};
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    struct dft_finding *finding;
+    int rc = dft_rules_add(rules, DFT_FINDING_NO_COLLECTIVE, file->time_ns, rules->facts->total_ns, &finding);
+
+    if (rc <= 0)
+        return rc;
+    finding->calls = file->data;
+    finding->bytes = file->bytes;
+    finding->files = 1;
+    finding->where = dft_facts_text(files, &group, DFT_BY_FILE);
+    if (!finding->where)
+        return -ENOMEM;
+    rc = dft_finding_say(&finding->title, "no collective I/O on a shared file");
+    if (!rc)
+        rc = dft_finding_say(
+            &finding->evidence, "%s: %u ranks %s %s in %s pieces of %s that lie between each other, %s", finding->where,
+            file->ranks, file->class == DFT_IO_READ ? "read" : "write", dft_text_bytes(a, file->bytes),
+            dft_text_count(b, file->data), dft_text_bytes(c, file->bytes / file->data), dft_text_ns(d, file->time_ns));
+    return rc ? rc
+              : dft_finding_say(&finding->why_sure,
+                                "the pattern is measured; the exchange between ranks costs something, too");
+}
+
+static int judge_files(struct dft_rules *rules, const struct collective *collective)
+{
+    struct dft_shared_file *list;
+    size_t count;
+    int rc = dft_facts_shared(rules->facts, &list, &count), written = 0;
+
+    for (size_t i = 0; !rc && i < count; i++) {
+        written |= list[i].ranks > 1;
+        if (is_interleaved(rules, &list[i]) && collective->data.time_ns < list[i].time_ns / 2)
+            rc = add_independent(rules, &list[i]);
+    }
+    free(list);
+    if (!rc && written && !collective->any)
+        rc = dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_AGGREGATORS | UINT64_C(1) << DFT_FINDING_COLLECTIVE,
+                            "ranks share files; DFTRACER_WEAVE=mpiio shows calls of MPI-IO");
+    return rc;
+}
+
+int dft_rule_mpi(struct dft_rules *rules)
+{
+    struct collective collective = {0};
+    int rc = collect(rules->facts, &collective);
+
+    if (!rc && collective.most)
+        rc = judge(rules, &collective);
+    if (!rc)
+        rc = judge_files(rules, &collective);
+    forget(&collective);
+    return rc;
+}
