@@ -122,6 +122,23 @@ static uint64_t count_events(const struct dft_source *source)
     return events;
 }
 
+/* Did some process record stacks? */
+static int has_stacks(const struct dft_source *source)
+{
+    static const char option[] = "DFTRACER_STACK=", none[] = "DFTRACER_STACK=0";
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+    int has = 0;
+
+    for (uint32_t i = 0; i < count && !has; i++) {
+        const struct dft_text *options = &processes[i].process.options;
+
+        has = options->length && memmem(options->bytes, options->length, option, sizeof option - 1) &&
+              !memmem(options->bytes, options->length, none, sizeof none - 1);
+    }
+    return has;
+}
+
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
 {
     enum dft_kept_events kept = dft_source_kept(request->source);
@@ -129,7 +146,7 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
 
     memset(facts, 0, sizeof *facts);
     facts->request = request;
-    facts->has_stacks = dft_source_used(request->source, DFT_BLOCK_STACKS) != 0;
+    facts->has_stacks = has_stacks(request->source);
     facts->has_file_ops = kept == DFT_KEPT_ALL;
     measure_time(facts);
     few = request->thorough || count_events(request->source) <= DFT_FACT_EVENTS * dft_source_threads(request->source);
@@ -138,6 +155,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
         rc = ask_files(facts);
     if (!rc)
         rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
+    if (!rc)
+        rc = dft_places_collect(facts);
     if (rc)
         dft_facts_fini(facts);
     return rc;
@@ -149,6 +168,7 @@ void dft_facts_fini(struct dft_facts *facts)
         if (facts->asked & BIT(fact))
             dft_answer_fini(&facts->answers[fact]);
     facts->asked = 0;
+    dft_places_fini(&facts->places);
 }
 
 /* --- what rules ask of them ------------------------------------------------------------------- */

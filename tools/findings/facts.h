@@ -7,6 +7,7 @@
 #include "findings/findings.h"
 #include "query/answer.h"
 #include "query/query.h"
+#include "findings/places.h"
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
@@ -47,6 +48,7 @@ struct dft_facts {
     uint32_t processes;
     uint64_t shared_file; /* of several ranks, with the most time; 0: none */
     unsigned shared_class;
+    struct dft_file_places places;
 };
 
 /* Returns 0 or -ENOMEM. Collective. */
@@ -85,7 +87,8 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
 /* The time of this file is in a finding: rules that come later in the list leave the file out. Returns 0
  * or -ENOMEM. */
 int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
-int dft_rules_is_told(const struct dft_rules *rules, uint64_t file);
+/* The code that has it; DFT_FINDINGS: none. */
+enum dft_finding_code dft_rules_told(const struct dft_rules *rules, uint64_t file);
 /* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
 int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
@@ -102,5 +105,6 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 
 dft_rule_fn dft_rule_lost, dft_rule_sync;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
+dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata;
 
 #endif

@@ -11,7 +11,8 @@
 
 /* In this order: the time that a rule has told is left out by those behind it. */
 static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost, dft_rule_sync, dft_rule_mpi, dft_rule_ranks, dft_rule_contention,
+    dft_rule_lost,    dft_rule_sync,     dft_rule_mpi,         dft_rule_ranks,    dft_rule_contention,
+    dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata,
 };
 
 /* --- what rules use --------------------------------------------------------------------------- */
@@ -97,9 +98,11 @@ int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code
     return file && !told ? -ENOMEM : 0;
 }
 
-int dft_rules_is_told(const struct dft_rules *rules, uint64_t file)
+enum dft_finding_code dft_rules_told(const struct dft_rules *rules, uint64_t file)
 {
-    return file && dft_map_find(&rules->told, file);
+    const uint64_t *told = file ? dft_map_find(&rules->told, file) : NULL;
+
+    return told ? (enum dft_finding_code)(*told - 1) : DFT_FINDINGS;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

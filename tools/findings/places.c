@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at every file as a whole, and adds what it is to its directory and its pattern. */
+#include "findings/places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "findings/facts.h"
+#include "format/facets.h"
+#include "format/hash.h"
+#include "mpi/comm.h"
+#include "query/answer_pages.h"
+#include "query/file_facts.h"
+#include "source/source_names.h"
+
+#define BARE_MAX   (1u << 19) /* files without data, of which some may be directories */
+#define OPENS_DATA 16u        /* data calls between an open and the next one, of a file that is read whole */
+#define CALLS_MAX  64u        /* of a process on such a file */
+
+enum { BARE_ASKED = 1, BARE_FOUND = 2 };
+
+/* What is known of one file. */
+struct whole {
+    uint64_t file, calls, opens, data, bytes, time_ns, meta_ns;
+    uint64_t lost, lost_opens, lost_stats, lost_ns;
+    uint64_t kinds[DFT_PLACE_CALLS];
+    int64_t end;
+    int is_startup;
+};
+
+struct looking {
+    struct dft_facts *facts;
+    struct dft_map bare; /* file -> BARE_ASKED, BARE_FOUND */
+};
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+enum dft_place_calls dft_place_kind(uint8_t op)
+{
+    switch (op) {
+    case DFT_OP_OPEN:
+    case DFT_OP_CLOSE:
+    case DFT_OP_FOPEN:
+    case DFT_OP_FCLOSE:
+        return DFT_PLACE_OPENS;
+    case DFT_OP_STAT:
+        return DFT_PLACE_STATS;
+    case DFT_OP_OPENDIR:
+    case DFT_OP_READDIR:
+    case DFT_OP_CLOSEDIR:
+        return DFT_PLACE_LISTS;
+    case DFT_OP_SEEK:
+    case DFT_OP_FSEEK:
+    case DFT_OP_FTELL:
+        return DFT_PLACE_SEEKS;
+    case DFT_OP_TRUNCATE:
+    case DFT_OP_UNLINK:
+    case DFT_OP_MKDIR:
+    case DFT_OP_RENAME:
+    case DFT_OP_ATTRIBUTE:
+    case DFT_OP_LINK:
+    case DFT_OP_ALLOCATE:
+        return DFT_PLACE_CHANGES;
+    default:
+        return DFT_PLACE_OTHERS;
+    }
+}
+
+static int is_open(uint8_t op)
+{
+    return op == DFT_OP_OPEN || op == DFT_OP_FOPEN;
+}
+
+static void add_group(struct whole *whole, const struct dft_group *group, int has_ops)
+{
+    const struct dft_metrics *metrics = &group->metrics;
+    uint16_t err = dft_facets_err(group->key.facets);
+
+    /* Rows of files know how many calls failed, not why: none is counted as ENOENT. */
+    if (err == ENOENT) {
+        whole->lost += metrics->count;
+        whole->lost_ns += metrics->dur_sum;
+        whole->lost_opens += is_open(group->key.op) ? metrics->count : 0;
+        whole->lost_stats += group->key.op == DFT_OP_STAT ? metrics->count : 0;
+    }
+    if (err || metrics->count == metrics->errors)
+        return;
+    whole->is_startup |= group->key.class == DFT_IO_STARTUP;
+    whole->calls += metrics->count;
+    whole->time_ns += metrics->dur_sum;
+    whole->opens += has_ops && is_open(group->key.op) ? metrics->count : 0;
+    whole->data += metrics->data;
+    whole->bytes += metrics->bytes;
+    whole->end = metrics->offset_max > whole->end ? metrics->offset_max : whole->end;
+    if (group->key.class != DFT_IO_META)
+        return;
+    whole->meta_ns += metrics->dur_sum;
+    whole->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
+}
+
+/* A few opens of each process, and a few calls for each open. Where opens are not told apart, few calls. */
+static int is_small(const struct dft_facts *facts, const struct whole *whole)
+{
+    const struct dft_limits *limits = facts->request->limits;
+    uint64_t size = limits->values[DFT_LIMIT_SMALL_FILES_SIZE], opens = limits->values[DFT_LIMIT_REOPENED_OPENS];
+
+    if (!whole->data || whole->is_startup || (whole->end > 0 && (uint64_t)whole->end > size))
+        return 0;
+    if (!facts->has_file_ops)
+        return whole->calls <= CALLS_MAX * facts->processes && whole->bytes / facts->processes <= size;
+    return whole->opens && whole->opens <= opens * facts->processes && whole->data <= whole->opens * OPENS_DATA &&
+           whole->bytes / whole->opens <= size;
+}
+
+void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more)
+{
+    sum->files += more->files;
+    sum->calls += more->calls;
+    sum->opens += more->opens;
+    sum->bytes += more->bytes;
+    sum->time_ns += more->time_ns;
+    sum->meta_ns += more->meta_ns;
+}
+
+static void add_whole(const struct dft_facts *facts, struct dft_place *place, const struct whole *whole)
+{
+    const struct dft_place_sum lost = {1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns};
+    const struct dft_place_sum small = {1, whole->calls, whole->opens, whole->bytes, whole->time_ns, whole->meta_ns};
+    struct dft_place_sum meta = {1, .opens = whole->opens, .time_ns = whole->meta_ns, .meta_ns = whole->meta_ns};
+
+    place->found += whole->calls != 0;
+    if (!whole->calls && whole->lost) {
+        dft_place_sum_add(&place->lost, &lost);
+        place->lost_stats += whole->lost_stats;
+    }
+    if (is_small(facts, whole)) {
+        dft_place_sum_add(&place->small, &small);
+        return;
+    }
+    for (unsigned i = 0; i < DFT_PLACE_CALLS; i++) {
+        meta.calls += whole->kinds[i];
+        place->calls[i] += whole->is_startup ? 0 : whole->kinds[i];
+    }
+    if (meta.calls && !whole->is_startup)
+        dft_place_sum_add(&place->meta, &meta);
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id)
+{
+    const uint64_t *number = dft_map_find(&places->numbers, id);
+
+    return number ? &places->list[*number - 1] : NULL;
+}
+
+static struct dft_place *put_place(struct dft_places *places, uint64_t id)
+{
+    uint64_t *number = dft_map_put(&places->numbers, id);
+
+    if (!number)
+        return NULL;
+    if (!*number) {
+        if (DFT_ARRAY_PUSH(places->list, places->capacity, places->count, (struct dft_place){.id = id}))
+            return NULL;
+        *number = places->count;
+    }
+    return &places->list[*number - 1];
+}
+
+static int add_to(struct looking *looking, struct dft_places *places, enum dft_fact fact, const struct whole *whole)
+{
+    struct dft_place *place;
+    uint64_t id;
+    int rc = dft_file_facts_group(looking->facts->answers[fact].files, whole->file, &id);
+
+    if (rc || !id)
+        return rc;
+    place = put_place(places, id);
+    if (!place)
+        return -ENOMEM;
+    add_whole(looking->facts, place, whole);
+    return 0;
+}
+
+static int take_file(struct looking *looking, const struct whole *whole)
+{
+    struct dft_file_places *places = &looking->facts->places;
+    int rc = add_to(looking, &places->dirs, DFT_FACT_DIRS, whole);
+
+    if (!rc)
+        rc = add_to(looking, &places->patterns, DFT_FACT_PATTERNS, whole);
+    if (!rc && !whole->data && looking->bare.count < BARE_MAX) {
+        uint64_t *bare = dft_map_put(&looking->bare, whole->file);
+
+        rc = bare ? 0 : -ENOMEM;
+        if (bare)
+            *bare |= (whole->calls ? BARE_FOUND : 0) | (whole->lost ? BARE_ASKED : 0);
+    }
+    return rc;
+}
+
+/* --- all files -------------------------------------------------------------------------------- */
+
+static int add_asker(struct dft_file_places *places, const struct dft_answer *answer, const struct dft_group *group)
+{
+    struct dft_key_value value;
+    uint64_t id;
+
+    dft_group_value(answer, group, DFT_BY_PROGRAM, &value);
+    if (value.type != DFT_KEY_TEXT)
+        return 0;
+    id = dft_name_id(value.text.bytes, value.text.length);
+    for (size_t i = 0; i < places->naskers; i++)
+        if (places->askers[i].id == id) {
+            places->askers[i].calls += group->metrics.count;
+            return 0;
+        }
+    return DFT_ARRAY_PUSH(places->askers, places->askers_capacity, places->naskers,
+                          (struct dft_asker){id, group->metrics.count, value.text});
+}
+
+static int by_file(const void *left, const void *right)
+{
+    const struct dft_group *a = *(const struct dft_group *const *)left, *b = *(const struct dft_group *const *)right;
+
+    DFT_ORDER(a->key.file, b->key.file);
+    return 0;
+}
+
+/* All groups of a file come in one answer. */
+static int take_groups(void *context, const struct dft_answer *answer)
+{
+    struct looking *looking = context;
+    const struct dft_group **sorted = malloc((answer->count + 1u) * sizeof *sorted);
+    struct whole whole;
+    int rc = sorted ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < answer->count; i++)
+        sorted[i] = &answer->groups[i];
+    if (!rc && answer->count)
+        qsort(sorted, answer->count, sizeof *sorted, by_file);
+    for (uint32_t i = 0, from = 0; !rc && i < answer->count; i++) {
+        if (i == from)
+            whole = (struct whole){.file = sorted[i]->key.file};
+        add_group(&whole, sorted[i], looking->facts->has_file_ops);
+        if (i + 1 < answer->count && sorted[i + 1]->key.file == whole.file)
+            continue;
+        rc = whole.file ? take_file(looking, &whole) : 0;
+        for (; !rc && !whole.calls && whole.lost && from <= i; from++)
+            rc = add_asker(&looking->facts->places, answer, sorted[from]);
+        from = i + 1;
+    }
+    free(sorted);
+    return rc;
+}
+
+/* Texts of directories and patterns, and which directories were asked for or found themselves. */
+static int name_places(struct looking *looking, struct dft_places *places, enum dft_fact fact)
+{
+    struct dft_names *names = dft_source_names_table(looking->facts->request->source);
+    uint64_t *ids = malloc((places->count + 1) * sizeof *ids);
+    int rc = dft_comm_agree(ids ? 0 : -ENOMEM);
+
+    for (size_t i = 0; !rc && i < places->count; i++)
+        ids[i] = places->list[i].id;
+    if (!rc)
+        rc = dft_file_facts_texts(looking->facts->answers[fact].files, names, ids, places->count);
+    for (size_t i = 0; !rc && i < places->count; i++) {
+        struct dft_place *place = &places->list[i];
+        const uint64_t *bare = dft_map_find(&looking->bare, place->id);
+
+        place->text = dft_names_text(names, place->id);
+        place->is_asked = bare && (*bare & BARE_ASKED);
+        place->is_found = place->found || (bare && (*bare & BARE_FOUND));
+    }
+    free(ids);
+    return rc;
+}
+
+/* Is there so much metadata that one of the rules could find something? */
+static int is_worth_it(const struct dft_facts *facts)
+{
+    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
+    uint64_t time_ns = 0;
+
+    for (uint32_t i = 0; i < calls->count; i++)
+        if (calls->groups[i].key.class == DFT_IO_META || calls->groups[i].key.class == DFT_IO_STARTUP)
+            time_ns += calls->groups[i].metrics.dur_sum;
+    return time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
+}
+
+int dft_places_collect(struct dft_facts *facts)
+{
+    struct dft_query query = {.by = {DFT_BY_FILE, DFT_BY_CLASS}, .nby = 2};
+    struct looking looking = {.facts = facts};
+    struct dft_answer answer;
+    int worth = is_worth_it(facts), rc;
+
+    dft_comm_broadcast(&worth, sizeof worth);
+    if (!worth || !dft_facts_has(facts, DFT_FACT_DIRS) || !dft_facts_has(facts, DFT_FACT_PATTERNS))
+        return 0;
+    if (facts->has_file_ops) {
+        query.nby = 5;
+        query.by[2] = DFT_BY_OP;
+        query.by[3] = DFT_BY_ERRNO;
+        query.by[4] = DFT_BY_PROGRAM;
+    }
+    rc = dft_query_each(facts->request->source, facts->request->filter, &query, take_groups, &looking, &answer);
+    if (!rc)
+        dft_answer_fini(&answer);
+    if (!rc)
+        rc = name_places(&looking, &facts->places.dirs, DFT_FACT_DIRS);
+    if (!rc)
+        rc = name_places(&looking, &facts->places.patterns, DFT_FACT_PATTERNS);
+    dft_map_fini(&looking.bare);
+    return rc;
+}
+
+char *dft_places_line(const struct dft_facts *facts, unsigned fact, uint64_t place, uint64_t ops)
+{
+    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
+
+    if (!dft_facts_has(facts, DFT_FACT_LINES))
+        return NULL;
+    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
+        const struct dft_group_key *key = &lines->groups[i].key;
+        uint64_t id;
+
+        if (key->line && key->file && (!ops || ops >> key->op & 1) &&
+            !dft_file_facts_group(facts->answers[fact].files, key->file, &id) && id == place)
+            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
+    }
+    return NULL;
+}
+
+static void fini_list(struct dft_places *places)
+{
+    free(places->list);
+    dft_map_fini(&places->numbers);
+}
+
+void dft_places_fini(struct dft_file_places *places)
+{
+    fini_list(&places->dirs);
+    fini_list(&places->patterns);
+    free(places->askers);
+    memset(places, 0, sizeof *places);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are opened again and again, and many small files. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "base/write_text.h"
+#include "findings/facts.h"
+#include "query/file_facts.h"
+
+#define OP(op)   (UINT64_C(1) << (op))
+#define OPENS    (OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN) | OP(DFT_OP_CLOSE) | OP(DFT_OP_FCLOSE))
+#define PATTERNS 3u /* findings of small files */
+
+/* --- the same file opened again --------------------------------------------------------------- */
+
+struct reopened {
+    uint64_t file, opens, processes;
+    uint64_t calls, bytes, written, time_ns, opens_ns, cost_ns;
+    int64_t end;
+};
+
+/* Files that a process opened often: groups of the answer are of a file and a process. */
+static int collect_reopened(struct dft_rules *rules, struct reopened **files, size_t *count)
+{
+    const struct dft_answer *opens = &rules->facts->answers[DFT_FACT_OPENS];
+    struct dft_map numbers = {0};
+    size_t capacity = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < opens->count && !rc; i++) {
+        const struct dft_group *group = &opens->groups[i];
+        uint64_t n = group->metrics.count - group->metrics.errors, *number;
+
+        if (n <= dft_limit(rules, DFT_LIMIT_REOPENED_OPENS) || !group->key.file)
+            continue;
+        number = dft_map_put(&numbers, group->key.file);
+        rc = number ? 0 : -ENOMEM;
+        if (number && !*number) {
+            rc = DFT_ARRAY_PUSH(*files, capacity, *count, (struct reopened){.file = group->key.file});
+            *number = *count;
+        }
+        if (!rc) {
+            (*files)[*number - 1].opens += n;
+            (*files)[*number - 1].processes++;
+        }
+    }
+    dft_map_fini(&numbers);
+    return rc;
+}
+
+static void add_calls(const struct dft_facts *facts, struct reopened *file)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct dft_group *group = &files->groups[i];
+
+        if (group->key.file != file->file || dft_facets_err(group->key.facets))
+            continue;
+        file->calls += group->metrics.count;
+        file->bytes += group->metrics.bytes;
+        file->time_ns += group->metrics.dur_sum;
+        file->written += group->key.class == DFT_IO_WRITE ? group->metrics.count : 0;
+        file->opens_ns += OPENS >> group->key.op & 1 ? group->metrics.dur_sum : 0;
+        file->end = group->metrics.offset_max > file->end ? group->metrics.offset_max : file->end;
+    }
+}
+
+/* What a small file says can be kept, so all calls but those of the first time cost. Of another file
+ * opening and closing it does. */
+static int is_kept_easily(const struct dft_rules *rules, const struct reopened *file)
+{
+    return !file->written && file->bytes && file->end > 0 &&
+           (uint64_t)file->end <= dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE);
+}
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct reopened *a = left, *b = right;
+
+    DFT_ORDER(b->cost_ns, a->cost_ns);
+    DFT_ORDER(a->file, b->file);
+    return 0;
+}
+
+static char *text_of_file(const struct dft_facts *facts, uint64_t file)
+{
+    const struct dft_answer *opens = &facts->answers[DFT_FACT_OPENS];
+
+    for (uint32_t i = 0; i < opens->count; i++)
+        if (opens->groups[i].key.file == file)
+            return dft_facts_text(opens, &opens->groups[i], DFT_BY_FILE);
+    return dft_text_escaped("", 0);
+}
+
+static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, const struct reopened *files,
+                        size_t count)
+{
+    const struct reopened *most = &files[0];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    int rc = dft_finding_say(&finding->title, count > 1 ? "the same files opened again" : "the same file opened again");
+
+    finding->where = text_of_file(rules->facts, most->file);
+    if (!rc)
+        rc = finding->where ? 0 : -ENOMEM;
+    if (!rc && most->processes > 1)
+        rc = dft_finding_say(&finding->evidence, "%s: %s opens by %s processes", finding->where,
+                             dft_text_count(a, most->opens), dft_text_count(b, most->processes));
+    else if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s opens by one process", finding->where,
+                             dft_text_count(a, most->opens));
+    if (!rc && most->bytes)
+        rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most->opens));
+    if (!rc && !most->written)
+        rc = dft_finding_say(&finding->evidence, ", never changed between");
+    if (!rc && count > 1)
+        rc = dft_finding_say(&finding->evidence, "; %s; and %s more files", dft_text_ns(a, most->cost_ns),
+                             dft_text_count(b, count - 1));
+    return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
+}
+
+static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t count)
+{
+    struct dft_finding *finding;
+    uint64_t cost_ns = 0, opens = 0;
+    int rc;
+
+    for (size_t i = 0; i < count; i++) {
+        struct reopened *file = &files[i];
+
+        add_calls(rules->facts, file);
+        file->cost_ns = (is_kept_easily(rules, file) ? file->time_ns : file->opens_ns) / file->opens *
+                        (file->opens - file->processes);
+        cost_ns += file->cost_ns;
+        opens += file->opens;
+    }
+    if (!count)
+        return 0;
+    qsort(files, count, sizeof *files, by_cost);
+    rc = dft_rules_add(rules, DFT_FINDING_REOPENED, cost_ns, rules->facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = opens;
+    finding->files = count;
+    finding->bytes = files[0].bytes;
+    finding->sure = is_kept_easily(rules, &files[0]) ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    finding->line = dft_facts_line(rules->facts, files[0].file, OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN));
+    rc = dft_finding_say(&finding->why_sure, files[0].written ? "it was written, too" : "nothing wrote to it here");
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = dft_rules_tell(rules, files[i].file, DFT_FINDING_REOPENED);
+    return rc ? rc : say_reopened(rules, finding, files, count);
+}
+
+int dft_rule_reopened(struct dft_rules *rules)
+{
+    struct reopened *files = NULL;
+    size_t count = 0;
+    int rc = dft_facts_has(rules->facts, DFT_FACT_OPENS) ? collect_reopened(rules, &files, &count) : 0;
+
+    if (!rc)
+        rc = add_reopened(rules, files, count);
+    free(files);
+    return rc;
+}
+
+/* --- many small files ------------------------------------------------------------------------- */
+
+static int add_small(struct dft_rules *rules, struct dft_text place, const struct dft_place_sum *sum,
+                     struct dft_finding **result)
+{
+    struct dft_finding *finding;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], e[DFT_TEXT_ROOM];
+    int rc = dft_rules_add(rules, DFT_FINDING_SMALL_FILES, sum->time_ns, rules->facts->total_ns, result);
+
+    if (rc <= 0)
+        return rc;
+    finding = *result;
+    finding->calls = sum->calls;
+    finding->bytes = sum->bytes;
+    finding->files = sum->files;
+    finding->sure = sum->meta_ns * 2 > sum->time_ns ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    finding->where = dft_text_escaped(place.bytes, place.length);
+    rc = finding->where ? dft_finding_say(&finding->title, "many small files") : -ENOMEM;
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file), %s of the time metadata",
+                             finding->where, dft_text_count(a, sum->files),
+                             dft_text_bytes(b, sum->bytes / (sum->opens ? sum->opens : sum->files)),
+                             dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files),
+                             dft_text_share(e, sum->meta_ns, sum->time_ns));
+    if (!rc)
+        rc = dft_finding_say(&finding->why_sure, sum->meta_ns * 2 > sum->time_ns
+                                                     ? "opening and closing takes longer than reading and writing"
+                                                     : "most of the time is reading and writing");
+    return rc ? rc : 1;
+}
+
+/* Rules behind this one leave out the small files of this pattern (0: of all). */
+static int tell_small(struct dft_rules *rules, uint64_t pattern)
+{
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    uint64_t size = dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE), id;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < files->count && !rc; i++) {
+        const struct dft_group *group = &files->groups[i];
+        const struct dft_place *place;
+
+        if (group->metrics.offset_max > (int64_t)size || group->metrics.bytes > size || group->metrics.count > 1000)
+            continue;
+        rc = dft_file_facts_group(facts->answers[DFT_FACT_PATTERNS].files, group->key.file, &id);
+        place = rc ? NULL : dft_places_find(&facts->places.patterns, id);
+        if (place && place->small.files && (!pattern || id == pattern))
+            rc = dft_rules_tell(rules, group->key.file, DFT_FINDING_SMALL_FILES);
+    }
+    return rc;
+}
+
+static int by_small_time(const void *left, const void *right)
+{
+    const struct dft_place *a = *(const struct dft_place *const *)left, *b = *(const struct dft_place *const *)right;
+
+    DFT_ORDER(b->small.time_ns, a->small.time_ns);
+    DFT_ORDER(a->id, b->id);
+    return 0;
+}
+
+/* Patterns of many small files, with the most time first. Returns how many, or -1: no memory. */
+static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_place ***sorted, uint64_t *time_ns)
+{
+    const struct dft_places *patterns = &rules->facts->places.patterns;
+    int64_t n = 0;
+
+    *sorted = malloc((patterns->count + 1) * sizeof(const struct dft_place *));
+    if (!*sorted)
+        return -1;
+    for (size_t i = 0; i < patterns->count; i++)
+        if (patterns->list[i].small.files >= dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES)) {
+            (*sorted)[n++] = &patterns->list[i];
+            *time_ns += patterns->list[i].small.time_ns;
+        }
+    qsort(*sorted, (size_t)n, sizeof(const struct dft_place *), by_small_time);
+    return n;
+}
+
+static int add_directory(struct dft_rules *rules)
+{
+    const struct dft_places *dirs = &rules->facts->places.dirs;
+    struct dft_text common = dft_places_common(dirs, offsetof(struct dft_place, small.time_ns));
+    struct dft_place_sum sum = {0};
+    struct dft_finding *finding;
+    int rc;
+
+    for (size_t i = 0; i < dirs->count; i++)
+        if (dft_place_is_below(dirs->list[i].text, common))
+            dft_place_sum_add(&sum, &dirs->list[i].small);
+    if (sum.files < dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES))
+        return 0;
+    rc = add_small(rules, common, &sum, &finding);
+    return rc > 0 ? tell_small(rules, 0) : rc;
+}
+
+/* Where patterns have half of the time of all small files, they say where these are; else the
+ * directory that has most of them does. */
+int dft_rule_small_files(struct dft_rules *rules)
+{
+    const struct dft_places *patterns = &rules->facts->places.patterns;
+    const struct dft_place **sorted;
+    struct dft_finding *finding;
+    uint64_t all_ns = 0, time_ns = 0;
+    int64_t n = sort_patterns(rules, &sorted, &time_ns);
+    int rc = n < 0 ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < patterns->count; i++)
+        all_ns += patterns->list[i].small.time_ns;
+    if (!rc && time_ns * 2 < all_ns)
+        rc = add_directory(rules);
+    else
+        for (int64_t i = 0; i < n && i < PATTERNS && rc >= 0; i++) {
+            rc = add_small(rules, sorted[i]->text, &sorted[i]->small, &finding);
+            if (rc > 0) {
+                finding->line = dft_places_line(rules->facts, DFT_FACT_PATTERNS, sorted[i]->id, 0);
+                rc = tell_small(rules, sorted[i]->id);
+            }
+        }
+    free(sorted);
+    return rc < 0 ? rc : 0;
+}

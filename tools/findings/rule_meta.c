@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Metadata calls that no other finding has: many small, missing and reopened files are told before. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/write_text.h"
+#include "findings/facts.h"
+#include "query/file_facts.h"
+
+#define AGAIN 4u /* calls on a file, on average: it is asked about again */
+
+/* What was told of files is no longer the directories'. */
+static int leave_out_told(struct dft_rules *rules)
+{
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    int rc = 0;
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_DIRS) && i < files->count && !rc; i++) {
+        const struct dft_group *group = &files->groups[i];
+        struct dft_place *dir;
+        uint64_t id;
+
+        if (group->key.class != DFT_IO_META || dft_facets_err(group->key.facets) ||
+            dft_rules_told(rules, group->key.file) != DFT_FINDING_REOPENED)
+            continue;
+        rc = dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, group->key.file, &id);
+        dir = rc ? NULL : dft_places_find(&facts->places.dirs, id);
+        if (!dir || dir->meta.time_ns < group->metrics.dur_sum || dir->meta.calls < group->metrics.count)
+            continue;
+        dir->meta.time_ns -= group->metrics.dur_sum;
+        dir->meta.calls -= group->metrics.count;
+        dir->calls[dft_place_kind(group->key.op)] -= group->metrics.count;
+    }
+    return rc;
+}
+
+static int say_kinds(char **text, const uint64_t *calls, uint64_t all)
+{
+    static const char *const words[DFT_PLACE_CALLS] = {"open and close", "stat",    "listings",
+                                                       "seek",           "changes", "others"};
+    char a[DFT_TEXT_ROOM];
+    const char *before = ": ";
+    int rc = 0;
+
+    for (unsigned i = 0; i < DFT_PLACE_CALLS && !rc; i++) {
+        if (calls[i] * 20 < all)
+            continue;
+        rc = dft_finding_say(text, "%s%s %s", before, dft_text_share(a, calls[i], all), words[i]);
+        before = ", ";
+    }
+    return rc;
+}
+
+static int say(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    uint64_t each = finding->calls / finding->files;
+    int rc = dft_finding_say(&finding->title, "metadata storm");
+
+    finding->sure = each >= AGAIN ? DFT_SURE_MEDIUM : DFT_SURE_LOW;
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "below %s: %s calls on %s files and directories, %s each",
+                             finding->where, dft_text_count(a, finding->calls), dft_text_count(b, finding->files),
+                             dft_text_ns(c, finding->cost_ns / finding->calls));
+    if (!rc && facts->has_file_ops)
+        rc = say_kinds(&finding->evidence, calls, finding->calls);
+    if (rc)
+        return rc;
+    return each >= AGAIN ? dft_finding_say(&finding->why_sure, "%s calls a file", dft_text_count(a, each))
+                         : dft_finding_say(&finding->why_sure, "few calls a file: only fewer files would help");
+}
+
+int dft_rule_metadata(struct dft_rules *rules)
+{
+    const struct dft_places *dirs = &rules->facts->places.dirs;
+    struct dft_place_sum sum = {0};
+    struct dft_finding *finding;
+    struct dft_text common;
+    uint64_t calls[DFT_PLACE_CALLS] = {0};
+    int rc = leave_out_told(rules);
+
+    if (rc)
+        return rc;
+    common = dft_places_common(dirs, offsetof(struct dft_place, meta.time_ns));
+    for (size_t i = 0; i < dirs->count; i++) {
+        if (!dft_place_is_below(dirs->list[i].text, common))
+            continue;
+        dft_place_sum_add(&sum, &dirs->list[i].meta);
+        for (unsigned k = 0; k < DFT_PLACE_CALLS; k++)
+            calls[k] += dirs->list[i].calls[k];
+    }
+    if (sum.calls < dft_limit(rules, DFT_LIMIT_METADATA_CALLS))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_METADATA, sum.time_ns, rules->facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = sum.calls;
+    finding->files = sum.files;
+    finding->where = dft_text_escaped(common.bytes, common.length);
+    return finding->where ? say(rules->facts, finding, calls) : -ENOMEM;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that were asked for and never found. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/write_text.h"
+#include "findings/facts.h"
+
+#define OP(op) (UINT64_C(1) << (op))
+#define NAMED  3u /* directories in the evidence */
+
+struct missing {
+    struct dft_place_sum sum;
+    uint64_t stats;
+    uint64_t dirs, absent, probably; /* directories; those that do not exist, as far as can be known */
+    const struct dft_place *most[NAMED];
+};
+
+/* Was anything ever found in it, or below it? */
+static int has_found(const struct dft_places *dirs, const struct dft_place *dir)
+{
+    int found = dir->is_found;
+
+    for (size_t i = 0; i < dirs->count && !found && dir->text.length; i++)
+        found = dirs->list[i].found && dft_place_is_below(dirs->list[i].text, dir->text);
+    return found;
+}
+
+static void keep_most(struct missing *missing, const struct dft_place *dir)
+{
+    for (unsigned i = 0; i < NAMED; i++) {
+        const struct dft_place *other = missing->most[i];
+
+        if (other && other->lost.calls >= dir->lost.calls)
+            continue;
+        missing->most[i] = dir;
+        if (!other)
+            return;
+        dir = other;
+    }
+}
+
+static void count_missing(const struct dft_places *dirs, struct missing *missing)
+{
+    for (size_t i = 0; i < dirs->count; i++) {
+        const struct dft_place *dir = &dirs->list[i];
+
+        if (!dir->lost.calls)
+            continue;
+        missing->sum.files += dir->lost.files;
+        missing->sum.calls += dir->lost.calls;
+        missing->sum.opens += dir->lost.opens;
+        missing->stats += dir->lost_stats;
+        missing->sum.time_ns += dir->lost.time_ns;
+        missing->dirs++;
+        keep_most(missing, dir);
+    }
+}
+
+/* Only as many directories as matter: each is compared with all others. */
+static void count_absent(const struct dft_places *dirs, struct missing *missing)
+{
+    for (size_t i = 0; i < dirs->count; i++) {
+        const struct dft_place *dir = &dirs->list[i];
+
+        if (!dir->lost.calls || (missing->dirs > 1000 && dir->lost.calls < missing->sum.calls / 1000) ||
+            has_found(dirs, dir))
+            continue;
+        missing->absent += dir->is_asked != 0;
+        missing->probably += !dir->is_asked;
+    }
+}
+
+static int say_absent(char **text, const struct missing *missing)
+{
+    char a[DFT_TEXT_ROOM];
+    int rc = 0;
+
+    if (missing->absent)
+        rc = dft_finding_say(text, ", %s of which %s not exist", dft_text_count(a, missing->absent),
+                             missing->absent > 1 ? "do" : "does");
+    if (!rc && missing->probably)
+        rc = dft_finding_say(text, ", %s%s of which probably %s not exist (nothing was ever found there)",
+                             missing->absent ? "and " : "", dft_text_count(a, missing->probably),
+                             missing->probably > 1 ? "do" : "does");
+    return rc;
+}
+
+static int say_where(const struct dft_facts *facts, char **text, const struct missing *missing)
+{
+    const struct dft_asker *asker = NULL;
+    char a[DFT_TEXT_ROOM];
+    int rc = 0;
+
+    for (unsigned i = 0; i < NAMED && missing->most[i] && !rc; i++) {
+        struct dft_text name = missing->most[i]->text;
+        char *path = dft_text_escaped(name.length ? name.bytes : "", name.length);
+
+        rc = path ? dft_finding_say(text, "%s%s in %s", i ? ", " : "; ",
+                                    dft_text_count(a, missing->most[i]->lost.calls), path)
+                  : -ENOMEM;
+        free(path);
+    }
+    for (size_t i = 0; i < facts->places.naskers; i++)
+        if (!asker || facts->places.askers[i].calls > asker->calls)
+            asker = &facts->places.askers[i];
+    if (!rc && asker && facts->places.naskers > 1 && asker->calls * 2 > missing->sum.calls) {
+        char *program = dft_text_escaped(asker->program.bytes, asker->program.length);
+
+        rc = program ? dft_finding_say(text, "; %s of them by %s", dft_text_count(a, asker->calls), program) : -ENOMEM;
+        free(program);
+    }
+    return rc;
+}
+
+static int say(const struct dft_facts *facts, struct dft_finding *finding, const struct missing *missing)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    uint64_t opens = missing->sum.opens, calls = missing->sum.calls;
+    const char *what = opens == calls ? "opens" : missing->stats == calls ? "stats" : "lookups";
+    struct dft_text name = missing->most[0]->text;
+    int rc = dft_finding_say(&finding->title, "missing files asked for");
+
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s %s failed (ENOENT) in %s director%s", dft_text_count(a, calls),
+                             what, dft_text_count(b, missing->dirs), missing->dirs == 1 ? "y" : "ies");
+    if (!rc)
+        rc = say_absent(&finding->evidence, missing);
+    if (!rc)
+        rc = say_where(facts, &finding->evidence, missing);
+    finding->where = dft_text_escaped(name.length ? name.bytes : "", name.length);
+    if (!rc)
+        rc = missing->sum.files * 2 <= calls
+                 ? dft_finding_say(&finding->why_sure, "each of %s files is asked for %s times",
+                                   dft_text_count(a, missing->sum.files), dft_text_count(b, calls / missing->sum.files))
+                 : dft_finding_say(&finding->why_sure, "none of these files was ever found");
+    return rc || finding->where ? rc : -ENOMEM;
+}
+
+int dft_rule_missing(struct dft_rules *rules)
+{
+    const struct dft_facts *facts = rules->facts;
+    struct missing missing = {0};
+    struct dft_finding *finding;
+    int rc;
+
+    if (!facts->has_file_ops)
+        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_MISSING | UINT64_C(1) << DFT_FINDING_REOPENED,
+                              "aggregates do not tell what was called on which file (record events)");
+    count_missing(&facts->places.dirs, &missing);
+    if (missing.sum.calls < dft_limit(rules, DFT_LIMIT_MISSING_CALLS))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_MISSING, missing.sum.time_ns, facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    count_absent(&facts->places.dirs, &missing);
+    finding->calls = finding->errors = missing.sum.calls;
+    finding->files = missing.sum.files;
+    finding->sure = DFT_SURE_HIGH;
+    finding->line = dft_places_line(facts, DFT_FACT_DIRS, missing.most[0]->id, OP(DFT_OP_STAT) | OP(DFT_OP_OPEN));
+    return say(facts, finding, &missing);
+}
