@@ -139,9 +139,26 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
+/* Overlap is looked at where regions say what computes, or what waits. */
+static int ask_overlap(struct dft_facts *facts, uint64_t events)
+{
+    const struct dft_findings_request *asked = facts->request;
+    int exact = dft_source_kept(asked->source) == DFT_KEPT_ALL && (asked->thorough || events <= DFT_FACT_SWEPT);
+    const struct dft_overlap_request request = {.source = asked->source,
+                                                .filter = asked->filter,
+                                                .patterns = dft_overlap_usual,
+                                                .from = exact ? DFT_OVERLAP_EVENTS : DFT_OVERLAP_ROWS};
+
+    facts->has_overlap = dft_facts_has(facts, DFT_FACT_REGIONS) && !dft_comm_rank() &&
+                         dft_overlap_applies(&facts->answers[DFT_FACT_REGIONS]);
+    dft_comm_broadcast(&facts->has_overlap, sizeof facts->has_overlap);
+    return facts->has_overlap ? dft_overlap_make(&request, &facts->overlap) : 0;
+}
+
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
 {
     enum dft_kept_events kept = dft_source_kept(request->source);
+    uint64_t events = count_events(request->source);
     int few, rc;
 
     memset(facts, 0, sizeof *facts);
@@ -149,7 +166,7 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     facts->has_stacks = has_stacks(request->source);
     facts->has_file_ops = kept == DFT_KEPT_ALL;
     measure_time(facts);
-    few = request->thorough || count_events(request->source) <= DFT_FACT_EVENTS * dft_source_threads(request->source);
+    few = request->thorough || events <= DFT_FACT_EVENTS * dft_source_threads(request->source);
     rc = ask_rows(facts, few && kept == DFT_KEPT_ALL);
     if (!rc && (few || kept == DFT_KEPT_NONE))
         rc = ask_files(facts);
@@ -157,6 +174,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
         rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
     if (!rc)
         rc = dft_places_collect(facts);
+    if (!rc)
+        rc = ask_overlap(facts, events);
     if (rc)
         dft_facts_fini(facts);
     return rc;
@@ -169,6 +188,7 @@ void dft_facts_fini(struct dft_facts *facts)
             dft_answer_fini(&facts->answers[fact]);
     facts->asked = 0;
     dft_places_fini(&facts->places);
+    dft_overlap_fini(&facts->overlap);
 }
 
 /* --- what rules ask of them ------------------------------------------------------------------- */

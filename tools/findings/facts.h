@@ -5,12 +5,14 @@
 
 #include "base/map.h"
 #include "findings/findings.h"
+#include "overlap/overlap.h"
 #include "query/answer.h"
 #include "query/query.h"
 #include "findings/places.h"
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
+#define DFT_FACT_SWEPT   UINT64_C(2000000)  /* overlap is exact with so few events, or when all is wanted */
 #define DFT_FACT_EVENTS  UINT64_C(12000000) /* a thread: what it reads in some 2 s */
 
 enum dft_fact {
@@ -49,6 +51,8 @@ struct dft_facts {
     uint64_t shared_file; /* of several ranks, with the most time; 0: none */
     unsigned shared_class;
     struct dft_file_places places;
+    struct dft_overlap overlap; /* where regions compute, or wait for data */
+    int has_overlap;
 };
 
 /* Returns 0 or -ENOMEM. Collective. */
@@ -106,5 +110,6 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 dft_rule_fn dft_rule_lost, dft_rule_sync;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata;
+dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_idle;
 
 #endif

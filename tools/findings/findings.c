@@ -11,8 +11,8 @@
 
 /* In this order: the time that a rule has told is left out by those behind it. */
 static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost,    dft_rule_sync,     dft_rule_mpi,         dft_rule_ranks,    dft_rule_contention,
-    dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata,
+    dft_rule_lost,     dft_rule_sync,        dft_rule_mpi,      dft_rule_ranks,   dft_rule_contention, dft_rule_missing,
+    dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_overlap, dft_rule_workers,    dft_rule_idle,
 };
 
 /* --- what rules use --------------------------------------------------------------------------- */

@@ -158,6 +158,23 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
     return rc;
 }
 
+int dft_overlap_applies(const struct dft_answer *regions)
+{
+    struct dft_region_kinds kinds;
+    unsigned found = 0;
+    int rc = dft_region_kinds_init(&kinds, &dft_overlap_usual);
+
+    for (uint32_t i = 0; !rc && i < regions->count; i++) {
+        struct dft_key_value category, name;
+
+        dft_group_value(regions, &regions->groups[i], DFT_BY_CAT, &category);
+        dft_group_value(regions, &regions->groups[i], DFT_BY_NAME, &name);
+        found |= dft_region_kinds_of(&kinds, category.text, name.text);
+    }
+    dft_region_kinds_fini(&kinds);
+    return (found & (1u << DFT_OVERLAP_COMPUTE | 1u << DFT_OVERLAP_DATA)) != 0;
+}
+
 void dft_overlap_fini(struct dft_overlap *overlap)
 {
     free(overlap->processes);

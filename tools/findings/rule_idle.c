@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Time in which nobody works, and time in which one rank works and others wait. */
+#include <stdlib.h>
+
+#include "base/write_text.h"
+#include "findings/facts.h"
+
+#define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
+
+/* "; the longest such time is 1.2 s from +3.4 s on" */
+static int say_stretch(const struct dft_rules *rules, struct dft_finding *finding,
+                       const struct dft_overlap_stretch *stretch)
+{
+    uint64_t start = rules->facts->start_ns;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    if (!stretch->from_ns)
+        return 0;
+    finding->from_ns = stretch->from_ns;
+    finding->to_ns = stretch->to_ns;
+    return dft_finding_say(&finding->evidence, "; the longest such time is %s, from +%s on",
+                           dft_text_ns(a, stretch->to_ns - stretch->from_ns),
+                           dft_text_ns(b, stretch->from_ns > start ? stretch->from_ns - start : 0));
+}
+
+/* Waiting for data is told by itself, with what it waits for. */
+static int find_gaps(struct dft_rules *rules)
+{
+    const struct dft_overlap *overlap = &rules->facts->overlap;
+    uint64_t told = 0, cost;
+    struct dft_finding *finding;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    int rc;
+
+    for (uint32_t i = 0; i < overlap->nteams; i++)
+        told = overlap->teams[i].data_ns > told ? overlap->teams[i].data_ns : told;
+    cost = overlap->none_ns > told ? overlap->none_ns - told : 0;
+    if (!cost || cost < PART(overlap->wall_ns, dft_limit(rules, DFT_LIMIT_IDLE_GAPS_SHARE)))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_IDLE_GAPS, cost, rules->facts->wall_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->sure = DFT_SURE_LOW;
+    rc = dft_finding_say(&finding->title, "idle gaps");
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "in %s%s of %s (%s) no process computes or is in I/O",
+                             overlap->is_exact ? "" : "about ", dft_text_ns(a, overlap->none_ns),
+                             dft_text_ns(b, overlap->wall_ns), dft_text_share(c, overlap->none_ns, overlap->wall_ns));
+    if (!rc)
+        rc = say_stretch(rules, finding, &overlap->gap);
+    return rc ? rc : dft_finding_say(&finding->why_sure, "what no region names may be work");
+}
+
+static int find_serial(struct dft_rules *rules)
+{
+    const struct dft_overlap *overlap = &rules->facts->overlap;
+    const struct dft_overlap_team *first = NULL;
+    uint64_t next_ns = 0, cost;
+    struct dft_finding *finding;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    int rc;
+
+    for (uint32_t i = 0; i < overlap->nteams; i++)
+        if (overlap->teams[i].rank >= 0 && (!first || overlap->teams[i].alone_ns > first->alone_ns))
+            first = &overlap->teams[i];
+    for (uint32_t i = 0; first && i < overlap->nteams; i++)
+        if (&overlap->teams[i] != first && overlap->teams[i].alone_ns > next_ns)
+            next_ns = overlap->teams[i].alone_ns;
+    cost = first ? first->alone_ns - next_ns : 0; /* by chance each is alone at times */
+    if (!cost || cost < PART(overlap->wall_ns, dft_limit(rules, DFT_LIMIT_SERIAL_SHARE)))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_SERIAL, cost, rules->facts->wall_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->rank = first->rank;
+    finding->sure = overlap->is_exact ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    rc = dft_finding_say(&finding->title, "one rank works, others wait");
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "rank %lld alone computes or is in I/O in %s%s of %s (%s)",
+                             (long long)first->rank, overlap->is_exact ? "" : "about ", dft_text_ns(a, first->alone_ns),
+                             dft_text_ns(b, overlap->wall_ns), dft_text_share(c, first->alone_ns, overlap->wall_ns));
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, ", and none of %u others does", overlap->nteams - 1);
+    if (!rc && first == &overlap->teams[overlap->alone.team])
+        rc = say_stretch(rules, finding, &overlap->alone);
+    return rc ? rc : dft_finding_say(&finding->why_sure, "regions of the program say what computes");
+}
+
+int dft_rule_idle(struct dft_rules *rules)
+{
+    int rc;
+
+    if (!rules->facts->has_overlap || !rules->facts->overlap.has_compute)
+        return 0;
+    rc = find_gaps(rules);
+    return rc ? rc : find_serial(rules);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* I/O and loading of data against computing: who waits for whom. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+#include "findings/facts.h"
+#include "overlap/overlap_kinds.h"
+
+#define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
+
+/* "rank 3", or "python 4711"; freed by the caller. NULL: no memory. */
+static char *team_name(const struct dft_facts *facts, const struct dft_overlap_team *team)
+{
+    uint32_t count;
+    const struct dft_source_process *process = &dft_source_processes(facts->request->source, &count)[team->trainer];
+    char *name = NULL;
+    int rc = team->rank >= 0 ? dft_finding_say(&name, "rank %lld", (long long)team->rank)
+                             : dft_finding_say(&name, "process %u", process->process.pid);
+
+    return rc ? NULL : name;
+}
+
+/* --- the trainer waits ------------------------------------------------------------------------ */
+
+/* The team whose trainer waits longest, as a share of its time. */
+static const struct dft_overlap_team *longest_waiting(const struct dft_overlap *overlap)
+{
+    const struct dft_overlap_team *found = NULL;
+
+    for (uint32_t i = 0; i < overlap->nteams; i++) {
+        const struct dft_overlap_team *team = &overlap->teams[i];
+
+        if (team->data_ns && (!found || team->data_ns > found->data_ns))
+            found = team;
+    }
+    return found;
+}
+
+/* The region in which a trainer waits longest; freed by the caller. NULL: not known. */
+static char *waiting_region(const struct dft_facts *facts, uint32_t trainer)
+{
+    const struct dft_answer *regions = &facts->answers[DFT_FACT_REGIONS];
+    struct dft_region_kinds kinds;
+    char *name = NULL;
+    int rc = dft_region_kinds_init(&kinds, &dft_overlap_usual);
+
+    for (uint32_t i = 0; !rc && !name && i < regions->count; i++) { /* by time */
+        const struct dft_group *group = &regions->groups[i];
+        struct dft_key_value category, text;
+
+        dft_group_value(regions, group, DFT_BY_CAT, &category);
+        dft_group_value(regions, group, DFT_BY_NAME, &text);
+        if (regions->process_group[group->key.process_group - 1]->number == trainer &&
+            dft_region_kinds_of(&kinds, category.text, text.text) >> DFT_OVERLAP_DATA & 1)
+            name = dft_facts_text(regions, group, DFT_BY_NAME);
+    }
+    dft_region_kinds_fini(&kinds);
+    return name;
+}
+
+/* What the others did meanwhile: the file system's part. */
+static int say_why(const struct dft_facts *facts, const struct dft_overlap_team *team, struct dft_finding *finding)
+{
+    uint64_t io = team->items ? team->item_io_ns : team->data_io_ns, all = team->items ? team->item_ns : team->data_ns;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    int is_io = io * 2 > all, rc;
+
+    finding->sure = facts->overlap.is_exact && team->items ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    rc = dft_finding_say(&finding->evidence, is_io ? ". The file system: " : ". Not the file system: ");
+    if (!rc && team->items)
+        rc = dft_finding_say(&finding->evidence, "workers were in I/O %s of %s of loading items (%s)",
+                             dft_text_ns(a, io), dft_text_ns(b, all), dft_text_share(c, io, all));
+    else if (!rc)
+        rc = dft_finding_say(&finding->evidence, "meanwhile its processes were in I/O %s (%s)", dft_text_ns(a, io),
+                             dft_text_share(b, io, all));
+    if (!rc)
+        rc = dft_finding_say(&finding->why_sure, "regions of the program say what waits and what computes%s",
+                             team->items ? "" : ", none what workers load");
+    free(finding->advice);
+    finding->advice = NULL;
+    if (!rc && is_io)
+        rc = dft_finding_say(&finding->advice,
+                             "Read ahead, in fewer and larger pieces, or from a faster place; at most %s to gain.",
+                             dft_text_ns(a, team->data_ns));
+    else if (!rc)
+        rc = dft_finding_say(&finding->advice,
+                             "Use more loader workers, or do less work for an item; at most %s to gain.",
+                             dft_text_ns(a, team->data_ns));
+    return rc;
+}
+
+static int say_hidden(struct dft_finding *finding, const struct dft_overlap_times *times)
+{
+    char a[DFT_TEXT_ROOM];
+
+    return times->io_ns ? dft_finding_say(&finding->evidence, "; %s of the I/O is hidden behind compute",
+                                          dft_text_share(a, times->hidden_ns, times->io_ns))
+                        : 0;
+}
+
+static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
+{
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_overlap *overlap = &facts->overlap;
+    const struct dft_overlap_team *team = longest_waiting(overlap);
+    const char *about = overlap->is_exact ? "" : "about ";
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], *region, *name = NULL;
+    struct dft_finding *finding;
+    int rc;
+
+    if (!team || team->data_ns < PART(team->times.wall_ns, dft_limit(rules, DFT_LIMIT_TRAINER_WAITS_SHARE)))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_TRAINER_WAITS, team->data_ns, facts->wall_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    *told_ns = team->data_ns;
+    finding->rank = team->rank;
+    region = waiting_region(facts, team->trainer);
+    rc = dft_finding_say(&finding->title, "the trainer waits");
+    if (!rc && overlap->nteams > 1) {
+        name = team_name(facts, team);
+        rc = name ? dft_finding_say(&finding->evidence, "%s: ", name) : -ENOMEM;
+    }
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s%s of %s (%s) in \"%s\"; compute %s", about,
+                             dft_text_ns(a, team->data_ns), dft_text_ns(b, team->times.wall_ns),
+                             dft_text_share(c, team->data_ns, team->times.wall_ns), region ? region : "waits for data",
+                             dft_text_share(d, team->times.compute_ns, team->times.wall_ns));
+    if (!rc)
+        rc = say_hidden(finding, &team->times);
+    if (!rc)
+        rc = say_why(facts, team, finding);
+    free(region);
+    free(name);
+    return rc;
+}
+
+/* --- I/O in the way of compute ---------------------------------------------------------------- */
+
+/* What is exposed while no trainer waits for data: that is told already. */
+static uint64_t in_the_way(const struct dft_overlap_team *team, int waits_are_told)
+{
+    uint64_t told = waits_are_told ? team->data_io_ns : 0;
+
+    return team->times.exposed_ns > told ? team->times.exposed_ns - told : 0;
+}
+
+static int exposed(struct dft_rules *rules, int waits_are_told)
+{
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_overlap *overlap = &facts->overlap;
+    const struct dft_overlap_team *team = NULL;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], *name = NULL;
+    struct dft_finding *finding;
+    uint64_t cost;
+    int rc;
+
+    for (uint32_t i = 0; i < overlap->nteams; i++)
+        if (overlap->teams[i].times.compute_ns &&
+            (!team || in_the_way(&overlap->teams[i], waits_are_told) > in_the_way(team, waits_are_told)))
+            team = &overlap->teams[i];
+    cost = team ? in_the_way(team, waits_are_told) : 0;
+    if (!cost || cost < PART(team->times.wall_ns, dft_limit(rules, DFT_LIMIT_EXPOSED_IO_SHARE)))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_EXPOSED_IO, cost, facts->wall_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->rank = team->rank;
+    finding->sure = overlap->is_exact ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    name = team_name(facts, team);
+    rc = name ? dft_finding_say(&finding->title, "I/O in the way of compute") : -ENOMEM;
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s%s in I/O while nothing of it computes", name,
+                             overlap->is_exact ? "" : "about ", dft_text_ns(a, team->times.exposed_ns));
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, ", of %s in I/O and %s that it computes",
+                             dft_text_ns(b, team->times.io_ns), dft_text_ns(c, team->times.compute_ns));
+    if (!rc)
+        rc = say_hidden(finding, &team->times);
+    if (!rc)
+        rc = dft_finding_say(&finding->why_sure, "regions of the program say what computes");
+    free(name);
+    return rc;
+}
+
+int dft_rule_overlap(struct dft_rules *rules)
+{
+    const struct dft_overlap *overlap = &rules->facts->overlap;
+    size_t before = rules->findings->count;
+    uint64_t told_ns = 0;
+    int rc;
+
+    if (!rules->facts->has_overlap)
+        return 0;
+    rc = trainer_waits(rules, &told_ns);
+    if (!rc && overlap->has_compute)
+        rc = exposed(rules, told_ns != 0);
+    if (!rc && overlap->has_compute && rules->findings->count == before)
+        rc = dft_rules_good(rules, "I/O does not hold up compute");
+    return rc;
+}
