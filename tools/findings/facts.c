@@ -67,9 +67,6 @@ static int ask_rows(struct dft_facts *facts, int from_events)
                                      .width_ns = width});
     dft_facts_put(facts, &questions, DFT_FACT_PROCESSES,
                   (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
-    if (facts->request->job->ranks > 1)
-        dft_facts_put(facts, &questions, DFT_FACT_RANKS,
-                      (struct dft_query){.by = {DFT_BY_RANK, DFT_BY_CLASS}, .nby = 2});
     rc = dft_facts_ask(facts, &questions, facts->request->filter);
     if (rc)
         return rc;

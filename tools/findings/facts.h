@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "findings/findings.h"
 #include "overlap/overlap.h"
+#include "findings/slow_rank.h"
 #include "query/answer.h"
 #include "query/query.h"
 #include "findings/places.h"
@@ -20,7 +21,6 @@ enum dft_fact {
     DFT_FACT_CALLS,     /* cat, name, op, class, size, access, errno */
     DFT_FACT_TIMES,     /* time (a twentieth of the run, or the interval of rows), op, class, size, errno */
     DFT_FACT_PROCESSES, /* process, class */
-    DFT_FACT_RANKS,     /* rank, class; only where there are several */
     DFT_FACT_REGIONS,   /* cat, name, process; of op REGION */
     /* by file: from events, with op, errno and size; else from rows of files, and only by class */
     DFT_FACT_FILES,    /* file, class */
@@ -29,8 +29,8 @@ enum dft_fact {
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     /* where there are several ranks: facts_ranks.h */
-    DFT_FACT_RANK_TIMES,   /* time (of 20 to 200 parts of the run), rank, class */
-    DFT_FACT_RANK_REGIONS, /* innermost region, rank, class */
+    DFT_FACT_RANK_REGIONS, /* innermost region, rank, class: read and write; where there are collective calls */
+    DFT_FACT_RANK_TIMES,   /* time (some 200 parts of the run), class: of slow.rank and its class alone */
     DFT_FACT_RANK_DIRS,    /* dir, rank, class */
     DFT_FACT_RANK_FILES,   /* file, rank, class: read and write */
     DFT_FACT_SHARED,       /* time, rank, class, with percentiles: of shared_file alone; from events alone */
@@ -48,7 +48,8 @@ struct dft_facts {
     uint64_t total_ns;          /* wall time of all processes together; of the filter's window, if there is one */
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
-    uint64_t shared_file; /* of several ranks, with the most time; 0: none */
+    struct dft_slow_rank slow; /* of ranks; rank.time_ns 0: none */
+    uint64_t shared_file;      /* of several ranks, with the most time; 0: none */
     unsigned shared_class;
     struct dft_file_places places;
     struct dft_overlap overlap; /* where regions compute, or wait for data */

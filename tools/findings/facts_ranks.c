@@ -13,8 +13,7 @@
 
 #define DATA_CLASSES (1u << DFT_IO_READ | 1u << DFT_IO_WRITE)
 #define IO_CLASSES   (DATA_CLASSES | 1u << DFT_IO_SYNC | 1u << DFT_IO_META)
-#define WINDOWS_MIN  20u
-#define WINDOWS_MAX  200u
+#define PARTS        200u
 #define PATTERN_MAX  8192
 
 int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group)
@@ -35,6 +34,14 @@ int dft_is_collective(struct dft_text name)
             return 1;
     }
     return 0;
+}
+
+int dft_facts_in_collective(const struct dft_answer *answer, const struct dft_group *group)
+{
+    struct dft_key_value region;
+
+    dft_group_value(answer, group, DFT_BY_REGION, &region);
+    return region.type == DFT_KEY_TEXT && dft_is_collective(region.text);
 }
 
 /* --- files of several ranks ------------------------------------------------------------------- */
@@ -98,25 +105,30 @@ int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **lis
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* As many parts of the run as groups have room for. */
-static uint64_t count_parts(const struct dft_facts *facts)
+static int has_collective(const struct dft_facts *facts)
 {
-    uint64_t parts = DFT_FACT_GROUPS / (facts->request->job->ranks * 3u);
+    const struct dft_answer *regions = &facts->answers[DFT_FACT_REGIONS];
 
-    return parts < WINDOWS_MIN ? WINDOWS_MIN : parts > WINDOWS_MAX ? WINDOWS_MAX : parts;
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_REGIONS) && i < regions->count; i++) {
+        struct dft_key_value name;
+
+        dft_group_value(regions, &regions->groups[i], DFT_BY_NAME, &name);
+        if (name.type == DFT_KEY_TEXT && dft_is_collective(name.text))
+            return 1;
+    }
+    return 0;
 }
 
-static int ask_ranks(struct dft_facts *facts, uint64_t width_ns, int by_file)
+static int ask_ranks(struct dft_facts *facts, int by_file)
 {
     struct dft_facts_questions questions = {.count = 0};
+    int collective = has_collective(facts);
 
-    dft_facts_put(
-        facts, &questions, DFT_FACT_RANK_TIMES,
-        (struct dft_query){
-            .by = {DFT_BY_TIME, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES, .width_ns = width_ns});
-    dft_facts_put(
-        facts, &questions, DFT_FACT_RANK_REGIONS,
-        (struct dft_query){.by = {DFT_BY_REGION, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+    dft_comm_broadcast(&collective, sizeof collective);
+    if (collective)
+        dft_facts_put(
+            facts, &questions, DFT_FACT_RANK_REGIONS,
+            (struct dft_query){.by = {DFT_BY_REGION, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
     if (by_file) {
         dft_facts_put(
             facts, &questions, DFT_FACT_RANK_DIRS,
@@ -126,6 +138,31 @@ static int ask_ranks(struct dft_facts *facts, uint64_t width_ns, int by_file)
             (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
     }
     return dft_facts_ask(facts, &questions, facts->request->filter);
+}
+
+/* When the slow rank was slow, if there is one. */
+static int ask_slow(struct dft_facts *facts, uint64_t width_ns)
+{
+    struct dft_facts_questions questions = {.count = 0};
+    struct dft_filter filter = *facts->request->filter;
+    struct dft_filter_range rank;
+    int rc = dft_comm_rank()
+                 ? 0
+                 : dft_slow_rank_find(facts, facts->request->limits->values[DFT_LIMIT_IMBALANCE_FACTOR], &facts->slow);
+
+    dft_comm_broadcast(&rc, sizeof rc);
+    if (rc)
+        return rc;
+    dft_comm_broadcast(&facts->slow, sizeof facts->slow);
+    if (!facts->slow.rank.time_ns)
+        return 0;
+    rank.low = rank.high = (uint64_t)facts->slow.rank.rank;
+    filter.values[DFT_FILTER_RANK] = (struct dft_filter_values){.count = 1, .ranges = &rank};
+    dft_facts_put(
+        facts, &questions, DFT_FACT_RANK_TIMES,
+        (struct dft_query){
+            .by = {DFT_BY_TIME, DFT_BY_CLASS}, .nby = 2, .classes = 1u << facts->slow.class, .width_ns = width_ns});
+    return dft_facts_ask(facts, &questions, &filter);
 }
 
 /* The file of several ranks that takes most time, as a pattern that fits it alone. "": there is none. */
@@ -157,12 +194,21 @@ static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
     return 0;
 }
 
-static int ask_shared(struct dft_facts *facts, uint64_t width_ns)
+/* As many parts of the run as groups have room for. */
+static uint64_t count_parts(const struct dft_facts *facts)
+{
+    uint64_t parts = DFT_FACT_GROUPS / (facts->request->job->ranks * 3u) + 1;
+
+    return parts < PARTS ? parts : PARTS;
+}
+
+static int ask_shared(struct dft_facts *facts)
 {
     struct dft_facts_questions questions = {.count = 0};
     struct dft_filter filter = *facts->request->filter;
     char pattern[PATTERN_MAX];
     const char *files[] = {pattern};
+    uint64_t width_ns;
     int rc = dft_comm_rank() ? 0 : find_shared(facts, pattern, sizeof pattern);
 
     dft_comm_broadcast(&rc, sizeof rc);
@@ -171,6 +217,9 @@ static int ask_shared(struct dft_facts *facts, uint64_t width_ns)
     dft_comm_broadcast(pattern, sizeof pattern);
     if (!*pattern)
         return 0;
+    rc = dft_facts_width(facts, count_parts(facts), 1, &width_ns);
+    if (rc)
+        return rc;
     filter.values[DFT_FILTER_FILE] = (struct dft_filter_values){.count = 1, .patterns = files};
     dft_facts_put(facts, &questions, DFT_FACT_SHARED,
                   (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_RANK, DFT_BY_CLASS},
@@ -188,10 +237,12 @@ int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_fil
 
     if (facts->request->job->ranks < 2)
         return 0;
-    rc = dft_facts_width(facts, count_parts(facts), from_events, &width_ns);
+    rc = dft_facts_width(facts, PARTS, from_events, &width_ns);
     if (!rc)
-        rc = ask_ranks(facts, width_ns, by_file);
+        rc = ask_ranks(facts, by_file);
+    if (!rc)
+        rc = ask_slow(facts, width_ns);
     if (!rc && by_file && facts->has_file_ops)
-        rc = ask_shared(facts, width_ns);
+        rc = ask_shared(facts);
     return rc;
 }

@@ -27,5 +27,7 @@ int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **lis
 
 /* Is this region a call of MPI-IO that all ranks make together? */
 int dft_is_collective(struct dft_text name);
+/* Is a group by region inside of one? */
+int dft_facts_in_collective(const struct dft_answer *answer, const struct dft_group *group);
 
 #endif

@@ -26,6 +26,19 @@ int dft_rank_sums_add(struct dft_rank_sums *sums, int64_t rank, const struct dft
     return 0;
 }
 
+void dft_rank_sums_take(struct dft_rank_sums *sums, int64_t rank, const struct dft_metrics *metrics)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        if (sums->list[i].rank != rank)
+            continue;
+        sums->list[i].time_ns -= metrics->dur_sum;
+        sums->list[i].calls -= metrics->count;
+        sums->list[i].bytes -= metrics->bytes;
+        sums->time_ns -= metrics->dur_sum;
+        sums->bytes -= metrics->bytes;
+    }
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct dft_rank_sum *a = left, *b = right;

@@ -22,6 +22,8 @@ struct dft_rank_sums {
 
 /* Adds calls of a rank; a rank below 0 is none. Returns 0 or -ENOMEM. */
 int dft_rank_sums_add(struct dft_rank_sums *sums, int64_t rank, const struct dft_metrics *metrics);
+/* Takes away calls that were added before. */
+void dft_rank_sums_take(struct dft_rank_sums *sums, int64_t rank, const struct dft_metrics *metrics);
 /* Descending by time. */
 void dft_rank_sums_sort(struct dft_rank_sums *sums);
 

@@ -46,11 +46,8 @@ static int add_data(const struct dft_facts *facts, struct collective *collective
 
     for (uint32_t i = 0; !rc && dft_facts_has(facts, DFT_FACT_RANK_REGIONS) && i < inside->count; i++) {
         const struct dft_group *group = &inside->groups[i];
-        struct dft_key_value name;
 
-        dft_group_value(inside, group, DFT_BY_REGION, &name);
-        if ((group->key.class == DFT_IO_READ || group->key.class == DFT_IO_WRITE) && name.type == DFT_KEY_TEXT &&
-            dft_is_collective(name.text))
+        if (dft_facts_in_collective(inside, group))
             rc = dft_rank_sums_add(&collective->data, dft_facts_rank(inside, group), &group->metrics);
     }
     return rc;
