@@ -38,13 +38,19 @@ static const struct dft_command *find(const char *name)
     return NULL;
 }
 
-static void say_nearest(const char *word)
+static const char *nearest_of(const char *word)
 {
-    const char *names[COMMAND_COUNT], *nearest;
+    const char *names[COMMAND_COUNT];
 
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
-    nearest = dft_nearest_word(word, strlen(word), names, COMMAND_COUNT);
+    return dft_nearest_word(word, strlen(word), names, COMMAND_COUNT);
+}
+
+static void say_nearest(const char *word)
+{
+    const char *nearest = nearest_of(word);
+
     if (nearest)
         fprintf(stderr, " Did you mean '%s'?", nearest);
 }
@@ -70,11 +76,11 @@ static int help_about(const char *name, char **argv)
     return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
-/* Before paths a word that is none, nor an option or a pattern: a command that somebody has
+/* Before paths, or near a command's name, a word that is none, nor an option or a pattern: a command that somebody has
  * misspelt. Files are looked for by rank 0 alone. */
 static int is_misspelt(int argc, char **argv)
 {
-    int is = argc > 2 && !strpbrk(argv[1], "/.*?[-") && access(argv[1], F_OK);
+    int is = (argc > 2 || nearest_of(argv[1])) && !strpbrk(argv[1], "/.*?[-") && access(argv[1], F_OK);
 
     dft_comm_broadcast(&is, sizeof is);
     return is;

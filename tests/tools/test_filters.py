@@ -161,13 +161,17 @@ def commands_and_help(where):
     for wrong in ("sumary", "rank"):
         done = dftmerge(wrong, "--json", where, expect=2)
         assert done.out == b"" and f"'{wrong}' is neither a command nor a file" in done.err and " ranks " in done.err
-    assert "No such file" in dftmerge("sumary", expect=1).err  # alone it may be meant as a directory
+    assert "Did you mean 'summary'?" in dftmerge("sumary", expect=2).err
+    assert "No such file" in dftmerge("elsewhere", expect=1).err  # alone it may be meant as a directory
     make(where / "sumary")
     assert dftmerge("sumary", "--top", "1", cwd=where).out == dftmerge("summary", "sumary", "--top", "1", cwd=where).out
     assert dftmerge("help").out == dftmerge("--help").out
     for command in ("summary", "ranks", "calls"):
         assert dftmerge("help", command).out == dftmerge(command, "--help").out
-    assert "no command 'sumary'" in dftmerge("help", "sumary", expect=2).err
+    assert "no command 'sumary'. Did you mean 'summary'?" in dftmerge("help", "sumary", expect=2).err
+    assert "Did you mean --threads?" in dftmerge("summary", "--thraeds", "2", where, expect=2).err
+    assert "several options that begin so: --rank --role" in dftmerge("export", "--r", "2", where, expect=2).err.replace(" --region", "").replace(" --run", "")
+    assert "takes no argument" in dftmerge("summary", "--json=2", where, expect=2).err
     text = dftmerge("export", "--help").out.decode()
     assert text.count("--format FORMAT") == 2 and "--to TIME" in text and "--until" not in text  # the old names work
     text = dftmerge("calls", "--help").out.decode()

@@ -45,6 +45,8 @@ def by_id(where):
     for command in ("dump", "ps", "check", "stat"):
         assert "2 jobs are together" in dftmerge(command, where).err, command
         assert "2 jobs are together" not in dftmerge(command, "--job", "12", where).err, command
+    counted = {g["job"]: g["count"] for g in summary("--by", "job", where)["groups"]}
+    assert counted.pop(None) > 0 and counted == {name: summary("--job", name, where)["events"] for name in ("11", "12")}
     text = dftmerge("ps", where).out.decode()
     assert "JOB" in text and "2023-11-14 23:13:20" in text, text
 

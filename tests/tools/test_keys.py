@@ -153,5 +153,67 @@ def wrong_words_are_told(where):
         assert run(DFTMERGE, "summary", "--by", two, where / "t").code == 2
 
 
+def lines_of_tree(text):
+    """(path or what stands for several, calls) of each line, in order."""
+    lines = text[text.index("\ndir "):].splitlines()[2:]
+    around, found = [], []
+    for line in lines:
+        m = re.match(r"( *)(\(.*?\)|\S+)  +([\d,]+) ", line)
+        if not m:
+            break
+        depth = len(m[1]) // 2
+        path = m[2] if not depth else around[depth - 1].rstrip("/") + "/" + m[2]
+        around[depth:] = [path]
+        found.append((path, int(m[3].replace(",", ""))))
+    return found
+
+
+def directories_are_a_tree(where):
+    """Each line has the sum of what is below it; lines that are left out stand together in one."""
+    make(where / "a", processes=2)
+    make(where / "b", processes=1, many=300, seed=5)
+    events = [e for e in dump(where) if counts(e) and "file" in e]
+    below = lambda path: sum(e.get("calls", 1) for e in events if (directory(e["file"]) + "/").startswith(path.rstrip("/") + "/"))
+    full = lines_of_tree(dftmerge("summary", "--tree", "--top", "100000", where).out.decode())
+    assert len(full) > 5 and full[0] == ("/", below("/")), full
+    assert all(n == below(path) for path, n in full if not path.endswith(")")), full
+    assert len({path for path, _ in full}) == len(full)
+    for n in (1, 2, 4):
+        some = lines_of_tree(dftmerge("summary", "--by", "dir", "--tree", "--top", str(n), where).out.decode())
+        assert sum(not p.endswith(")") for p, _ in some) == n and set(s for s in some if not s[0].endswith(")")) <= set(full), some
+        for path, calls in some:
+            if path.endswith("more)"):
+                inside = path.rpartition("/")[0] or "/"
+                assert calls <= below(inside), some
+    by_calls = lines_of_tree(dftmerge("summary", "--tree", "--sort", "calls", where).out.decode())
+    assert sorted(by_calls) == sorted(full) and by_calls[0] == full[0]
+    children = [n for p, n in by_calls if p.count("/") == 1 and p != "/"]
+    assert children == sorted(children, reverse=True), by_calls
+    cut = lines_of_tree(dftmerge("summary", "--by", "dir:1", "--tree", where).out.decode())
+    assert all(p.count("/") == 1 for p, _ in cut), cut
+    only = lines_of_tree(dftmerge("summary", "--tree", "--dir", "/data/in", where).out.decode())
+    assert dict(only)["/data/in"] == below("/data/in") and dict(only)["/"] < dict(full)["/"], only  # renames come from elsewhere
+    for options, said in ((["--by", "file"], "of directories alone"), (["--by", "dir,rank"], "of directories alone"), (["--json"], "for programs"),
+                          (["--sort", "dir"], "in order of a number")):
+        assert said in dftmerge("summary", "--tree", *options, where, expect=2).err, options
+    assert "no event passes --file" in dftmerge("summary", "--tree", "--file", "/nowhere", where).err
+
+
+def deep_and_many_directories(where):
+    """A path of 1,000 directories is one line."""
+    make(where, processes=1, many=2, long=2000)
+    text = dftmerge("summary", "--tree", where).out.decode()
+    assert "answered from" in text and len(lines_of_tree(text)) >= 1, text[:500]
+
+
+def processes_have_names(where):
+    make(where, processes=3, ranks=1, job=77)
+    page = dftmerge("summary", "--by", "process", where).out.decode()
+    assert sorted(re.findall(r"^(app \d+, rank \d) ", page, re.M)) == [f"app {1000 + i}, rank {i}" for i in range(3)], page
+    assert re.fullmatch("[0-9a-f]{16}", summary("--by", "process", where)["groups"][0]["process"])
+    assert [g["job"] for g in summary("--by", "job", where)["groups"]] == ["77"]
+
+
 if __name__ == "__main__":
-    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told])
+    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
+          directories_are_a_tree, deep_and_many_directories, processes_have_names])

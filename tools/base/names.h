@@ -21,7 +21,7 @@ struct dft_names;
  * names no function. */
 typedef const char *dft_names_show_fn(const char *text, size_t length, char *capacity, size_t capacity_bytes);
 
-/* show: dft_names_call shows functions by this. NULL: no memory. */
+/* show: dft_names_call shows functions by this (NULL: no text is a call). NULL: no memory. */
 struct dft_names *dft_names_create(dft_names_show_fn *show);
 void dft_names_destroy(struct dft_names *names); /* NULL: does nothing */
 

@@ -45,6 +45,7 @@ static const struct {
     [DFT_BY_SIZE] = {"size", "size"},
     [DFT_BY_ACCESS] = {"access", "access"},
     [DFT_BY_ERRNO] = {"errno", "errno"},
+    [DFT_BY_JOB] = {"job", "job"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -191,6 +192,8 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
         set_program(value, process->process.exe);
     } else if (by == DFT_BY_RUN) {
         set_word(value, dft_source_run_name(answer->dft_source, process));
+    } else if (by == DFT_BY_JOB) {
+        set_word(value, dft_source_job_name(answer->dft_source, process));
     } else if (by == DFT_BY_PROCESS) {
         snprintf(value->capacity, sizeof value->capacity, "%016llx", (unsigned long long)process->key);
         set_text(value, (struct dft_text){value->capacity, 16});

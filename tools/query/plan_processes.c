@@ -65,6 +65,8 @@ int dft_number_processes(struct dft_execution *execution)
             key.file = program_id(execution, process);
         if (DFT_HAS(execution, DFT_BY_RUN))
             key.stack = processes[i].run;
+        if (DFT_HAS(execution, DFT_BY_JOB))
+            key.time = processes[i].job;
         if (DFT_HAS(execution, DFT_BY_ROLE))
             key.line = text_id(execution, process->role);
         rc = dft_group_map_get(&map, &key, &number);

@@ -35,6 +35,7 @@ enum dft_by {
     DFT_BY_SIZE, /* facets of the call: format/facets.h */
     DFT_BY_ACCESS,
     DFT_BY_ERRNO,
+    DFT_BY_JOB, /* of the process: as dft_source_jobs has them */
     DFT_BY_COUNT
 };
 

@@ -193,6 +193,11 @@ const struct dft_source_job *dft_source_runs(const struct dft_source *source, ui
     return source->runs;
 }
 
+const char *dft_source_job_name(const struct dft_source *source, const struct dft_source_process *process)
+{
+    return process->job ? source->jobs[process->job - 1].name : NULL;
+}
+
 const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process)
 {
     const struct dft_source_job *run = &source->runs[process->run - 1];

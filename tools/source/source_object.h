@@ -203,6 +203,8 @@ const struct dft_source_job *dft_source_jobs(const struct dft_source *source, ui
  * processes of the run without an id. Groups do not overlap in time: no process of one group lived
  * when a process of another did. */
 const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
+/* NULL: no job is known of the process. */
+const char *dft_source_job_name(const struct dft_source *source, const struct dft_source_process *process);
 /* NULL: the process names no run. */
 const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter says;

@@ -13,7 +13,7 @@
 /* What the options of summary alone say. */
 struct asked {
     const char *by, *width;
-    int events;
+    int events, tree;
 };
 
 static void deny_key(const char *wrong)
@@ -57,6 +57,29 @@ static int parse_keys(struct dft_summary *summary, const struct asked *asked)
     return 0;
 }
 
+static int sorts_by_key(const struct dft_summary *summary)
+{
+    const struct dft_answer empty = {.query = summary->query};
+    struct dft_sorting sorting;
+
+    return !dft_order_find(&empty, summary->options->sort, &sorting) && sorting.column < 0;
+}
+
+static int check_tree(const struct dft_summary *summary, const struct asked *asked)
+{
+    const char *why = summary->query.nby != 1 || summary->query.by[0] != DFT_BY_DIR
+                          ? "the tree is of directories alone: leave out --by, or give dir or dir:N"
+                      : summary->options->json || summary->options->csv
+                          ? "the tree is for people: for programs, --by dir has the same numbers without sums"
+                      : sorts_by_key(summary) ? "siblings are in order of a number: --sort time, calls, bytes ..."
+                                              : NULL;
+
+    if (!asked->tree || !why)
+        return 0;
+    fprintf(stderr, "dftmerge summary: --tree: %s\n", why);
+    return -EINVAL;
+}
+
 /* Wrong columns are found before the work, not after it. */
 static int check_sort(const struct dft_summary *summary)
 {
@@ -97,8 +120,10 @@ static int cuts_periods(const struct dft_summary *summary, const struct asked *a
     return 1;
 }
 
-static int write_summary(struct dft_summary *summary)
+static int write_summary(struct dft_summary *summary, const struct asked *asked)
 {
+    if (asked->tree)
+        return dft_summary_tree(summary);
     if (summary->options->json)
         return dft_summary_json(summary);
     return summary->options->csv ? dft_summary_csv(summary) : dft_summary_text(summary);
@@ -114,13 +139,16 @@ static int run(int argc, char **argv)
         {"width", 0, "SECONDS", &asked.width, NULL, "width of time groups (default: the traces' interval)"},
         {"events", 0, NULL, NULL, &asked.events,
          "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
+        {"tree", 0, NULL, NULL, &asked.tree, "directories as a tree, each with all that is below it"},
         {0},
     };
     int code, rc;
 
     if (dft_options_parse(&options, &dft_command_summary, own, argc, argv, &code))
         return code;
-    if (parse_keys(&summary, &asked) || check_sort(&summary)) {
+    if (asked.tree && !asked.by)
+        asked.by = "dir";
+    if (parse_keys(&summary, &asked) || check_tree(&summary, &asked) || check_sort(&summary)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -136,7 +164,7 @@ static int run(int argc, char **argv)
     dft_source_note_outside(summary.source);
     rc = dft_job_collect(&summary.job, summary.source);
     if (!rc)
-        rc = write_summary(&summary);
+        rc = write_summary(&summary, &asked);
     if (rc)
         fprintf(stderr, "dftmerge summary: %s\n", strerror(-rc));
     dft_job_fini(&summary.job);
@@ -150,7 +178,7 @@ const struct dft_command dft_command_summary = {
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext (of the\n"
         "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, size (of what\n"
-        "was asked for), access (pattern), errno, run, and with DFTRACER_STACK stack and line (of code).\n"
+        "was asked for), access (pattern), errno, run, job, and with DFTRACER_STACK stack and line (of code).\n"
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"

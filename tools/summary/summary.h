@@ -25,6 +25,8 @@ struct dft_summary {
 int dft_summary_json(struct dft_summary *summary);
 int dft_summary_csv(struct dft_summary *summary);
 int dft_summary_text(struct dft_summary *summary);
+/* Directories as a tree, as text. */
+int dft_summary_tree(struct dft_summary *summary);
 
 /* Lines of a table that are aligned with each other: a longer one is given as several. */
 #define DFT_SUMMARY_LINES 100000u

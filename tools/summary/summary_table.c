@@ -139,12 +139,40 @@ static int add_text_cell(struct dft_grid *grid, const struct dft_answer *answer,
     return rc;
 }
 
+/* "python3 4711, rank 3, loader": people know no keys of processes. */
+static int add_process_cell(struct dft_grid *grid, const struct dft_process *process)
+{
+    struct dft_text program = dft_filter_trait(process, DFT_FILTER_PROGRAM);
+    char *text = NULL, *escaped = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = out ? 0 : -ENOMEM;
+
+    if (out) {
+        fprintf(out, "%.*s %u", (int)program.length, program.length ? program.bytes : "", process->pid);
+        if (process->rank >= 0)
+            fprintf(out, ", rank %d", process->rank);
+        if (process->role.length)
+            fprintf(out, ", %.*s", (int)process->role.length, process->role.bytes);
+        rc = fclose(out) ? -ENOMEM : 0;
+    }
+    if (!rc)
+        escaped = dft_text_escaped(text + (*text == ' '), length - (*text == ' '));
+    if (!rc)
+        rc = escaped ? dft_grid_cell(grid, escaped) : -ENOMEM;
+    free(escaped);
+    free(text);
+    return rc;
+}
+
 static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, const struct dft_group *group,
                         enum dft_by by)
 {
     struct dft_key_value value;
     char capacity[DFT_TEXT_ROOM];
 
+    if (by == DFT_BY_PROCESS && answer->process_group[group->key.process_group - 1]->known)
+        return add_process_cell(grid, &answer->process_group[group->key.process_group - 1]->process);
     dft_group_value(answer, group, by, &value);
     if (value.type == DFT_KEY_NULL)
         return dft_grid_cell(grid, "-");
@@ -183,7 +211,7 @@ static int print_lines(const struct dft_answer *answer)
         columns[i] =
             (struct dft_grid_column){title_of(answer, by == DFT_BY_TIME ? "from" : dft_by_name(by), titles[i]), !number,
                                      (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME ||
-                                         by == DFT_BY_STACK || by == DFT_BY_LINE};
+                                         by == DFT_BY_STACK || by == DFT_BY_LINE || by == DFT_BY_PROCESS};
     }
     for (unsigned i = 0; i < ncells; i++)
         columns[nby + i] =

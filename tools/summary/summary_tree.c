@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories as a tree: each with what is in it and below it. The lines that matter are shown, all others are
+ * put together; a chain of directories with nothing else in them is one line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "base/write_text.h"
+#include "format/hash.h"
+#include "mpi/comm.h"
+#include "summary/summary.h"
+
+#define NODES_MAX 100000u /* what lies deeper counts for what is known above it */
+#define LINES     40u
+#define NOBODY    UINT32_MAX
+#define SMALLEST  1000u /* a line of less than a thousandth is not shown */
+
+struct node {
+    struct dft_group group; /* with all that is below */
+    char *path;
+    uint32_t parent, first, children; /* children: so many, from order[first] on */
+    uint8_t has_files, shown;
+};
+
+struct tree {
+    struct dft_answer *answer;
+    struct dft_sorting sorting;
+    struct node *nodes;
+    size_t capacity;
+    uint32_t count;
+    struct dft_map numbers; /* by id of the path: the node, + 1 */
+    uint32_t *order;        /* children of each node together, in order */
+    struct dft_names *texts;
+    struct dft_group *lines;
+    size_t nlines, lines_capacity;
+};
+
+/* --- the nodes -------------------------------------------------------------------------------- */
+
+/* The directory around one; empty: none. */
+static struct dft_text around(struct dft_text path)
+{
+    uint32_t length = path.length;
+
+    while (length && path.bytes[length - 1] != '/')
+        length--;
+    if (length > 1)
+        length--; /* the slash; that of the root stays */
+    return (struct dft_text){path.bytes, length == path.length ? 0 : length};
+}
+
+static void clear_group(struct dft_group *group)
+{
+    memset(group, 0, sizeof *group);
+    dft_metrics_clear(&group->metrics);
+    group->p50 = group->p95 = group->p99 = DFT_PERCENTILE_UNKNOWN;
+}
+
+/* The node of a path, or where there is no room for it the nearest above. Returns its number, NOBODY: there is none,
+ * or -ENOMEM. */
+static int64_t node_of(struct tree *tree, struct dft_text path)
+{
+    uint64_t id = dft_name_id(path.bytes, path.length), *known = dft_map_find(&tree->numbers, id);
+    struct node node = {.parent = NOBODY};
+    int64_t parent;
+
+    if (known)
+        return (int64_t)*known - 1;
+    if (!path.length)
+        return NOBODY;
+    parent = node_of(tree, around(path));
+    if (parent < 0 || (tree->count == NODES_MAX && parent != NOBODY))
+        return parent;
+    node.parent = (uint32_t)parent;
+    node.path = strndup(path.bytes, path.length);
+    known = node.path ? dft_map_put(&tree->numbers, id) : NULL;
+    clear_group(&node.group);
+    if (!known || DFT_ARRAY_PUSH(tree->nodes, tree->capacity, tree->count, node)) {
+        free(node.path);
+        return -ENOMEM;
+    }
+    *known = tree->count;
+    return tree->count - 1;
+}
+
+static int add_groups(struct tree *tree)
+{
+    const struct dft_answer *answer = tree->answer;
+
+    for (uint32_t i = 0; i < answer->count; i++) {
+        struct dft_key_value value;
+        int64_t at;
+
+        dft_group_value(answer, &answer->groups[i], DFT_BY_DIR, &value);
+        at = value.type == DFT_KEY_TEXT ? node_of(tree, value.text) : NOBODY;
+        if (at < 0)
+            return (int)at;
+        if (at != NOBODY)
+            tree->nodes[at].has_files = 1;
+        for (; at != NOBODY; at = tree->nodes[at].parent)
+            dft_metrics_merge(&tree->nodes[at].group.metrics, &answer->groups[i].metrics);
+    }
+    return 0;
+}
+
+static int add_pages(struct tree *tree)
+{
+    int rc;
+
+    do
+        rc = dft_comm_agree(add_groups(tree));
+    while (!rc && (rc = dft_answer_next(tree->answer)) > 0);
+    return rc;
+}
+
+/* --- which are shown -------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b, void *context)
+{
+    const struct tree *tree = context;
+    const struct node *x = &tree->nodes[*(const uint32_t *)a], *y = &tree->nodes[*(const uint32_t *)b];
+    int order = dft_group_compare(&x->group, &y->group, (void *)(uintptr_t)&tree->sorting);
+
+    return order ? order : strcmp(x->path, y->path); /* parents before what is in them */
+}
+
+static int by_parent(const void *a, const void *b, void *context)
+{
+    const struct tree *tree = context;
+    uint32_t x = tree->nodes[*(const uint32_t *)a].parent, y = tree->nodes[*(const uint32_t *)b].parent;
+
+    return x == y ? by_value(a, b, context) : x < y ? -1 : 1;
+}
+
+/* Has it nothing but one directory in it? */
+static int is_link(const struct node *node)
+{
+    return node->children == 1 && !node->has_files;
+}
+
+static int matters(const struct tree *tree, const struct dft_group *group)
+{
+    return !tree->answer->all_ns || group->metrics.dur_sum >= tree->answer->all_ns / SMALLEST;
+}
+
+static int choose(struct tree *tree, uint64_t lines)
+{
+    uint32_t *order = tree->order = malloc((tree->count + 1u) * sizeof *order);
+
+    if (!order)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        order[i] = i;
+        if (tree->nodes[i].parent != NOBODY)
+            tree->nodes[tree->nodes[i].parent].children++;
+    }
+    qsort_r(order, tree->count, sizeof *order, by_value, tree);
+    for (uint32_t i = 0; i < tree->count && lines; i++) {
+        struct node *node = &tree->nodes[order[i]];
+
+        if (is_link(node) || !matters(tree, &node->group))
+            continue;
+        lines--;
+        for (uint32_t at = order[i]; at != NOBODY && !tree->nodes[at].shown; at = tree->nodes[at].parent)
+            tree->nodes[at].shown = 1;
+    }
+    qsort_r(order, tree->count, sizeof *order, by_parent, tree);
+    for (uint32_t i = tree->count; i--;)
+        if (tree->nodes[order[i]].parent != NOBODY)
+            tree->nodes[tree->nodes[order[i]].parent].first = i;
+    return 0;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static int add_line(struct tree *tree, unsigned depth, const char *text, const struct dft_group *group)
+{
+    struct dft_group line = *group;
+    char *indented = NULL;
+    int length = asprintf(&indented, "%*s%s", (int)(2 * depth), "", text), rc;
+
+    if (length < 0)
+        return -ENOMEM;
+    line.key.file = dft_name_id(indented, (uint32_t)length);
+    rc = dft_names_add(tree->texts, line.key.file, indented, (uint32_t)length, NULL);
+    free(indented);
+    return rc ? rc : DFT_ARRAY_PUSH(tree->lines, tree->lines_capacity, tree->nlines, line);
+}
+
+/* The part of a path that is below a directory. */
+static const char *below(const char *path, const char *directory)
+{
+    size_t length = directory ? strlen(directory) : 0;
+
+    return path + length + (length && directory[length - 1] != '/');
+}
+
+/* Those of one node that are not shown by themselves. */
+static int add_rest(struct tree *tree, const uint32_t *order, uint32_t count, unsigned depth)
+{
+    struct dft_group rest;
+    uint32_t n = 0;
+    char text[DFT_TEXT_ROOM], line[DFT_TEXT_ROOM + 8];
+
+    clear_group(&rest);
+    for (uint32_t i = 0; i < count; i++)
+        if (!tree->nodes[order[i]].shown) {
+            dft_metrics_merge(&rest.metrics, &tree->nodes[order[i]].group.metrics);
+            n++;
+        }
+    snprintf(line, sizeof line, "(%s more)", dft_text_count(text, n));
+    return n && matters(tree, &rest) ? add_line(tree, depth, line, &rest) : 0;
+}
+
+static int add_nodes(struct tree *tree, const uint32_t *order, uint32_t count, const char *inside, unsigned depth)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        const struct node *node = &tree->nodes[order[i]];
+        const char *text;
+
+        if (!node->shown)
+            continue;
+        while (is_link(node))
+            node = &tree->nodes[tree->order[node->first]];
+        text = below(node->path, inside);
+        rc = add_line(tree, depth, text, &node->group);
+        if (!rc)
+            rc = add_nodes(tree, tree->order + node->first, node->children, node->path, depth + 1);
+    }
+    return rc ? rc : add_rest(tree, order, count, depth);
+}
+
+static int print_lines(struct tree *tree, struct dft_answer *answer)
+{
+    struct dft_answer shown = *answer;
+    uint32_t roots = 0;
+    int rc;
+
+    while (roots < tree->count && tree->nodes[tree->order[tree->count - 1 - roots]].parent == NOBODY)
+        roots++;
+    rc = add_nodes(tree, tree->order + tree->count - roots, roots, NULL, 0);
+    if (rc)
+        return rc;
+    shown.groups = tree->lines;
+    shown.count = (uint32_t)tree->nlines;
+    shown.texts = tree->texts;
+    shown.has_percentiles = 0;
+    return dft_summary_table(&shown);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void fini(struct tree *tree)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        free(tree->nodes[i].path);
+    free(tree->nodes);
+    free(tree->order);
+    free(tree->lines);
+    dft_map_fini(&tree->numbers);
+    dft_names_destroy(tree->texts);
+}
+
+int dft_summary_tree(struct dft_summary *summary)
+{
+    const struct dft_options *options = summary->options;
+    struct dft_answer answer;
+    struct tree tree = {.answer = &answer};
+    int rc = dft_summary_ask(summary, &summary->query, NULL, 0, DFT_SUMMARY_LINES, &answer);
+
+    if (rc)
+        return rc;
+    tree.texts = dft_names_create(NULL);
+    rc = dft_comm_agree(tree.texts ? 0 : -ENOMEM);
+    if (!rc)
+        rc = add_pages(&tree);
+    answer.sorted = options->sort;
+    if (!rc)
+        rc = dft_order_find(&answer, options->sort, &tree.sorting);
+    if (!rc)
+        rc = choose(&tree, options->top ? options->top : LINES);
+    dft_summary_nothing(summary, &answer);
+    if (!rc && tree.count) {
+        puts("Directories, each with all that is below it");
+        rc = print_lines(&tree, &answer);
+    }
+    if (!rc)
+        dft_summary_last_line(summary, &answer);
+    fini(&tree);
+    dft_answer_fini(&answer);
+    return rc;
+}
