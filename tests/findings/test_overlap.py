@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Findings about computing and waiting: each has a program that plants the trouble, and one beside it that must stay silent. What they
+say is recomputed from the dump. DLIO's own trace has known figures: where it lies here, they hold."""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from tracing import DFTMERGE, ROOT, SECONDS, Skip, Tests, dump, equal, need, run_checked, tracing, true  # noqa: E402
+
+tests = Tests()
+OURS = ("trainer-waits", "slow-worker", "exposed-io", "idle-gaps", "serial-phase")
+IO = ("read", "write", "sync", "meta", "startup")
+
+
+def compiled(directory, name):
+    need("gcc")
+    run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-I", ROOT / "include", "-o", directory / name, HERE / "programs" / f"{name}.c",
+                 "-lpthread"])
+    return directory / name
+
+
+def findings(path, *options):
+    done = run_checked([DFTMERGE, "findings", "--json", *options, path])
+    return {f["code"]: f for f in json.loads(done.out)["findings"] if f["code"] in OURS}
+
+
+def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60):
+    """Runs trainer and workers; the findings, and all events."""
+    program = compiled(directory, "loader")
+    arguments = [directory / "data", workers, items, compute_us, load_us, slow_us, reads]
+    run_checked([program, *arguments], env=tracing(directory / "traces/t"))
+    return findings(directory / "traces"), dump(directory / "traces")
+
+
+def phases(directory, *of_ranks, ranked=True):
+    """Ranks side by side, each with its phases."""
+    program = compiled(directory, "phases")
+    processes = []
+    for rank, list_of in enumerate(of_ranks):
+        env = tracing(directory / "traces/t")
+        if ranked:
+            env.update(OMPI_COMM_WORLD_RANK=str(rank), OMPI_COMM_WORLD_SIZE=str(len(of_ranks)), PMIX_NAMESPACE="job")
+        processes.append(subprocess.Popen([program, directory / f"out{rank}", *list_of.split()], env=env))
+    equal([process.wait(SECONDS) for process in processes], [0] * len(of_ranks), "exit codes")
+    return findings(directory / "traces"), dump(directory / "traces")
+
+
+# --- an independent reading of the dump -------------------------------------------------------------------------------------
+
+
+def spans_of(events, wanted):
+    return sorted((e["ts"], e["ts"] + e["dur"]) for e in events if "phase" not in e and not e.get("open") and wanted(e))
+
+
+def union_ns(*lists):
+    total = end = 0
+    for first, last in sorted(s for spans in lists for s in spans):
+        total += max(0, last - max(end, first))
+        end = max(end, last)
+    return total
+
+
+def common_ns(a, b):
+    return union_ns(a) + union_ns(b) - union_ns(a, b)
+
+
+def is_io(event):
+    return event.get("class") in IO
+
+
+def named(*names):
+    return lambda e: e["class"] == "none" and e["name"] in names
+
+
+# --- the trainer and its workers --------------------------------------------------------------------------------------------
+
+
+@tests.case
+def the_trainer_waits_for_slow_work(directory):
+    """Workers take as long as they compute: more of them would help, a faster file system would not."""
+    found, events = loader(directory, compute_us=500, load_us=4000, slow_us=4000, workers=2)
+    waits = found["trainer-waits"]
+    want = union_ns(spans_of(events, named("wait for data")))
+    equal(waits["cost_ns"], want, "time of waiting")
+    items, io = spans_of(events, named("__getitem__")), spans_of(events, is_io)
+    workers = collections.defaultdict(list)
+    for e in events:
+        workers[e["pid"]].append(e)
+    trainer = next(e["pid"] for e in events if e["name"] == "wait for data")
+    share = sum(common_ns(spans_of(of, named("__getitem__")), spans_of(of, is_io)) for pid, of in workers.items() if pid != trainer)
+    share /= sum(union_ns(spans_of(of, named("__getitem__"))) for pid, of in workers.items() if pid != trainer)
+    true(items and io and share < 0.5, "the workers were mostly in I/O")
+    true("Not the file system" in waits["evidence"] and f"({100 * share:.1f} %)" in waits["evidence"], waits["evidence"])
+    true('in "wait for data"' in waits["evidence"] and "more loader workers" in waits["advice"], waits)
+    equal(waits["sure"], "high", "sure")
+    true("idle-gaps" not in found and "slow-worker" not in found, found)
+
+
+@tests.case
+def the_trainer_waits_for_files(directory):
+    """Workers do nothing but read: it is the file system."""
+    found, _ = loader(directory, compute_us=0, load_us=0, slow_us=0, reads=100, workers=1)
+    true("The file system: workers were in I/O" in found["trainer-waits"]["evidence"], found)
+    true("Read ahead" in found["trainer-waits"]["advice"], found)
+
+
+@tests.case
+def a_loader_that_keeps_up_is_silent(directory):
+    found, events = loader(directory, compute_us=8000, load_us=200, slow_us=200)
+    true("slow-worker" not in found and "exposed-io" not in found and "idle-gaps" not in found, found)
+    wait, wall = union_ns(spans_of(events, named("wait for data"))), union_ns(spans_of(events, named("epoch")))
+    true(wait * 10 < wall and "trainer-waits" not in found, (wait, wall, found))
+
+
+@tests.case
+def one_loader_worker_is_slow(directory):
+    found, events = loader(directory, compute_us=500, load_us=500, slow_us=20000)
+    slow = found["slow-worker"]
+    true("worker 3" in slow["evidence"] and "its self time, not I/O" in slow["evidence"], slow)
+    items = collections.Counter()
+    for e in events:
+        items[e["pid"]] += e["dur"] if e["name"] == "__getitem__" else 0
+    workers = sorted(items.values())[-2:]  # the slow one of each epoch
+    true(f"over {2 * 60 // 4} items" in slow["evidence"], slow)
+    true(slow["cost_ns"] <= sum(workers), slow)
+    quiet = directory / "off"
+    quiet.write_text("slow-worker.times = 1000\n")
+    true("slow-worker" not in findings(directory / "traces", "--rules", quiet), "a limit that nothing passes")
+
+
+@tests.case
+def no_worker_of_equal_ones_is_slow(directory):
+    found, _ = loader(directory, compute_us=500, load_us=3000, slow_us=3000)
+    true("slow-worker" not in found, found)
+
+
+@tests.case
+def fewer_items_than_the_limit_say_nothing(directory):
+    found, _ = loader(directory, compute_us=500, load_us=500, slow_us=20000, items=16)
+    true("slow-worker" not in found and "trainer-waits" in found, found)  # 4 items a worker and epoch
+
+
+# --- compute and I/O --------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def io_in_the_way_of_compute(directory):
+    found, events = phases(directory, "c100 w200 c100 w200", ranked=False)
+    io, compute = spans_of(events, is_io), spans_of(events, named("solve"))
+    equal(found["exposed-io"]["cost_ns"], union_ns(io) - common_ns(io, compute), "exposed")
+    true("0.0 % of the I/O is hidden" in found["exposed-io"]["evidence"], found)
+    equal(found["exposed-io"]["sure"], "high", "sure")
+
+
+@tests.case
+def io_behind_compute_is_silent(directory):
+    found, events = phases(directory, "c100 b200 c100 b200", ranked=False)
+    io, compute = spans_of(events, is_io), spans_of(events, named("solve"))
+    true(common_ns(io, compute) * 10 > 9 * union_ns(io), "the I/O was not behind compute")
+    equal(found, {}, "findings")
+
+
+# --- idle and serial --------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def idle_gaps(directory):
+    found, events = phases(directory, "c100 s400 c100", "c100 s400 c100")
+    gap = found["idle-gaps"]
+    busy = sorted(spans_of(events, named("solve")) + spans_of(events, is_io))
+    true(gap["cost_ns"] >= 200 * 10**6 and "no process computes or is in I/O" in gap["evidence"], gap)
+    end = longest = 0
+    for first, last in busy:
+        longest = max(longest, first - end if end else 0)
+        end = max(end, last)
+    equal(gap["to_ns"] - gap["from_ns"], longest, "the longest gap")
+    true("serial-phase" not in found, found)
+
+
+@tests.case
+def one_rank_works_and_others_wait(directory):
+    found, events = phases(directory, "c500 c100", "s500 c100", "s500 c100")
+    serial = found["serial-phase"]
+    equal(serial["rank"], 0, "rank")
+    true(serial["evidence"].startswith("rank 0 alone computes or is in I/O in "), serial)
+    mine, others = ([s for e in (events,) for s in spans_of(e, lambda x: (x["rank"] == 0) == own and (is_io(x) or x["name"] == "solve"))]
+                    for own in (True, False))
+    alone = union_ns(mine) - common_ns(mine, others)
+    true(serial["cost_ns"] <= alone and serial["cost_ns"] >= alone // 2, (serial, alone))
+
+
+@tests.case
+def ranks_that_work_together_are_silent(directory):
+    found, _ = phases(directory, "c600", "c600", "c600")
+    equal(found, {}, "findings")
+
+
+@tests.case
+def programs_without_regions_are_silent(directory):
+    """Nobody knows what they compute."""
+    run_checked(["sh", "-c", f"dd if=/dev/zero of={directory}/x bs=64k count=500 2>/dev/null; sleep 0.3"],
+                env=tracing(directory / "traces/t"))
+    equal(findings(directory / "traces"), {}, "findings")
+
+
+@tests.case
+def aggregates_say_about_the_same(directory):
+    program = compiled(directory, "loader")
+    run_checked([program, directory / "data", 2, 60, 500, 4000, 4000, 1], env=tracing(directory / "traces/t", ENABLE_AGGREGATION=1))
+    waits = findings(directory / "traces")["trainer-waits"]
+    true(waits["evidence"].startswith("about ") and "Not the file system" in waits["evidence"], waits)
+    equal(waits["sure"], "medium", "sure")
+
+
+# --- data that others measured ----------------------------------------------------------------------------------------------
+
+
+@tests.case
+def figures_of_dlio(directory):
+    """8 ranks; 34.04 s of compute each, and no I/O of the same process meanwhile."""
+    path = ROOT.parent / "shared" / "data" / "dftracer" / "dlio"
+    if not path.is_dir():
+        raise Skip(f"there is no {path}")
+    done = run_checked([DFTMERGE, "overlap", "--json", "--no-index", path])
+    answer = json.loads(done.out)
+    equal(len(answer["ranks"]), 8, "ranks")
+    for process in answer["processes"]:
+        equal(process["hidden_ns"] * 1000 // max(1, process["io_ns"]), 0, f"per mille hidden in process {process['pid']}")
+    for rank in answer["ranks"]:
+        equal(round(rank["compute_ns"] / 1e9, 1), 34.0, f"seconds of compute of rank {rank['rank']}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
