@@ -73,6 +73,12 @@ def ranks_that_are_equally_slow(directory):
 
 
 @tests.case
+def one_long_call_makes_no_straggler(directory):
+    found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=1000, SLOW_RANK=2, SLOW_AFTER=199, SLOW_RANK_US=900000)
+    not_found(found, "straggler", "imbalance")
+
+
+@tests.case
 def a_rank_that_does_more(directory):
     found = planted(directory, "out/data", 50, 4096, "own", SLOW_US=1000, pieces={0: 500})
     finding = found["imbalance"]
@@ -150,6 +156,19 @@ def one_rank_moves_all(directory):
 def every_rank_moves_its_own(directory):
     found = of_mpi(directory, "data", 4, 8 << 20, "independent")
     not_found(found, "aggregators", "collective", "no-collective")
+
+
+@tests.case
+def what_every_job_is_told(directory):
+    """Shared files and those of one rank, collective and independent calls, and who moves the data."""
+    of_mpi(directory, "data", 4, 1 << 20, "collective")
+    note = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)["findings_notes"]
+    true(re.search(r"files that ranks read or write: [1-9]\d* shared, [\d,]+ of one rank alone; "
+                   r"MPI-IO: 16 collective calls, [\d.]+ .?s; 0 independent ones, 0 ns; "
+                   r"collective data moved by rank 0: 16.0 MiB, [\d.]+ .?s in the file system", note), note)
+    planted(directory, "out/data", 100, 4096, "own")
+    note = json.loads(run_checked([DFTMERGE, "findings", "--run", "job", "--json", directory / "traces"]).out)["findings_notes"]
+    true("0 shared, 4 of one rank alone" in note and "MPI-IO" not in note, note)
 
 
 @tests.case

@@ -77,7 +77,7 @@ static int check(const struct dft_run *run)
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
     struct stat st;
 
-    if (shape && run->no_page && !run->json)
+    if (shape && run->no_page)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
         return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");

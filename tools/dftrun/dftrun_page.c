@@ -174,7 +174,6 @@ static void write_json(const struct dft_run *run, const char *const *what)
     char temporary[PATH_MAX];
     int fd = open_json(run, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
-    add_shape(run, arguments, 6);
     if (!error) {
         code = run_dftmerge(run, arguments, fd, STDERR_FILENO);
         if (code == 1 && is_complete(fd))

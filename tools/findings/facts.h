@@ -32,7 +32,7 @@ enum dft_fact {
     DFT_FACT_RANK_REGIONS, /* innermost region, rank, class: read and write; where there are collective calls */
     DFT_FACT_RANK_TIMES,   /* time (some 200 parts of the run), class: of slow.rank and its class alone */
     DFT_FACT_RANK_DIRS,    /* dir, rank, class */
-    DFT_FACT_RANK_FILES,   /* file, rank, class: read and write */
+    DFT_FACT_RANK_FILES,   /* file, rank, class */
     DFT_FACT_SHARED,       /* time, rank, class, with percentiles: of shared_file alone; from events alone */
     DFT_FACTS
 };

@@ -135,7 +135,7 @@ static int ask_ranks(struct dft_facts *facts, int by_file)
             (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
         dft_facts_put(
             facts, &questions, DFT_FACT_RANK_FILES,
-            (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
+            (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
     }
     return dft_facts_ask(facts, &questions, facts->request->filter);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
 #include "findings/rank_sums.h"
@@ -13,7 +14,8 @@ struct collective {
     struct dft_rank_sums calls; /* collective calls of each rank */
     struct dft_rank_sums data;  /* reads and writes inside */
     const struct dft_group *most;
-    int any; /* are there calls of MPI-IO at all? */
+    uint64_t alone, alone_ns; /* reads and writes of MPI-IO that each rank makes for itself */
+    int any;                  /* are there calls of MPI-IO at all? */
 };
 
 /* --- collective calls ------------------------------------------------------------------------- */
@@ -30,9 +32,17 @@ static int add_calls(const struct dft_facts *facts, struct collective *collectiv
         dft_group_value(regions, group, DFT_BY_NAME, &name);
         if (name.type != DFT_KEY_TEXT)
             continue;
-        collective->any |= name.text.length > 9 && !memcmp(name.text.bytes, "MPI_File_", 9);
-        if (!dft_is_collective(name.text))
+        if (name.text.length < 9 || memcmp(name.text.bytes, "MPI_File_", 9) != 0)
             continue;
+        collective->any = 1;
+        if (!dft_is_collective(name.text)) {
+            int is_data = memmem(name.text.bytes, name.text.length, "read", 4) ||
+                          memmem(name.text.bytes, name.text.length, "write", 5);
+
+            collective->alone += is_data ? group->metrics.count : 0;
+            collective->alone_ns += is_data ? group->metrics.dur_sum : 0;
+            continue;
+        }
         collective->most = collective->most ? collective->most : group;
         rc = dft_rank_sums_add(&collective->calls, dft_facts_rank(regions, group), &group->metrics);
     }
@@ -203,6 +213,89 @@ static int judge_files(struct dft_rules *rules, const struct collective *collect
     return rc;
 }
 
+/* --- what is said of every job ------------------------------------------------------------------ */
+
+#define SHARED (UINT64_C(1) << 63)
+#define DATA   (UINT64_C(1) << 62)
+
+/* Files that are read or written, and whether several ranks use them: a collective call moves data of all
+ * ranks, though one rank alone may write. */
+static int count_files(const struct dft_facts *facts, size_t *shared, size_t *own)
+{
+    const struct dft_answer *answer = &facts->answers[DFT_FACT_RANK_FILES];
+    struct dft_map files = {0}; /* rank + 1, and the above */
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && dft_facts_has(facts, DFT_FACT_RANK_FILES) && i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        uint64_t rank = (uint64_t)(dft_facts_rank(answer, group) + 1), *value = NULL;
+
+        if (rank)
+            value = dft_map_put(&files, dft_map_join(group->key.file, 0));
+        rc = value || !rank ? 0 : -ENOMEM;
+        if (!value)
+            continue;
+        *value |= group->key.class == DFT_IO_READ || group->key.class == DFT_IO_WRITE ? DATA : 0;
+        *value |= *value << 2 && *value << 2 >> 2 != rank ? SHARED : rank;
+    }
+    *shared = *own = 0;
+    for (size_t i = 0; i < files.capacity; i++) {
+        *shared += files.slots[i].value >> 62 == 3;
+        *own += files.slots[i].value >> 62 == 1;
+    }
+    dft_map_fini(&files);
+    return rc;
+}
+
+static int note_files(const struct dft_facts *facts, char **text)
+{
+    const struct dft_answer *answer = &facts->answers[DFT_FACT_RANK_FILES];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    size_t shared, own;
+    int rc = count_files(facts, &shared, &own);
+
+    if (rc || !(shared + own))
+        return rc;
+    return dft_finding_say(text, "files that ranks read or write: %s%s shared, %s of one rank alone",
+                           answer->found > answer->count ? "at least " : "", dft_text_count(a, shared),
+                           dft_text_count(b, own));
+}
+
+static int note_calls(const struct collective *collective, char **note)
+{
+    const struct dft_rank_sums *calls = &collective->calls, *data = &collective->data;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    uint64_t count = 0;
+    int rc;
+
+    for (size_t i = 0; i < calls->count; i++)
+        count += calls->list[i].calls;
+    rc = dft_finding_say(note, "%sMPI-IO: %s collective calls, %s; %s independent ones, %s", *note ? "; " : "",
+                         dft_text_count(a, count), dft_text_ns(b, calls->time_ns), dft_text_count(c, collective->alone),
+                         dft_text_ns(d, collective->alone_ns));
+    if (rc || !data->count)
+        return rc;
+    rc = dft_finding_say(note, "; collective data moved by ");
+    if (!rc)
+        rc = say_movers(note, data);
+    return rc ? rc
+              : dft_finding_say(note, ": %s, %s in the file system", dft_text_bytes(a, data->bytes),
+                                dft_text_ns(b, data->time_ns));
+}
+
+static int note(struct dft_rules *rules, const struct collective *collective)
+{
+    char *text = NULL;
+    int rc = note_files(rules->facts, &text);
+
+    if (!rc && collective->any)
+        rc = note_calls(collective, &text);
+    if (!rc && text)
+        rc = dft_rules_note(rules, text);
+    free(text);
+    return rc;
+}
+
 int dft_rule_mpi(struct dft_rules *rules)
 {
     struct collective collective = {0};
@@ -212,6 +305,8 @@ int dft_rule_mpi(struct dft_rules *rules)
         rc = judge(rules, &collective);
     if (!rc)
         rc = judge_files(rules, &collective);
+    if (!rc)
+        rc = note(rules, &collective);
     forget(&collective);
     return rc;
 }

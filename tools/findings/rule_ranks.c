@@ -11,6 +11,7 @@
 struct slow {
     struct dft_slow_rank found;
     uint64_t mean_ns, usual_ns; /* a call while the rank is slow; of the rank in the middle */
+    uint64_t calls, others_ns;  /* calls while the rank is slow; a call without the longest one */
     uint64_t since_ns, to_ns;
     const struct dft_group *dir; /* where; NULL: not known */
 };
@@ -27,7 +28,7 @@ static int does_more(const struct dft_rules *rules, const struct slow *slow)
 /* --- since when, and where -------------------------------------------------------------------- */
 
 struct part {
-    uint64_t time_ns, calls, from_ns, to_ns;
+    uint64_t time_ns, calls, max_ns, from_ns, to_ns;
 };
 
 static void add_parts(const struct dft_answer *times, struct part *parts)
@@ -40,6 +41,7 @@ static void add_parts(const struct dft_answer *times, struct part *parts)
             continue;
         part->time_ns += group->metrics.dur_sum;
         part->calls += group->metrics.count;
+        part->max_ns = group->metrics.dur_max > part->max_ns ? group->metrics.dur_max : part->max_ns;
         part->from_ns = group->metrics.first_start;
         part->to_ns = group->metrics.last_end > part->to_ns ? group->metrics.last_end : part->to_ns;
     }
@@ -62,11 +64,14 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
         lost += (int64_t)(parts[i].time_ns - parts[i].calls * fair_ns);
         sum.time_ns += parts[i].time_ns;
         sum.calls += parts[i].calls;
+        sum.max_ns = parts[i].max_ns > sum.max_ns ? parts[i].max_ns : sum.max_ns;
         slow->to_ns = slow->to_ns ? slow->to_ns : parts[i].to_ns;
         if (lost > most) {
             most = lost;
             slow->since_ns = parts[i].from_ns;
+            slow->calls = sum.calls;
             slow->mean_ns = sum.time_ns / sum.calls;
+            slow->others_ns = sum.calls > 1 ? (sum.time_ns - sum.max_ns) / (sum.calls - 1) : 0;
         }
     }
     free(parts);
@@ -160,6 +165,13 @@ static int add(struct dft_rules *rules, const struct slow *slow, int is_straggle
     return say_straggler(facts, finding, slow);
 }
 
+/* One long call makes no slow rank, nor do a few. */
+static int is_slow(const struct dft_rules *rules, const struct slow *slow)
+{
+    return slow->calls >= dft_limit(rules, DFT_LIMIT_STRAGGLER_CALLS) &&
+           slow->others_ns >= slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000;
+}
+
 int dft_rule_ranks(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
@@ -172,7 +184,7 @@ int dft_rule_ranks(struct dft_rules *rules)
     slow.usual_ns = median->calls ? median->time_ns / median->calls : 0;
     if (is_straggler)
         rc = find_since(rules, &slow);
-    if (rc || (is_straggler && slow.mean_ns < slow.usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000))
+    if (rc || (is_straggler && !is_slow(rules, &slow)))
         return rc;
     find_dir(facts, &slow);
     return add(rules, &slow, is_straggler);
