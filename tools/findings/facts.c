@@ -12,6 +12,8 @@
 #include "format/facets.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
+#include "query/file_facts.h"
+#include "query/rollup.h"
 #include "source/source_node.h"
 
 #define BIT(fact) (UINT64_C(1) << (fact))
@@ -77,31 +79,36 @@ static int ask_rows(struct dft_facts *facts, int from_events)
 }
 
 /* Questions by file: from events all that is known of calls, from rows of files only their class. */
+static struct dft_query by_file(const struct dft_facts *facts, enum dft_by by)
+{
+    struct dft_query query = {.by = {by, DFT_BY_CLASS}, .nby = 2};
+
+    if (facts->has_file_ops) {
+        query.nby = 5;
+        query.by[2] = DFT_BY_OP;
+        query.by[3] = DFT_BY_ERRNO;
+        query.by[4] = DFT_BY_SIZE;
+        query.accesses = 1;
+    }
+    return query;
+}
+
 static int ask_files(struct dft_facts *facts)
 {
-    static const uint8_t keys[][2] = {
-        {DFT_FACT_FILES, DFT_BY_FILE}, {DFT_FACT_PATTERNS, DFT_BY_PATTERN}, {DFT_FACT_DIRS, DFT_BY_DIR}};
+    struct dft_query files = by_file(facts, DFT_BY_FILE);
     struct dft_facts_questions questions = {.count = 0};
     int rc;
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        struct dft_query query = {.by = {keys[i][1], DFT_BY_CLASS}, .nby = 2, .patterns = 1};
-
-        if (facts->has_file_ops) {
-            query.nby = 5;
-            query.by[2] = DFT_BY_OP;
-            query.by[3] = DFT_BY_ERRNO;
-            query.by[4] = DFT_BY_SIZE;
-            query.accesses = 1;
-        }
-        dft_facts_put(facts, &questions, (enum dft_fact)keys[i][0], query);
-    }
+    files.patterns = 1;
+    dft_facts_put(facts, &questions, DFT_FACT_FILES, files);
+    dft_facts_put(facts, &questions, DFT_FACT_PATTERNS, by_file(facts, DFT_BY_PATTERN));
+    dft_facts_put(facts, &questions, DFT_FACT_DIRS, (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2});
     if (facts->has_file_ops)
         dft_facts_put(facts, &questions, DFT_FACT_OPENS,
                       (struct dft_query){
                           .by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
     rc = dft_facts_ask(facts, &questions, facts->request->filter);
-    if (rc || !facts->has_stacks)
+    if (rc || !facts->has_stacks || !facts->has_file_ops)
         return rc;
     dft_facts_put(facts, &questions, DFT_FACT_LINES,
                   (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
@@ -160,12 +167,13 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
 
     memset(facts, 0, sizeof *facts);
     facts->request = request;
-    facts->has_stacks = has_stacks(request->source);
-    facts->has_file_ops = kept == DFT_KEPT_ALL;
-    measure_time(facts);
     few = request->thorough || events <= DFT_FACT_EVENTS * dft_source_threads(request->source);
-    rc = ask_rows(facts, few && kept == DFT_KEPT_ALL);
-    if (!rc && (few || kept == DFT_KEPT_NONE))
+    facts->has_too_many = !few && kept != DFT_KEPT_NONE;
+    facts->has_stacks = has_stacks(request->source);
+    facts->has_file_ops = few && kept == DFT_KEPT_ALL;
+    measure_time(facts);
+    rc = ask_rows(facts, facts->has_file_ops);
+    if (!rc && (few || kept == DFT_KEPT_NONE || dft_rollup_may_be(request->source)))
         rc = ask_files(facts);
     if (!rc)
         rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
@@ -217,6 +225,50 @@ char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops)
             return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
     }
     return NULL;
+}
+
+uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file)
+{
+    uint64_t pattern;
+
+    if (!file || !dft_facts_has(facts, DFT_FACT_PATTERNS) ||
+        dft_file_facts_group(facts->answers[DFT_FACT_PATTERNS].files, file, &pattern))
+        return 0;
+    return pattern;
+}
+
+char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops)
+{
+    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
+
+    if (!dft_facts_has(facts, DFT_FACT_LINES))
+        return NULL;
+    for (uint32_t i = 0; i < lines->count; i++) {
+        const struct dft_group_key *key = &lines->groups[i].key;
+
+        if (key->line && ops >> key->op & 1 && dft_facts_pattern(facts, key->file) == pattern)
+            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
+    }
+    return NULL;
+}
+
+const char *dft_facts_short(const struct dft_facts *facts, const char *path)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(facts->request->source, &count);
+    struct dft_text cwd = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct dft_text own = processes[i].process.cwd;
+
+        if (!processes[i].known || dft_process_is_node(&processes[i]))
+            continue;
+        if (cwd.bytes && (cwd.length != own.length || memcmp(cwd.bytes, own.bytes, own.length)))
+            return path;
+        cwd = own;
+    }
+    return cwd.length > 1 && !strncmp(path, cwd.bytes, cwd.length) && path[cwd.length] == '/' ? path + cwd.length + 1
+                                                                                              : path;
 }
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a

@@ -13,8 +13,8 @@
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
-#define DFT_FACT_SWEPT   UINT64_C(2000000)  /* overlap is exact with so few events, or when all is wanted */
-#define DFT_FACT_EVENTS  UINT64_C(12000000) /* a thread: what it reads in some 2 s */
+#define DFT_FACT_SWEPT   UINT64_C(2000000) /* overlap is exact with so few events, or when all is wanted */
+#define DFT_FACT_EVENTS  UINT64_C(4000000) /* a thread: what it reads in some 2 s */
 
 enum dft_fact {
     /* from rows, always */
@@ -24,8 +24,8 @@ enum dft_fact {
     DFT_FACT_REGIONS,   /* cat, name, process; of op REGION */
     /* by file: from events, with op, errno and size; else from rows of files, and only by class */
     DFT_FACT_FILES,    /* file, class */
-    DFT_FACT_PATTERNS, /* pattern, class */
-    DFT_FACT_DIRS,     /* dir, class */
+    DFT_FACT_PATTERNS, /* pattern, class; likewise */
+    DFT_FACT_DIRS,     /* dir, class; no more, ever */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     /* where there are several ranks: facts_ranks.h */
@@ -45,6 +45,7 @@ struct dft_facts {
     uint64_t asked;   /* 1 << enum dft_fact: which answers there are */
     int has_file_ops; /* answers by file tell op, errno and size apart */
     int has_stacks;
+    int has_too_many;           /* events, to look at them by file: thorough was not asked for */
     uint64_t total_ns;          /* wall time of all processes together; of the filter's window, if there is one */
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
@@ -67,6 +68,12 @@ char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *gr
 /* The source line with the most time among calls of these operations (0: all) on a file (0: any), or
  * NULL. The caller frees the text. */
 char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops);
+/* The pattern that a file belongs to; 0: not known. */
+uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
+/* The same of the files of a pattern. */
+char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops);
+/* A path, or pattern, without the directory in which all processes began: a part of `path`. */
+const char *dft_facts_short(const struct dft_facts *facts, const char *path);
 /* How the time of calls of these operations and size classes (masks; 0: all) lies in the run, and from
  * when to when they were made (unchanged: there are none). */
 enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsigned sizes, uint64_t *from_ns,
@@ -98,6 +105,9 @@ enum dft_finding_code dft_rules_told(const struct dft_rules *rules, uint64_t fil
 int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is said why.
+ * Returns 1, 0 or -ENOMEM. */
+int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes);
 /* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
 int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
 /* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
@@ -108,7 +118,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
     return rules->limits->values[limit];
 }
 
-dft_rule_fn dft_rule_lost, dft_rule_sync;
+dft_rule_fn dft_rule_lost, dft_rule_sync, dft_rule_sizes;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_idle;

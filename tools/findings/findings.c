@@ -11,8 +11,9 @@
 
 /* In this order: the time that a rule has told is left out by those behind it. */
 static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost,     dft_rule_sync,        dft_rule_mpi,      dft_rule_ranks,   dft_rule_contention, dft_rule_missing,
-    dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_overlap, dft_rule_workers,    dft_rule_idle,
+    dft_rule_lost,    dft_rule_sync,     dft_rule_mpi,         dft_rule_ranks,    dft_rule_contention,
+    dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_overlap,
+    dft_rule_workers, dft_rule_idle,     dft_rule_sizes,
 };
 
 /* --- what rules use --------------------------------------------------------------------------- */
@@ -73,6 +74,18 @@ int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why)
     if (*text && strstr(*text, why))
         return 0;
     return dft_finding_say(text, "%s%s", *text ? "; " : "", why);
+}
+
+int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes)
+{
+    const char *why = "calls were kept as aggregates, which do not say which call was on which file "
+                      "(without DFTRACER_ENABLE_AGGREGATION they are kept one by one)";
+
+    if (dft_facts_has(rules->facts, fact))
+        return 1;
+    if (rules->facts->has_too_many)
+        why = "there are many events, and that takes long (`dftmerge findings PATH` does it)";
+    return dft_rules_skip(rules, codes, why);
 }
 
 int dft_rules_good(struct dft_rules *rules, const char *what)

@@ -52,6 +52,13 @@ static int look(struct dft_source *source, struct dft_rollup *rollup)
     return rc < 0 ? rc : 0;
 }
 
+int dft_rollup_may_be(const struct dft_source *source)
+{
+    struct dft_index_key key;
+
+    return dft_rollup_key(source, &key);
+}
+
 int dft_rollup_begin(struct dft_execution *execution)
 {
     struct dft_rollup *rollup = &execution->source->rollup;

@@ -18,5 +18,7 @@
 /* Sets execution->rollup where the rollup answers the question; makes the rollup where that is
  * worth it. Returns 0 or -ENOMEM. Collective. */
 int dft_rollup_begin(struct dft_execution *execution);
+/* Are its traces of a kind that a rollup answers for? */
+int dft_rollup_may_be(const struct dft_source *source);
 
 #endif

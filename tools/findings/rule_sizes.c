@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Small reads and writes, characters one at a time, and streams whose buffer does not help.
+ *
+ * The cost is what these requests take longer than larger ones would (sizes.h). Only accesses that
+ * follow the one before count: those at random are another finding. Files that are read or written in
+ * a few calls an open are left out: their time is that of many small files, or of files opened again. */
+#include <stdlib.h>
+
+#include "base/write_text.h"
+#include "findings/sizes.h"
+
+#define CHARACTERS 2u /* the size class of 1 byte */
+
+/* What one kind of finding adds up to, and the files that lose most. */
+struct sum {
+    uint64_t lost_ns, calls, bytes, ops, units;
+    unsigned sizes;
+    const struct dft_size_unit *most;
+    uint64_t most_ns;
+    unsigned size; /* that loses most of these files */
+    uint64_t size_ns;
+    enum dft_yardstick yardstick;
+};
+
+static const char *const nouns[DFT_FLOWS] = {"reads", "writes", "reads of a stream", "writes to a stream"};
+
+static int is_stream(const struct dft_size_unit *unit)
+{
+    return unit->flow == DFT_FLOW_STREAM_IN || unit->flow == DFT_FLOW_STREAM_OUT;
+}
+
+static enum dft_finding_code code_of(const struct dft_size_unit *unit, unsigned size)
+{
+    if (size <= CHARACTERS)
+        return DFT_FINDING_ONE_BYTE;
+    if (is_stream(unit))
+        return DFT_FINDING_STREAM;
+    return unit->flow == DFT_FLOW_READ ? DFT_FINDING_SMALL_READS : DFT_FINDING_SMALL_WRITES;
+}
+
+static int is_of_small_files(const struct dft_rules *rules, const struct dft_size_unit *unit)
+{
+    int in = unit->flow == DFT_FLOW_READ || unit->flow == DFT_FLOW_STREAM_IN;
+    uint64_t calls = 0;
+
+    for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
+        calls += unit->sums[size].calls;
+    return calls / (unit->opens ? unit->opens : 1) <
+           dft_limit(rules, in ? DFT_LIMIT_SMALL_READS_AN_OPEN : DFT_LIMIT_SMALL_WRITES_AN_OPEN);
+}
+
+/* The file of a pattern that has nine tenths of its time, if there is one. */
+static const struct dft_group *find_file(const struct dft_facts *facts, const struct dft_size_unit *unit)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    uint64_t time_ns = 0;
+
+    for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
+        time_ns += unit->sums[size].time_ns;
+    for (uint32_t i = 0; unit->pattern && i < files->count; i++) { /* by time: the first has most */
+        const struct dft_group *group = &files->groups[i];
+
+        if (dft_flow_ops(unit->flow) >> group->key.op & 1 && dft_facts_pattern(facts, group->key.file) == unit->pattern)
+            return group->metrics.dur_sum >= time_ns / 10 * 9 ? group : NULL;
+    }
+    return NULL;
+}
+
+/* Its time is in a finding of whole files. */
+static int is_told(const struct dft_rules *rules, const struct dft_size_unit *unit)
+{
+    const struct dft_group *file = find_file(rules->facts, unit);
+
+    return (unit->pattern && is_of_small_files(rules, unit)) ||
+           (file && dft_rules_told(rules, file->key.file) != DFT_FINDINGS);
+}
+
+static void add_size(struct dft_rules *rules, const struct dft_size_units *units, const struct dft_size_unit *unit,
+                     enum dft_finding_code code, struct sum *sum, unsigned size, uint64_t *unit_ns)
+{
+    const struct dft_size_sum *all = &unit->sums[size];
+    int out = unit->flow == DFT_FLOW_WRITE;
+    enum dft_yardstick yardstick;
+    uint64_t lost;
+
+    if (!all->calls || code_of(unit, size) != code)
+        return;
+    if (is_stream(unit) && all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_STREAM_CALL))
+        return;
+    lost = dft_sizes_lost(units, unit, size,
+                          dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_REQUEST : DFT_LIMIT_SMALL_READS_REQUEST),
+                          dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_TINY : DFT_LIMIT_SMALL_READS_TINY), &yardstick);
+    if (!lost)
+        return;
+    *unit_ns += lost;
+    sum->lost_ns += lost;
+    sum->calls += all->calls;
+    sum->bytes += all->bytes;
+    sum->ops |= dft_flow_ops(unit->flow);
+    sum->sizes |= 1u << size;
+    if (*unit_ns <= sum->most_ns)
+        return;
+    sum->most_ns = *unit_ns;
+    if (sum->most != unit || lost > sum->size_ns) {
+        sum->size = size;
+        sum->size_ns = lost;
+        sum->yardstick = yardstick;
+    }
+    sum->most = unit;
+}
+
+static void add_units(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code,
+                      struct sum *sum)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        const struct dft_size_unit *unit = &units->list[i];
+        uint64_t unit_ns = 0;
+
+        if (is_told(rules, unit))
+            continue;
+        for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
+            add_size(rules, units, unit, code, sum, size, &unit_ns);
+        sum->units += unit_ns != 0;
+    }
+}
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static int say_title(struct dft_finding *finding, enum dft_finding_code code, const struct dft_size_unit *unit)
+{
+    if (code != DFT_FINDING_ONE_BYTE)
+        return dft_finding_say(&finding->title, "small %s", nouns[unit->flow]);
+    return dft_finding_say(&finding->title, is_stream(unit) ? "characters %s a stream without buffer" : "1-byte %s",
+                           !is_stream(unit)                   ? nouns[unit->flow]
+                           : unit->flow == DFT_FLOW_STREAM_IN ? "from"
+                                                              : "to");
+}
+
+static int say_where(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
+{
+    uint64_t ops = dft_flow_ops(sum->most->flow);
+    const struct dft_group *file = sum->most->group ? find_file(facts, sum->most) : NULL;
+
+    if (!sum->most->group)
+        return 0;
+    finding->where = file ? dft_facts_text(&facts->answers[DFT_FACT_FILES], file, DFT_BY_FILE)
+                          : dft_facts_text(&facts->answers[DFT_FACT_PATTERNS], sum->most->group, DFT_BY_PATTERN);
+    if (!finding->where)
+        return -1;
+    finding->line =
+        file ? dft_facts_line(facts, file->key.file, ops) : dft_facts_line_of_pattern(facts, sum->most->pattern, ops);
+    return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
+}
+
+static int say_order(struct dft_finding *finding, const struct sum *sum, const struct dft_size_sum *all)
+{
+    char share[DFT_TEXT_ROOM];
+
+    if (is_stream(sum->most) || !all->placed)
+        return 0;
+    if (all->in_order >= all->placed - all->placed / 100)
+        return dft_finding_say(&finding->evidence, ", all sequential");
+    return dft_finding_say(&finding->evidence, ", %s sequential", dft_text_share(share, all->in_order, all->placed));
+}
+
+static const char *round_bytes(char *capacity, uint64_t bytes)
+{
+    if (bytes < 1024 || bytes % 1024)
+        return dft_text_bytes(capacity, bytes);
+    snprintf(capacity, DFT_TEXT_ROOM, "%llu KiB", (unsigned long long)bytes / 1024);
+    return capacity;
+}
+
+static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, const struct sum *sum)
+{
+    const struct dft_size_sum *all = &sum->most->sums[sum->size];
+    uint64_t request = dft_limit(rules, sum->most->flow == DFT_FLOW_WRITE ? DFT_LIMIT_SMALL_WRITES_REQUEST
+                                                                          : DFT_LIMIT_SMALL_READS_REQUEST);
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    int rc = say_where(rules->facts, finding, sum);
+
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s %s of %s", dft_text_count(a, all->calls), nouns[sum->most->flow],
+                             dft_text_bytes(b, (all->bytes + all->calls / 2) / all->calls));
+    if (!rc)
+        rc = say_order(finding, sum, all);
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s calls",
+                             dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
+                             round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request));
+    if (!rc && sum->units > 1)
+        rc = dft_finding_say(&finding->evidence, "; and other files, %s in all", dft_text_ns(a, sum->lost_ns));
+    return rc;
+}
+
+static int say_sure(struct dft_rules *rules, const struct dft_size_units *units, struct dft_finding *finding,
+                    const struct sum *sum)
+{
+    const struct dft_size_sum *all = &sum->most->sums[sum->size], *large = &units->large[sum->most->flow];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    finding->sure = DFT_SURE_HIGH;
+    if (sum->yardstick == DFT_YARD_SAME_FILES)
+        return dft_finding_say(&finding->why_sure, "larger requests of the same files were faster by so much");
+    if (all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED))
+        return dft_finding_say(&finding->why_sure, "%s a call: memory answers, and what costs is the calls themselves",
+                               dft_text_ns(a, all->time_ns / all->calls));
+    finding->sure = DFT_SURE_MEDIUM;
+    if (sum->yardstick == DFT_YARD_SAME_RUN)
+        return dft_finding_say(&finding->why_sure, "larger requests moved %s in %s, but on other files",
+                               dft_text_bytes(a, large->bytes), dft_text_ns(b, large->time_ns));
+    return dft_finding_say(&finding->why_sure, "%s a call: storage answers, and a larger request may take longer",
+                           dft_text_ns(a, all->time_ns / all->calls));
+}
+
+static int look(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code)
+{
+    struct dft_finding *finding;
+    struct sum sum = {0};
+    char gain[DFT_TEXT_ROOM];
+    int rc;
+
+    add_units(rules, units, code, &sum);
+    if (!sum.most || sum.calls < dft_limit(rules, DFT_LIMIT_ONE_BYTE_CALLS))
+        return 0;
+    rc = dft_rules_add(rules, code, sum.lost_ns, rules->facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = sum.calls;
+    finding->bytes = sum.bytes;
+    finding->when = dft_facts_when(rules->facts, sum.ops, sum.sizes, &finding->from_ns, &finding->to_ns);
+    rc = say_title(finding, code, sum.most);
+    if (!rc)
+        rc = say_evidence(rules, finding, &sum);
+    if (!rc)
+        rc = say_sure(rules, units, finding, &sum);
+    if (!rc)
+        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, sum.lost_ns));
+    return rc;
+}
+
+int dft_rule_sizes(struct dft_rules *rules)
+{
+    static const enum dft_finding_code codes[] = {DFT_FINDING_ONE_BYTE, DFT_FINDING_SMALL_READS,
+                                                  DFT_FINDING_SMALL_WRITES, DFT_FINDING_STREAM};
+    struct dft_size_units units;
+    int rc = dft_sizes_collect(rules->facts, dft_limit(rules, DFT_LIMIT_SMALL_READS_REQUEST), &units);
+
+    for (size_t i = 0; !rc && i < sizeof codes / sizeof *codes; i++)
+        rc = look(rules, &units, codes[i]);
+    dft_sizes_fini(&units);
+    return rc;
+}

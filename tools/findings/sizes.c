@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Collects reads and writes by the size of their requests, and estimates what larger ones would save. */
+#include "findings/sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define OP(op)     (UINT64_C(1) << (op))
+#define MEASURED   (UINT64_C(1) << 20) /* bytes; a rate of fewer says little */
+#define COPY_A_NS  2u                  /* bytes: memory is copied at 2 GB/s at least */
+#define STREAM_NS  20u                 /* a call of a stream that finds its data in the buffer */
+#define CHARACTERS 2u                  /* the size class of 1 byte */
+
+uint64_t dft_flow_ops(enum dft_flow flow)
+{
+    static const uint64_t ops[DFT_FLOWS] = {OP(DFT_OP_READ) | OP(DFT_OP_PREAD), OP(DFT_OP_WRITE) | OP(DFT_OP_PWRITE),
+                                            OP(DFT_OP_FREAD) | OP(DFT_OP_FGETS), OP(DFT_OP_FWRITE) | OP(DFT_OP_FPUTS)};
+
+    return ops[flow];
+}
+
+static int is_stream(enum dft_flow flow)
+{
+    return flow == DFT_FLOW_STREAM_IN || flow == DFT_FLOW_STREAM_OUT;
+}
+
+static enum dft_flow flow_of(uint8_t op)
+{
+    unsigned flow = 0;
+
+    while (flow < DFT_FLOWS && !(dft_flow_ops((enum dft_flow)flow) >> op & 1))
+        flow++;
+    return (enum dft_flow)flow;
+}
+
+static struct dft_size_unit *find(struct dft_size_units *units, uint64_t pattern, enum dft_flow flow)
+{
+    for (size_t i = 0; i < units->count; i++)
+        if (units->list[i].pattern == pattern && units->list[i].flow == flow)
+            return &units->list[i];
+    return NULL;
+}
+
+/* A burst of characters has no mean size of its own: what a stream moves without a size are characters. */
+static unsigned size_of(const struct dft_group *group, enum dft_flow flow)
+{
+    unsigned size = dft_facets_size_class(group->key.facets);
+
+    return is_stream(flow) && size < CHARACTERS ? CHARACTERS : size;
+}
+
+/* Streams go on where they are; a call without an offset (of a pipe) follows the one before, too. */
+static void add_order(struct dft_size_sum *sum, const struct dft_group *group, enum dft_flow flow, int has_access)
+{
+    const struct dft_metrics *m = &group->metrics;
+    uint8_t access = dft_facets_access(group->key.facets);
+    uint64_t apart = m->random + m->strided;
+
+    if (has_access)
+        apart = access == DFT_ACCESS_RANDOM || access == DFT_ACCESS_STRIDED ? m->data : 0;
+    sum->placed += m->data;
+    sum->in_order += is_stream(flow) ? m->data : m->data - (apart < m->data ? apart : m->data);
+}
+
+static int add(struct dft_size_units *units, const struct dft_group *group, uint64_t request, int has_access)
+{
+    enum dft_flow flow = flow_of(group->key.op);
+    struct dft_size_unit *unit;
+    struct dft_size_sum *sum;
+    unsigned size;
+
+    if (flow == DFT_FLOWS || dft_facets_err(group->key.facets))
+        return 0;
+    size = size_of(group, flow);
+    unit = find(units, group->key.file, flow);
+    if (!unit) {
+        if (DFT_ARRAY_PUSH(units->list, units->capacity, units->count,
+                           (struct dft_size_unit){
+                               .group = group->key.file ? group : NULL, .pattern = group->key.file, .flow = flow}))
+            return -1;
+        unit = &units->list[units->count - 1];
+    }
+    sum = &unit->sums[size];
+    sum->calls += group->metrics.count;
+    sum->time_ns += group->metrics.dur_sum;
+    sum->bytes += group->metrics.bytes;
+    add_order(sum, group, flow, has_access);
+    if (dft_size_class_low((uint8_t)size) < request)
+        return 0;
+    units->large[flow].time_ns += group->metrics.dur_sum;
+    units->large[flow].bytes += group->metrics.bytes;
+    return 0;
+}
+
+static void add_opens(struct dft_size_units *units, const struct dft_group *group)
+{
+    int is_open = group->key.op == DFT_OP_OPEN || group->key.op == DFT_OP_FOPEN;
+
+    for (size_t i = 0; is_open && i < units->count; i++)
+        if (units->list[i].pattern == group->key.file)
+            units->list[i].opens += group->metrics.count - group->metrics.errors;
+}
+
+int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units)
+{
+    int by_pattern = facts->has_file_ops && dft_facts_has(facts, DFT_FACT_PATTERNS), rc = 0;
+    const struct dft_answer *answer = &facts->answers[by_pattern ? DFT_FACT_PATTERNS : DFT_FACT_CALLS];
+
+    memset(units, 0, sizeof *units);
+    for (uint32_t i = 0; !rc && i < answer->count; i++)
+        rc = add(units, &answer->groups[i], request, !by_pattern);
+    for (uint32_t i = 0; !rc && i < answer->count; i++)
+        add_opens(units, &answer->groups[i]);
+    if (rc)
+        dft_sizes_fini(units);
+    return rc;
+}
+
+void dft_sizes_fini(struct dft_size_units *units)
+{
+    free(units->list);
+    memset(units, 0, sizeof *units);
+}
+
+static struct dft_size_sum large_of(const struct dft_size_unit *unit, uint64_t request)
+{
+    struct dft_size_sum large = {0};
+
+    for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++) {
+        if (dft_size_class_low((uint8_t)size) < request)
+            continue;
+        large.bytes += unit->sums[size].bytes;
+        large.time_ns += unit->sums[size].time_ns;
+    }
+    return large;
+}
+
+uint64_t dft_sizes_lost(const struct dft_size_units *units, const struct dft_size_unit *unit, unsigned size,
+                        uint64_t request, uint64_t tiny, enum dft_yardstick *yardstick)
+{
+    const struct dft_size_sum *sum = &unit->sums[size];
+    struct dft_size_sum own = large_of(unit, request), run = units->large[unit->flow];
+    double best, moved = (double)sum->bytes;
+
+    *yardstick = DFT_YARD_NONE;
+    if (!sum->calls || !sum->bytes || dft_size_class_low((uint8_t)size) >= request)
+        return 0;
+    if (own.bytes >= MEASURED && own.time_ns) {
+        *yardstick = DFT_YARD_SAME_FILES;
+        best = moved * (double)own.time_ns / (double)own.bytes;
+    } else if (run.bytes >= MEASURED && run.time_ns) {
+        *yardstick = DFT_YARD_SAME_RUN;
+        best = moved * (double)run.time_ns / (double)run.bytes;
+    } else if (dft_size_class_low((uint8_t)size) < tiny) { /* as many calls as are needed, as long as these */
+        *yardstick = DFT_YARD_CALLS;
+        best = moved / COPY_A_NS + (moved / (double)request + 1) * (double)sum->time_ns / (double)sum->calls;
+    } else {
+        return 0;
+    }
+    best += is_stream(unit->flow) ? (double)sum->calls * STREAM_NS : 0;
+    best = (double)sum->time_ns - best;
+    return best <= 0 ? 0 : (uint64_t)(best * (double)sum->in_order / (double)(sum->placed ? sum->placed : 1));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads and writes by the size of their requests, and what larger requests would save. */
+#ifndef DFT_SIZES_H
+#define DFT_SIZES_H
+
+#include "findings/facts.h"
+
+/* How data move: by calls of the kernel or of a stream, in or out. */
+enum dft_flow { DFT_FLOW_READ, DFT_FLOW_WRITE, DFT_FLOW_STREAM_IN, DFT_FLOW_STREAM_OUT, DFT_FLOWS };
+
+struct dft_size_sum {
+    uint64_t calls, time_ns, bytes;
+    uint64_t in_order, placed; /* accesses that follow the one before (or have no offset), of all */
+};
+
+/* One way of files that are alike (a pattern), or of all files where no answer tells them apart. */
+struct dft_size_unit {
+    const struct dft_group *group; /* one of the pattern's; NULL: all files */
+    uint64_t pattern;
+    uint64_t opens;
+    struct dft_size_sum sums[DFT_SIZE_CLASSES];
+    enum dft_flow flow;
+};
+
+struct dft_size_units {
+    struct dft_size_unit *list;
+    size_t count, capacity;
+    /* bytes and time of large requests of the run, by flow: what its files can reach */
+    struct dft_size_sum large[DFT_FLOWS];
+};
+
+/* What a size class of a unit costs more than as larger requests. */
+enum dft_yardstick { DFT_YARD_NONE, DFT_YARD_SAME_FILES, DFT_YARD_SAME_RUN, DFT_YARD_CALLS };
+
+uint64_t dft_flow_ops(enum dft_flow flow);
+/* Returns 0 or -ENOMEM. */
+int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units);
+void dft_sizes_fini(struct dft_size_units *units);
+/* Time that requests of this size class lose against requests of `request` bytes, by the yardstick that is used. */
+uint64_t dft_sizes_lost(const struct dft_size_units *units, const struct dft_size_unit *unit, unsigned size,
+                        uint64_t request, uint64_t tiny, enum dft_yardstick *yardstick);
+
+#endif
