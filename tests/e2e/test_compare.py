@@ -3,9 +3,10 @@
 """Two runs of real programs, compared: one that moves more, one with more calls, one without some, one unchanged."""
 
 import json
+import re
 import sys
 
-from tracing import Tests, compile_program, dftmerge, dump, equal, run, tracing, true
+from tracing import Tests, compile_program, dftmerge, dump, environment, equal, run, tracing, true
 
 tests = Tests()
 
@@ -56,7 +57,7 @@ def larger(directory):
         equal((ours["count"]["a"], ours["count"]["b"]), (24 * 23 * (ranks or 1),) * 2, "calls on checkpoints")
         equal(compare("--fail-over", "50%", "--metric", "bytes", "--name", "pwrite", b, a)[0], 0, "less is not worse")
         text = dftmerge("compare", a, b).out.decode()
-        true(pattern in text and "(x2048)" in text, text)
+        true(pattern in text and "(2048x)" in text, text)
 
 
 @tests.case
@@ -67,7 +68,7 @@ def another_call(directory):
     code, answer = compare("--fail-over", "0", "--metric", "count", a, b)
     sync = line(answer, "calls", name="fsync")
     equal((code, sync["count"]["a"], sync["count"]["b"], sync["count"]["spread"]), (1, 0, 20, "beyond"), "fsync")
-    equal(line(answer, "ranks", ranks="0-1")["count"]["b"] - line(answer, "ranks", ranks="0-1")["count"]["a"], 40, "per rank")
+    equal(sum(one["count"]["b"] - one["count"]["a"] for one in answer["ranks"]), 40, "of ranks, together or, as times differ, apart")
     true("only in B: " in dftmerge("compare", a, b).out.decode(), "said")
     code, answer = compare("--fail-over", "0", "--metric", "count", b, a)
     equal((code, answer["worse"]), (0, []), "less is not worse")
@@ -94,7 +95,7 @@ def aggregates_against_events(directory):
         equal({line[m]["spread"] for t in ("total", "calls", "files", "ranks") for line in answer[t] for m in ("count", "bytes")},
               {"same"}, "counts and bytes")
         true(answer["not_compared"].endswith(f"of processes of {who}"), answer["not_compared"])
-        text = dftmerge("compare", one, other).out.decode()
+        text = " ".join(dftmerge("compare", one, other).out.decode().split())
         true(answer["not_compared"] in text and not {"new", "gone", "beyond"} & set(text.split()), text)
 
 
@@ -108,6 +109,49 @@ def unchanged(directory):
     for table in ("total", "calls", "files", "ranks"):
         equal({one[m]["spread"] for one in answer[table] for m in ("count", "bytes")}, {"same"}, table)
     equal((compare("--fail-over", "0", a, a)[0], compare(a, a)[1]["same"]), (0, True), "itself")
+
+
+def ranks_job(directory, name, ranks, slow):
+    """Ranks that write side by side; `slow`: the rank whose writes take 5 ms more from 0.2 s on, or -1."""
+    program, library = directory / "rank_writes", directory / "slow_writes.so"
+    if not program.exists():
+        compile_program("rank_writes.c", program)
+        compile_program("slow_writes.c", library, "-shared", "-fPIC", "-ldl")
+    (directory / name / "work").mkdir(parents=True)
+    env = tracing(directory / name / "out" / "t")
+    env.update(LD_PRELOAD=f"{env['LD_PRELOAD']}:{library}", SLOW_AT="0.2", SLOW_MS="5")
+    done = run([program, directory / name / "work", ranks, 400, slow], env=env)
+    equal(done.code, 0, f"exit code of {name}")
+    return directory / name / "out"
+
+
+@tests.case
+def one_slow_rank(directory):
+    """One rank of few whose writes are slow since a time is named, with what a call costs, by `ranks` and by `compare`."""
+    for count, slow, sure in ((2, 1, "medium"), (3, 0, "high"), (4, 2, "high")):
+        good, bad = (ranks_job(directory, f"{name}{count}", count, rank) for name, rank in (("good", -1), ("bad", slow)))
+        text = " ".join(dftmerge("ranks", bad).out.decode().split())
+        found = re.match(rf"rank {slow} of {count} \(\S+\) is slow since \+(\d\.\d+) s in write below (\S+): ([\d.]+) ms a call against "
+                         r"[\d.]+ us; the job ran [\d.]+ s, without that [\d.]+ (ms|s) at best evidence ", text)
+        true(found and 0.15 < float(found[1]) < 1 and 4 < float(found[3]) < 50 and found[2].endswith(f"bad{count}/work"), text)
+        true(f"how sure {sure}: " in text, text)
+        text = " ".join(dftmerge("compare", good, bad, env=environment(COLUMNS="400")).out.decode().split())
+        true(re.match(rf"B takes \d+x as long as A in I/O: .* in write of \S+: \S+ \S+; rank {slow} of {count} alone(?: since about "
+                      r"\+\d\.\d+ s)?: [\d.]+ ms a call against [\d.]+ us in A; the job ran [\d.]+ s instead of [\d.]+ (ms|s) evidence as many "
+                      r"calls, and as many bytes how sure medium: ", text), text)
+        true("none stands out" not in text and "with one run a side nothing is known about the spread between runs" in text, text)
+        healthy = dftmerge("ranks", good).out.decode()
+        true("is slow since" not in healthy or "how sure  low" in healthy, healthy)
+
+
+@tests.case
+def other_programs(directory):
+    """Runs of different programs are compared, and it is said that they are different."""
+    a = trace(directory, "checkpoints_", 2, 5, 512)
+    b = ranks_job(directory, "writes", 2, -1)
+    text = " ".join(dftmerge("compare", a, b).out.decode().split())
+    true("these are different programs: A is checkpoints, run 1 of B is rank_writes" in text, text)
+    true("different programs" not in dftmerge("compare", a, a).out.decode(), "the same one")
 
 
 if __name__ == "__main__":

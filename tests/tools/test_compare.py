@@ -7,8 +7,12 @@ import csv
 import fractions
 import io
 import json
+import math
 import random
+import re
 import shutil
+import statistics
+import subprocess
 
 from tooltest import CLASSES, DATA, counts, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
 
@@ -178,7 +182,8 @@ def expect_table(lines, runs, key, most, kind=None):
         own = {k: v for k, v in line.items() if k not in MEASURES and k != "alone"}
         want = item(members[json.dumps(own)], *([kind] if kind else []))
         for measure in MEASURES:
-            got = line[measure]
+            got = dict(line[measure])
+            assert [got.pop(key) for key in ("a_range", "b_range", "sure")] == [None] * 3, line  # of one run a side nothing is known
             if got["percent"] is not None:
                 assert abs(got["percent"] - want[measure]["percent"]) < 1e-9
                 got = dict(got, percent=want[measure]["percent"])
@@ -205,8 +210,9 @@ def agrees(a, b, *options, **more):
 # --- traces of chosen durations --------------------------------------------------------------------------------------------
 
 
-def write(directory, processes, name="a"):
-    """processes: one list of calls each: (name, file or None, start us, duration us, bytes or None); ranks 0, 1, ..."""
+def write(directory, processes, name="a", at=0):
+    """processes: one list of calls each: (name, file or None, start us, duration us, bytes or None); ranks 0, 1, ...
+    at: seconds later."""
     directory.mkdir(parents=True, exist_ok=True)
     for rank, calls in enumerate(processes):
         lines, files = [], {}
@@ -223,7 +229,7 @@ def write(directory, processes, name="a"):
             if moved is not None:
                 arguments["ret"] = moved
             lines.append(json.dumps({"id": i, "name": call, "cat": "POSIX", "pid": 100 + rank, "tid": 1, "ph": "X",
-                                     "ts": T0 + start, "dur": duration, "args": arguments}))
+                                     "ts": T0 + at * 1_000_000 + start, "dur": duration, "args": arguments}))
         (directory / f"{name}{rank}.pfw").write_text("\n".join(lines))
     return directory
 
@@ -231,6 +237,11 @@ def write(directory, processes, name="a"):
 def steady(seed, n=200, mean=100, call="read", file="/data/in", moved=4096, step=1000):
     chance = random.Random(seed)
     return [(call, file, i * step, round(mean * (0.5 + chance.random())), moved) for i in range(n)]
+
+
+def told(*arguments, **more):
+    """What the text says, in one line."""
+    return " ".join(dftmerge("compare", *arguments, **more).out.decode().split())
 
 
 def line_of(answer, table, **key):
@@ -320,8 +331,10 @@ def one_alone(where):
         assert abs(out["times"] - times) < 0.1 * times
         assert [line["ranks"] for line in answer["ranks"]] == ["2", "0-1,3"]
         assert line_of(answer, "ranks", ranks="0-1,3")["time_ns"]["spread"] in ("within", "same")
-        text = dftmerge("compare", "--no-index", a, b).out.decode()
-        assert "   in rank 2 of 4 alone: its calls take " in text and "within the spread of the runs" not in text, text
+        text = told("--no-index", a, b)
+        costs_ = re.search(r"; rank 2 of 4 alone: ([\d.]+) (ms|us) a call against ([\d.]+) us in A", text)
+        assert costs_ and abs(float(costs_[1]) * {"ms": 1000, "us": 1}[costs_[2]] / float(costs_[3]) - times) < 0.1 * times, text
+        assert "how sure medium: rank 2's calls cost more than any of A in 8 slices of time at least; with one run a side" in text, text
         back = line_of(compare("--no-index", b, a), "total")
         assert back["time_ns"]["spread"] == "beyond" and back["alone"]["in"] == "a", back
     # Too little of it to be sure: it is not told that it is within the spread.
@@ -346,8 +359,9 @@ def too_small_to_matter(where):
         answer, _ = agrees(a, b, "--no-index")
         assert line_of(answer, "total")["time_ns"]["spread"] == spread, mean
         assert line_of(answer, "total")["count"]["spread"] == "same"
-    text = dftmerge("compare", "--no-index", a, where / "100030").out.decode()
-    assert "B takes as long as A in I/O: " in text and "beyond" not in text, text
+    text = told("--no-index", a, where / "100030")
+    assert text.startswith("B takes as long as A in I/O: ") and "beyond" not in text, text
+    assert "how sure low: within the spread of the runs themselves; with one run a side nothing is known about" in text, text
 
 
 def more_and_other_calls(where):
@@ -357,14 +371,14 @@ def more_and_other_calls(where):
     b = write(where / "b", [steady(2, n=400, step=500) + [("fsync", "/data/out", 300_000, 9000, None)]])
     answer, _ = agrees(a, b, "--fail-over", "10", "--no-index", expect=1)
     read, new, gone = (line_of(answer, "calls", name=n) for n in ("read", "fsync", "unlink"))
-    assert read["count"] == {"a": 200, "b": 400, "percent": 100.0, "spread": "beyond"}
+    assert read["count"] == {"a": 200, "b": 400, "percent": 100.0, "spread": "beyond", "a_range": None, "b_range": None, "sure": None}
     assert read["time_ns"]["spread"] == "beyond" and read["bytes"]["spread"] == "beyond"
     assert new["count"]["a"] == 0 and new["time_ns"]["spread"] == "beyond" and new["time_p50_ns"]["a"] is None
     assert gone["count"]["b"] == 0 and gone["time_ns"]["spread"] == "beyond"
     assert {w.get("name") for w in answer["worse"] if w["table"] == "calls"} == {"read", "fsync"}
-    text = dftmerge("compare", "--no-index", a, b).out.decode()
+    text = told("--no-index", a, b)
     assert "only in B: fsync (1)" in text and "only in A: unlink (20)" in text, text
-    assert "calls: 220 -> 401 (+82 %)" in text
+    assert "evidence calls: 220 -> 401 (+82 %); bytes: 800 KiB -> 1.56 MiB (+100 %); only" in text, text
     answer = compare("--fail-over", "10", "--metric", "count", "--no-index", a, b, expect=1)
     assert {w.get("name") for w in answer["worse"] if w["table"] == "calls"} == {"read"}  # one fsync is nothing
 
@@ -375,8 +389,8 @@ def too_little_to_tell(where):
     b = write(where / "b", [steady(2, n=5, mean=500)])
     answer, _ = agrees(a, b, "--fail-over", "10", "--no-index")
     assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "unknown"
-    text = dftmerge("compare", "--no-index", a, b).out.decode()
-    assert "cannot be told" in text and "?" in text
+    text = told("--no-index", a, b)
+    assert "how sure low: whether by chance cannot be told" in text and " ? " in text, text
     lossy = make(where / "lossy", lossy=1, seed=2)
     answer = compare(make(where / "whole"), lossy)
     assert line_of(answer, "calls", name="read")["count"]["spread"] == "unknown" and answer["b"]["lossy"]
@@ -406,15 +420,15 @@ def where_it_is(where):
     def calls(directory, cost):
         return [("open", f"{directory}/ckpt-{i}", 1000 * i, cost + i % 7, None) for i in range(100)] + steady(3)
     a, b = write(where / "a", [calls("/w/a", 50)]), write(where / "b", [calls("/w/b", 400)])
-    text = dftmerge("compare", "--no-index", a, b).out.decode()
-    assert "slower in I/O" in text or "times as long in I/O" in text
-    assert "nearly all in open of .../ckpt-#: +35.0 ms" in text and "beyond the spread" in text, text
+    text = told("--no-index", a, b)
+    assert re.match(r"B takes 2\.\dx as long as A in I/O: [\d.]+ ms against [\d.]+ ms \(\+[\d.]+ ms\), nearly all in open of .../ckpt-#: "
+                    r"\+35\.0 ms", text) and "how sure medium: beyond the spread" in text, text
     more = write(where / "c", [calls("/w/b", 400)[:100] + [("read", "/w/big", 500, 30000, None)]])
     less = write(where / "d", [calls("/w/b", 50)[:100] + [("read", "/w/big", 500, 60000, None)]])
-    text = dftmerge("compare", "--no-index", more, less).out.decode()
+    text = told("--no-index", more, less)
     assert "the most in open of /w/b/ckpt-#: -35.0 ms, while others took more" in text, text
-    back = dftmerge("compare", "--no-index", b, a).out.decode()
-    assert "faster in I/O" in back and "nearly all in open of .../ckpt-#: -35.0 ms" in back, back
+    back = told("--no-index", b, a)
+    assert "faster than A in I/O" in back and "nearly all in open of .../ckpt-#: -35.0 ms" in back, back
 
 
 def groups_of_ranks(where):
@@ -460,7 +474,7 @@ def what_both_know(where):
         answer = compare(where / a, where / b)
         assert answer["same"] and answer["not_compared"].endswith(f"no events were kept of processes of {who}"), (a, b)
         text = dftmerge("compare", where / a, where / b).out.decode()
-        assert answer["not_compared"] in text and not {"new", "gone"} & set(text.split()), text
+        assert answer["not_compared"] in " ".join(text.split()) and not {"new", "gone"} & set(text.split()), text
     whole = compare(where / "all1", where / "all2")
     assert whole["not_compared"] is None
     for a, b in (("rows1", "all2"), ("all1", "rows2"), ("mixed1", "all2")):
@@ -473,7 +487,7 @@ def what_both_know(where):
             unknown = [line[m] for m in MEASURES[3:]]
             assert all(u["spread"] == "unknown" and u["percent"] is None and None in (u["a"], u["b"]) for u in unknown), line
         text = dftmerge("compare", where / a, where / b).out.decode()
-        assert " in " in text and " of /" not in text.split("\n\n")[1], text
+        assert " in " in text and " of /" not in " ".join(text.partition("\n\n")[0].split()), text
         found = line_of(compare("--file", "*", where / a, where / b), "total")
         assert all(found[m][side] for m in ("count", "bytes") for side in "ab"), found
 
@@ -503,6 +517,128 @@ def csv_and_text(where):
         text = dftmerge("compare", where / "a", where / "b", env={"COLUMNS": str(width)}).out.decode()
         tables = text[text.index("\nCalls by"):]
         assert "\x1b" not in text and max(map(len, tables.splitlines())) <= width, (width, text)
+
+
+def repetition(where, name, number, mean, **more):
+    """A run of four ranks, a minute after the one before."""
+    return write(where / f"{name}{number}", [steady(1000 * mean + 10 * number + r, mean=mean, **more) for r in range(4)],
+                 at=60 * (number + (30 if name == "b" else 0)))
+
+
+def judged(a, b):
+    """The verdict on values of repetitions, and how sure it is; a second time."""
+    medians, width = [statistics.median(v) for v in (a, b)], max(max(v) - min(v) for v in (a, b))
+    least, distance, chance = min(len(a), len(b)), abs(medians[1] - medians[0]), 2 / math.comb(len(a) + len(b), len(a))
+    if len({*a, *b}) == 1:
+        return "same", None
+    if distance <= width or max(min(a), min(b)) <= min(max(a), max(b)):
+        return "within", "high" if least >= 5 else "medium" if least >= 3 else "low"
+    high, medium = (least >= 3 and distance >= 5 * width) or chance < 0.01, least >= 3 or (least >= 2 and distance >= 5 * width)
+    return "beyond", "high" if high else "medium" if medium else "low"
+
+
+def repetitions(where):
+    """Several runs a side: medians, ranges and verdicts are those of the single runs, in whatever order."""
+    a = [repetition(where, "a", i, 100) for i in range(5)]
+    b = [repetition(where, "b", i, 133) for i in range(4)]
+    same = [repetition(where, "c", i, 100) for i in range(5, 8)]
+    single = {path: compare("--no-index", path, path) for path in (*a, *b, *same)}
+
+    def of(path, measure, key):
+        return next(line[measure]["a"] for line in single[path][key] if key != "files" or line["pattern"] == "/data/in")
+    seen = set()
+    for left, right in ((a[:3], b[:3]), (a[:3], same), (a, b), (a[:2], b[:2]), (a[:1], b[:3]), (b[:3], a[:3]), (a[2::-1], b[2::-1])):
+        answer = compare("--no-index", *left, "--", *right)
+        assert [[run["paths"] for run in answer[side]["repetitions"]] for side in "ab"] == [[[str(p)] for p in s] for s in (left, right)]
+        for measure in MEASURES:
+            for key in ("total", "calls", "files"):
+                got = answer[key][0][measure]
+                values = [[of(path, measure, key) for path in side] for side in (left, right)]
+                assert (got["a_range"], got["b_range"]) == tuple([min(v), max(v)] for v in values), (measure, key, got)
+                assert all(abs(got[side] - statistics.median(v)) <= 0.5 for side, v in zip("ab", values)), (measure, key, got, values)
+                spread, sure = judged(*values)
+                assert got["spread"] == spread and sure in (None, got["sure"]), (measure, key, got, values)
+        times = sorted(run["time_ns"] for run in answer["a"]["repetitions"])
+        middle = next(run for run in answer["a"]["repetitions"] if run["time_ns"] == times[(len(times) - 1) // 2])
+        assert answer["a"]["paths"] == middle["paths"]
+        total = answer["total"][0]["time_ns"]
+        assert answer["sure"] == total["sure"], answer["why_sure"]
+        seen.add((len(left), len(right), total["spread"], total["sure"]))
+    assert {(3, 3, "beyond", "high"), (5, 4, "beyond", "high"), (3, 3, "within", "medium")} <= seen, seen
+    assert {(n, m, spread) for n, m, spread, _ in seen} >= {(2, 2, "beyond"), (1, 3, "beyond")}, seen
+    text = told("--no-index", *a[:3], "--", *b[:3])
+    assert re.match(r"B is \d\d % slower than A in I/O: ", text) and re.search(
+        r"how sure high: 3 runs of A against 3 of B: the medians are [\d.]+ ms apart, those of . alone differ by [\d.]+ ms at most; chance "
+        r"alone parts as many like that in 10 % of cases", text), text
+    assert re.search(r"A \S+/a0, \S+/a1, \S+/a2 3 runs; the one in the middle has 4 processes, ", text), text
+    text = told("--no-index", *a[:3], "--", *same)
+    assert text.startswith("A and B do not differ in I/O by more than runs do: ") and " alone differ by " in text, text
+    assert "of one run of A nothing is known about its spread" in told("--no-index", a[0], "--", *b[:2])
+    # What fails is what the repetitions say; options stand anywhere.
+    assert compare(*a[:3], "--no-index", "--", "--fail-over", "10%", *b[:3], "--metric", "time", expect=1)["worse"]
+    assert not compare("--no-index", *a[:3], "--", *same, "--fail-over", "0")["worse"]
+
+
+def calls_of_some_repetitions(where):
+    """A call that one repetition of a side makes is none of its side's; one that all make is. Directories of each run are the same."""
+    def job(i, directory, extra):
+        return [steady(i, n=50) + [("write", f"/scratch/{directory}/ckpt-{k}", 60_000 + 100 * k, 10 + k, 10) for k in range(6)] + extra]
+    odd = [("unlink", "/tmp/x", 90_000, 40, None)]
+    a = [write(where / f"a{i}", job(i, f"base{'xyz'[i]}", odd if i == 1 else []), at=60 * i) for i in range(3)]
+    b = [write(where / f"b{i}", job(10 + i, f"new{'xyz'[i]}", [("fsync", "/data/out", 95_000, 50 + i, None)]), at=300 + 60 * i)
+         for i in range(3)]
+    answer = compare("--no-index", *a, "--", *b)
+    unlink, fsync = (line_of(answer, "calls", name=name) for name in ("unlink", "fsync"))
+    assert (unlink["count"]["a"], unlink["count"]["a_range"], unlink["count"]["spread"]) == (0, [0, 1], "within"), unlink
+    assert (fsync["count"]["b"], fsync["count"]["b_range"], fsync["count"]["spread"]) == (1, [1, 1], "beyond"), fsync
+    patterns = {line["pattern"]: (line["count"]["a_range"], line["count"]["b_range"]) for line in answer["files"]}
+    assert patterns[".../ckpt-#"] == ([6, 6], [6, 6]), patterns
+    assert "only in B: fsync (1)" in answer["evidence"] and "unlink" not in answer["evidence"], answer["evidence"]
+
+
+def parts_and_repetitions(where):
+    """Paths whose processes lived together are one run; --parts says it of all; a path twice counts once."""
+    job = [steady(i) for i in range(4)]
+    whole = write(where / "whole", job)
+    for rank in range(4):
+        (where / f"node{rank}").mkdir()
+        shutil.copy(whole / f"a{rank}.pfw", where / f"node{rank}")
+    nodes, later = [where / f"node{rank}" for rank in range(4)], write(where / "later", job, at=60)
+    answer = compare("--no-index", *nodes, "--", whole)
+    assert answer["same"] and [run["paths"] for run in answer["a"]["repetitions"]] == [[str(path) for path in nodes]]
+    answer = compare("--no-index", *nodes, later, "--", whole)
+    assert [len(run["paths"]) for run in answer["a"]["repetitions"]] == [4, 1]
+    assert " + ".join(map(str, nodes)) + ", " + str(later) in told("--no-index", *nodes, later, "--", whole)
+    answer = compare("--no-index", "--parts", whole, later, "--", whole)
+    assert len(answer["a"]["repetitions"]) == 1 and answer["total"][0]["count"]["a"] == 2 * answer["total"][0]["count"]["b"]
+    answer = compare("--no-index", whole, whole, "--", later)
+    assert len(answer["a"]["repetitions"]) == 1 and answer["total"][0]["count"]["a"] == answer["total"][0]["count"]["b"]
+    done = run(DFTMERGE, "compare", *[whole] * 65, "--", later)
+    assert done.code == 2 and "64 repetitions at most" in done.err and "--parts" in done.err, done
+
+
+def it_says_what_is_odd(where):
+    """A side without traces is named; the same path on both sides; what is missing; a narrow terminal, and a pipe that is closed."""
+    a, b = (write(where / name, [steady(i + 5 * n) for i in range(3)], at=60 * n) for n, name in enumerate(("a", "b")))
+    (where / "empty").mkdir()
+    for arguments, side in (((a, where / "empty"), "B"), ((a, b, "--", b, where / "empty"), "B"), ((where / "empty", "--", b), "A")):
+        done = run(DFTMERGE, "compare", *arguments)
+        assert done.code == 1 and f"that is of side {side}: {where / 'empty'}" in done.err and not done.out, done
+    assert "is on both sides" in run(DFTMERGE, "compare", "--no-index", a, "--", a, b).err
+    assert "is on both sides" not in run(DFTMERGE, "compare", "--no-index", a, b).err
+    for width in ("20", "60", "80", "200"):
+        done = run(DFTMERGE, "compare", "--no-index", a, b, env={"COLUMNS": width, "LANG": "C"})
+        lines = done.out.decode("ascii").splitlines()
+        prose = lines[:lines.index("Calls by change")]
+        longest = max(len(word) for line in prose for word in line.split())
+        assert done.code == 0 and max(map(len, prose)) <= max(int(width) if width != "20" else 100, 10 + longest), (width, prose)
+    closed = subprocess.run(f"'{DFTMERGE}' compare --no-index '{a}' '{b}' | true", shell=True, stderr=subprocess.PIPE, check=False)
+    assert b"Broken" not in closed.stderr or b"standard output" in closed.stderr, closed.stderr
+    broken = where / "broken"
+    shutil.copytree(b, broken)
+    (broken / "a1.pfw").write_bytes(b"\x1f\x8b\x00no gzip")
+    answer = compare("--no-index", a, broken, expect=1)
+    assert answer["b"]["lossy"] and answer["sure"] == "low" and "something is missing from the traces" in answer["why_sure"], answer["why_sure"]
 
 
 def more_files_than_fit(where):
@@ -556,5 +692,6 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, more_files_than_fit, filters,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, repetitions, calls_of_some_repetitions, parts_and_repetitions,
+          it_says_what_is_odd, more_files_than_fit, filters,
           usage])

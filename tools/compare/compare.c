@@ -16,6 +16,7 @@
 /* What the options of compare alone say; [2]: of A, of B. */
 struct asked {
     const char *fail_over, *metric, *jobs[2], *runs[2];
+    int parts;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -54,41 +55,57 @@ static int parse_failing(struct dft_comparison *comparison, const struct asked *
     return 0;
 }
 
-/* Position of the "--" between the paths of A and B, or argc. */
-static int find_divider(int argc, char **argv)
-{
-    int at = 1;
+/* Stands for the first "--" while options are parsed, which may stand behind it, too. */
+static char divider[] = "\001--";
 
-    while (at < argc && strcmp(argv[at], "--"))
-        at++;
-    return at;
+/* Makes of the first "--" of argv a path. getopt_long leaves the order of paths as it is. */
+static void mark_divider(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--")) {
+            argv[i] = divider;
+            return;
+        }
+}
+
+/* How many paths are A's; -1: it cannot be told. */
+static int paths_of_a(const struct dft_options *options)
+{
+    for (int i = 0; i < options->source.npaths; i++)
+        if (!strcmp(options->source.paths[i], divider))
+            return i && i + 1 < options->source.npaths ? i : -1;
+    return options->source.npaths == 2 ? 1 : -1;
 }
 
 /* Which paths are A's and which B's. The lists of the filter belong to `options` alone. */
-static int divide(struct dft_comparison *comparison, const struct asked *asked, const struct dft_options *options,
-                  int argc, char **argv, int at)
+static int divide(struct dft_options sides[2], const struct asked *asked, const struct dft_options *options)
 {
-    struct dft_compared_run *runs = comparison->runs;
+    int n = paths_of_a(options), gap = n > 0 && !strcmp(options->source.paths[n], divider);
 
-    runs[0].options = runs[1].options = *options;
+    if (n < 0) {
+        fprintf(stderr, "dftmerge compare: two sides are needed: A B, or A1 A2 A3 -- B1 B2 B3 with repetitions\n"
+                        "dftmerge compare: see `dftmerge compare --help`\n");
+        return -EINVAL;
+    }
     for (int side = 0; side < 2; side++) {
+        sides[side] = *options;
         if (asked->jobs[side])
-            runs[side].options.source.jobs = asked->jobs[side];
+            sides[side].source.jobs = asked->jobs[side];
         if (asked->runs[side])
-            runs[side].options.source.runs = asked->runs[side];
+            sides[side].source.runs = asked->runs[side];
     }
-    if (at < argc) {
-        runs[1].options.source.paths = argv + at + 1;
-        runs[1].options.source.npaths = argc - at - 1;
-    } else if (options->source.npaths == 2) {
-        runs[0].options.source.npaths = runs[1].options.source.npaths = 1;
-        runs[1].options.source.paths++;
-    }
-    if (runs[0].options.source.npaths && runs[1].options.source.npaths && (at < argc || options->source.npaths == 2))
-        return 0;
-    fprintf(stderr, "dftmerge compare: two runs are needed: A B, or A... -- B... where a run lies in several places\n"
-                    "dftmerge compare: see `dftmerge compare --help`\n");
-    return -EINVAL;
+    sides[0].source.npaths = n;
+    sides[1].source.paths += n + gap;
+    sides[1].source.npaths -= n + gap;
+    for (int side = 0; side < 2; side++)
+        if (sides[side].source.npaths > (int)DFT_REPETITIONS_MAX && !asked->parts) {
+            fprintf(stderr,
+                    "dftmerge compare: %c has %d paths; %u repetitions at most. Where they are parts of one run, say "
+                    "--parts\n",
+                    side ? 'B' : 'A', sides[side].source.npaths, DFT_REPETITIONS_MAX);
+            return -EINVAL;
+        }
+    return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -113,74 +130,88 @@ static int answer(struct dft_comparison *comparison)
 /* All ranks of dftmerge-mpi ask; the answers are on rank 0. */
 static int compare(struct dft_comparison *comparison)
 {
-    int rc = 0;
+    int rc = dft_compared_order(comparison);
 
-    dft_runs_prepare(comparison->runs);
-    for (int side = 0; side < 2 && !rc; side++) {
-        struct dft_compared_run *run = &comparison->runs[side];
+    if (rc)
+        return rc;
+    dft_runs_prepare(comparison->runs, comparison->nruns);
+    for (uint32_t i = 0; i < comparison->nruns && !rc; i++) {
+        struct dft_compared_run *run = &comparison->runs[i];
 
         rc = dft_comm_agree(dft_job_collect(&run->job, run->source));
         if (!rc)
-            rc = dft_run_ask(run);
+            rc = dft_run_ask(run, i < 2);
     }
     if (!rc)
-        rc = dft_runs_ask_files(comparison->runs);
+        rc = dft_runs_ask_files(comparison->runs, comparison->nruns);
     if (!rc && !dft_comm_rank())
         rc = answer(comparison);
     dft_comm_broadcast(&comparison->nfailures, sizeof comparison->nfailures);
     return dft_comm_agree(rc);
 }
 
+static void items_fini(struct dft_compared_items *items, uint32_t nruns)
+{
+    for (uint32_t run = 0; items->cells && run < nruns; run++)
+        free(items->cells[run]);
+    dft_group_map_fini(&items->map);
+    free(items->items);
+    free(items->order);
+    free(items->cells);
+    free(items->ncells);
+    free(items->measured);
+}
+
 static void comparison_fini(struct dft_comparison *comparison)
 {
-    for (int t = 0; t < DFT_COMPARED_COUNT; t++) {
-        struct dft_compared_items *items = &comparison->tables[t];
-
-        dft_group_map_fini(&items->map);
-        free(items->items);
-        free(items->order);
-        free(items->cells[0]);
-        free(items->cells[1]);
-    }
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++)
+        items_fini(&comparison->tables[t], comparison->nruns);
     for (uint32_t i = 0; i < comparison->nrank_groups; i++)
         free(comparison->rank_groups[i].label);
-    dft_run_fini(&comparison->runs[0]);
-    dft_run_fini(&comparison->runs[1]);
-    dft_group_map_fini(&comparison->moved);
     dft_group_map_fini(&comparison->labels);
     free(comparison->directories);
-    free(comparison->of_moved);
     free(comparison->cut_of_label);
     free(comparison->rank_groups);
     free(comparison->group_of_rank);
     free(comparison->failures);
 }
 
-/* Both runs share the lists of the filter: the second one's end frees them, so the first is closed
- * by hand. */
-static int run_both(struct dft_comparison *comparison)
+/* Closes all runs, and says what is to be said of each. Returns the exit code. All share the lists of the
+ * filter, which `options` has. */
+static int close_runs(struct dft_comparison *comparison, struct dft_options *options, int code)
 {
-    struct dft_compared_run *runs = comparison->runs;
-    int code, rc, status;
+    int bad = 0;
 
-    runs[0].options.only_queries = runs[1].options.only_queries = 1;
-    if (dft_command_begin(&runs[0].options, &runs[0].source, &code))
-        return code;
-    if (dft_command_begin(&runs[1].options, &runs[1].source, &code)) {
-        dft_source_report(runs[0].source);
-        dft_source_close(runs[0].source);
-        return code;
+    for (uint32_t i = 0; i < comparison->nruns; i++) {
+        struct dft_compared_run *run = &comparison->runs[i];
+
+        dft_run_fini(run);
+        if (i + 1 == comparison->nruns) {
+            code = dft_command_end(options, run->source, code);
+        } else {
+            dft_source_report(run->source);
+            bad |= dft_source_status(run->source);
+            dft_source_close(run->source);
+        }
     }
-    rc = compare(comparison);
-    if (rc)
+    if (!comparison->nruns)
+        dft_options_fini(options);
+    free(comparison->runs);
+    return code ? code : bad ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
+static int run_all(struct dft_comparison *comparison, struct dft_options *options, const struct dft_options sides[2],
+                   int parts)
+{
+    int rc = dft_compared_open(comparison, sides, parts), code;
+
+    if (!rc)
+        rc = compare(comparison);
+    if (rc < 0)
         fprintf(stderr, "dftmerge compare: %s\n", strerror(-rc));
     code = rc || comparison->nfailures ? DFT_EXIT_BAD : DFT_EXIT_OK;
-    dft_source_report(runs[0].source);
-    status = dft_source_status(runs[0].source);
     comparison_fini(comparison);
-    dft_source_close(runs[0].source);
-    code = dft_command_end(&runs[1].options, runs[1].source, code);
-    return code ? code : status ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return close_runs(comparison, options, code);
 }
 
 static int run(int argc, char **argv)
@@ -196,23 +227,25 @@ static int run(int argc, char **argv)
          "only these jobs of B; both may lie in one directory: A and B the same"},
         {"run-a", 0, "LIST", &asked.runs[0], NULL, "only these runs of A, likewise"},
         {"run-b", 0, "LIST", &asked.runs[1], NULL, "only these runs of B"},
+        {"parts", 0, NULL, NULL, &asked.parts, "all paths of a side are parts of one run, not repetitions"},
         {0},
     };
-    struct dft_options options;
-    int code, at = find_divider(argc, argv);
+    struct dft_options options, sides[2];
+    int code;
 
-    if (dft_options_parse(&options, &dft_command_compare, own, at, argv, &code))
+    mark_divider(argc, argv);
+    if (dft_options_parse(&options, &dft_command_compare, own, argc, argv, &code))
         return code;
-    if (parse_failing(&comparison, &asked, options.sort) || divide(&comparison, &asked, &options, argc, argv, at)) {
+    if (parse_failing(&comparison, &asked, options.sort) || divide(sides, &asked, &options)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    return run_both(&comparison);
+    return run_all(&comparison, &options, sides, asked.parts);
 }
 
 const struct dft_command dft_command_compare = {
     .name = "compare",
-    .arguments = "A B  |  [OPTION...] A... -- B...",
+    .arguments = "A B  |  A1 A2 A3 -- B1 B2 B3",
     .brief = "two runs side by side: what changed, by how much, and is it more than chance",
     .details =
         "Compares calls, regions, patterns of files, and groups of ranks. In patterns\n"
@@ -229,6 +262,11 @@ const struct dft_command dft_command_compare = {
         "other run, in eight slices more than in any slice there, the change is beyond the spread (with fewer slices:\n"
         "\"?\"). A change of time by less than 0.5 % is always within it. Counts and bytes are exact: every change is one.\n"
         "What a whole run has in common, such as a busy file system, looks like a change of the program.\n"
+        "\n"
+        "With several runs a side (repetitions, before and behind --) numbers are medians, and the repetitions are the\n"
+        "yardstick: a change is beyond the spread where the ranges of A and B do not meet and the medians lie further\n"
+        "apart than the wider range is wide. Paths whose processes are of one run and lived at the same time are parts\n"
+        "of it, not repetitions. Options may stand anywhere.\n"
         "\n"
         "Of processes that kept no events it is not known which calls were made on which files, nor when. Then neither\n"
         "run is asked for that, and \"?\" stands for what one of them does not know.\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two runs side by side: what differs, by how much, and whether that is more than each run differs
- * within itself.
+ * within itself, or than repetitions of a run differ among themselves.
  *
  * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one
  * slice of time. A table of the comparison gathers them under its own keys (calls, regions,
@@ -17,6 +17,11 @@
  * cannot be told. Percentiles are judged in the same way, by those of the units. What a whole run
  * has in common, a busy file system or another machine, is not told apart from a change of the
  * program.
+ *
+ * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its runs, and the
+ * ranges of the runs are the yardstick (repeated.h), for counts and bytes too: what runs do within
+ * themselves decides nothing. The cells of an item are those of one run a side, the one with the median
+ * time in I/O. They are what says which process stands out, and which ranks do alike.
  *
  * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
  * run is also looked at by itself, where there are several. The process stands out where its calls
@@ -38,6 +43,8 @@
 
 #include "command/command.h"
 #include "compare/rank_test.h"
+#include "compare/repeated.h"
+#include "base/array.h"
 #include "query/group_map.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
@@ -49,6 +56,8 @@
 #define DFT_UNITS_MIN   DFT_RANK_TEST_MIN
 #define DFT_ALONE_TIMES 2
 #define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
+
+#define DFT_REPETITIONS_MAX 64u /* of a side */
 
 enum dft_measure {
     DFT_MEASURE_COUNT,
@@ -62,12 +71,14 @@ enum dft_measure {
 
 enum dft_spread { DFT_SPREAD_SAME, DFT_SPREAD_BEYOND, DFT_SPREAD_WITHIN, DFT_SPREAD_UNKNOWN };
 
-/* One number of both runs. */
+/* One number of both sides. */
 struct dft_change {
-    uint64_t value[2];
+    uint64_t value[2];        /* of several repetitions: the median */
+    uint64_t low[2], high[2]; /* ... the range; of one: the value */
     uint8_t known[2];
     uint8_t unsaid; /* a run has such calls, and does not know this number of them */
     uint8_t spread; /* enum dft_spread; what of it is not known is UNKNOWN */
+    uint8_t sure;   /* enum dft_repeated_sure, of several repetitions */
 };
 
 enum dft_compared {
@@ -92,6 +103,9 @@ struct dft_alone {
     uint32_t processes, count; /* that make the call in that run; how many of these stand out, 0: none */
     uint32_t who;              /* the costliest: as in a group's key */
     double times;              /* its cost against the mean of the other run */
+    double cost_ns, other_ns;  /* of a call: since it stands out, and in the other run */
+    uint64_t since_slice;      /* its first slice of time that cost more than any of the other run */
+    uint8_t has_since;         /* 0: it was so from its start, or there are no slices */
 };
 
 struct dft_item {
@@ -104,25 +118,43 @@ struct dft_item {
     struct dft_alone alone;
 };
 
+/* The numbers of an item in one run. */
+struct dft_measured_item {
+    uint64_t value[DFT_MEASURES];
+    uint8_t known[DFT_MEASURES];
+};
+
 struct dft_compared_items {
     struct dft_group_map map;
     struct dft_item *items; /* by number */
     uint32_t count;
-    uint32_t *order; /* those with the largest change first */
-    struct dft_cell *cells[2];
-    uint32_t ncells[2];
+    uint32_t *order;         /* those with the largest change first */
+    struct dft_cell **cells; /* by run, sorted by item */
+    uint32_t *ncells;
+    struct dft_measured_item *measured; /* by item, then run */
 };
 
-/* One run. */
+/* One run: a repetition of its side. */
 struct dft_compared_run {
     struct dft_options options; /* of the command, with this run's paths */
+    char **own_paths;           /* NULL: the paths are the command's */
     struct dft_source *source;
+    uint8_t side;
+    uint32_t number; /* from 1, as given */
+    uint64_t io_ns;  /* of several runs */
+    /* Patterns that are in another directory than those of runs[0]: id -> (id in runs[0], bytes of the
+     * directory to leave out) */
+    struct dft_group_map moved; /* key.file */
+    struct dft_moved {
+        uint64_t file;
+        uint32_t cut;
+    } * of_moved;
     struct dft_job job;
     struct dft_answer calls, files, ranks;
     int has_ranks, lossy;
     int aggregated;          /* of some of its processes no event was kept */
     int split;               /* of no process of either run: time and calls on files can be told apart */
-    uint32_t most_processes; /* of the run that has more */
+    uint32_t most_processes; /* of runs[0] and runs[1]: the run that has more */
 };
 
 /* A directory of A and one of B that are taken for each other. */
@@ -135,19 +167,15 @@ struct dft_rank_group {
 };
 
 struct dft_comparison {
-    struct dft_compared_run runs[2];
+    struct dft_compared_run *runs; /* first the one in the middle of A, and that of B */
+    uint32_t nruns, capacity;
+    uint32_t counts[2]; /* repetitions of A and of B */
     struct dft_compared_items tables[DFT_COMPARED_COUNT];
     struct dft_same_directory *directories;
     uint32_t ndirectories;
-    /* Patterns that are in different directories: id in B -> (id in A, bytes of the directory to
-     * leave out). */
-    struct dft_group_map moved; /* key.file: of B */
-    struct dft_moved {
-        uint64_t file;
-        uint32_t cut;
-    } * of_moved;
-    struct dft_group_map labels; /* key.file: of A, those that were moved */
+    struct dft_group_map labels; /* key.file: of A, those that are in other directories elsewhere */
     uint32_t *cut_of_label;
+    uint32_t nlabels_max;
     struct dft_rank_group *rank_groups;
     uint32_t nrank_groups;
     uint32_t *group_of_rank; /* + 1 */
@@ -161,13 +189,25 @@ struct dft_comparison {
     uint32_t nfailures;
 };
 
-/* compare_ask.c: what both runs can tell apart is what each is asked. */
-void dft_runs_prepare(struct dft_compared_run runs[2]);
-/* Answers of one run. Returns 0 or -ENOMEM. */
-int dft_run_ask(struct dft_compared_run *run);
-/* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which
+/* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given; `parts`: the paths
+ * of a side are one run. Returns 0, 1 after it was said on stderr, or -ENOMEM. Collective, as all of these. */
+int dft_compared_open(struct dft_comparison *comparison, const struct dft_options sides[2], int parts);
+/* Puts the run with the median time in I/O of each side first. Returns 0 or -ENOMEM. */
+int dft_compared_order(struct dft_comparison *comparison);
+/* The run of a side by its number, from 1. */
+const struct dft_compared_run *dft_compared_run_of(const struct dft_comparison *comparison, int side, uint32_t number);
+static inline int dft_compared_is_repeated(const struct dft_comparison *comparison)
+{
+    return comparison->nruns > 2;
+}
+
+/* compare_ask.c: what all runs can tell apart is what each is asked. */
+void dft_runs_prepare(struct dft_compared_run *runs, uint32_t nruns);
+/* Answers of one run; `units`: told apart by process and slice of time. Returns 0 or -ENOMEM. */
+int dft_run_ask(struct dft_compared_run *run, int units);
+/* Files of all runs, told apart alike: by pattern, or what is coarser and fits into memory, which
  * is noted then. Collective. */
-int dft_runs_ask_files(struct dft_compared_run runs[2]);
+int dft_runs_ask_files(struct dft_compared_run *runs, uint32_t nruns);
 void dft_run_fini(struct dft_compared_run *run);
 
 /* compare_match.c: which patterns of A and B are the same in other directories. */
@@ -186,11 +226,16 @@ int dft_compare_fail(struct dft_comparison *comparison);
 /* The answer that a table is made of. */
 const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table);
 
-/* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first
- * call. */
+/* compare_spread.c: the numbers of an item in one run, by its cells there; and its changes, once those in all
+ * runs are known. `scratch` is made by the first call. */
 struct dft_spread_scratch;
+int dft_compare_measure(const struct dft_cell *cells, uint32_t count, struct dft_measured_item *measured,
+                        struct dft_spread_scratch **scratch);
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
-                     struct dft_spread_scratch **scratch);
+                     const struct dft_measured_item *measured, struct dft_spread_scratch **scratch);
+/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians, ranges, verdicts. */
+void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
+                          const struct dft_measured_item *measured);
 void dft_spread_free(struct dft_spread_scratch *scratch);
 
 /* compare_alone.c: who stands out, by an item's cells and sums. */
@@ -198,6 +243,9 @@ void dft_compare_alone(struct dft_item *item);
 /* The costliest of those that stand out; NULL: none does. */
 const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,
                                                     const struct dft_item *item);
+
+/* Too little to speak of, whatever a test says. */
+int dft_change_is_below_floor(const struct dft_change *change);
 
 /* compare.c */
 const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */

@@ -55,6 +55,28 @@ static uint32_t slices_beyond(const struct dft_cell *cells, uint32_t count, doub
     return beyond;
 }
 
+/* Since when the process stands out: its first slice that costs more than `limit`; and what its calls cost
+ * behind that one, of which a part may be as usual. */
+static void find_since(const struct dft_cell *cells, uint32_t count, double limit, struct dft_alone *alone)
+{
+    struct cost cost, since = {0}, rest = {0};
+
+    alone->has_since = 0;
+    for (uint32_t i = 0, end; i < count; i = end) {
+        end = add_unit(cells, count, i, 1, &cost);
+        if (!since.count && cost_of(&cost) <= limit)
+            continue;
+        if (!since.count) {
+            alone->has_since = i != 0;
+            alone->since_slice = cells[i].group->key.time;
+        }
+        rest = since.count ? (struct cost){rest.count + cost.count, rest.time_ns + cost.time_ns} : rest;
+        since.count += cost.count;
+    }
+    if (rest.count)
+        alone->cost_ns = cost_of(&rest);
+}
+
 void dft_compare_alone(struct dft_item *item)
 {
     const struct dft_change *calls = &item->changes[DFT_MEASURE_COUNT], *time = &item->changes[DFT_MEASURE_TIME];
@@ -77,12 +99,14 @@ void dft_compare_alone(struct dft_item *item)
         item->alone.sure |= enough && slices_beyond(own + i, end - i, slice) >= DFT_UNITS_MIN;
         if (cost_of(&cost) <= most)
             continue;
-        most = cost_of(&cost);
+        most = item->alone.cost_ns = cost_of(&cost);
         item->alone.who = own[i].group->key.process_group;
+        find_since(own + i, end - i, slice, &item->alone);
     }
     if (item->alone.processes < 2)
         item->alone.count = 0; /* there the process is the run */
-    item->alone.times = most / ((double)time->value[!side] / (double)calls->value[!side]);
+    item->alone.other_ns = (double)time->value[!side] / (double)calls->value[!side];
+    item->alone.times = most / item->alone.other_ns;
 }
 
 const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison asks each run: calls, patterns of files and ranks, by process and slice of
- * time. */
+/* What a comparison asks each run: calls, patterns of files and ranks; of the runs in the middle of each
+ * side by process and slice of time. */
 #include "compare/compare.h"
+#include "mpi/comm.h"
 #include "source/source_notes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SLICES         24u
 #define CELLS_MAX      4096u /* processes times slices */
 #define PROCESSES_CALL 1024u /* more are not told apart, so that memory is bounded: spread is then over time alone */
 #define PROCESSES_FILE 64u
+#define FILES_BYTES    (UINT64_C(144) << 20)
 #define ROWS_NS        (UINT64_C(64) * 1000000000) /* the usual interval of histograms: from there on rows answer */
 
 /* Are all processes known by their events? */
@@ -24,17 +27,20 @@ static int keeps_events(const struct dft_compared_run *run)
     return 1;
 }
 
-void dft_runs_prepare(struct dft_compared_run runs[2])
+void dft_runs_prepare(struct dft_compared_run *runs, uint32_t nruns)
 {
     uint32_t counts[2];
+    int split = 1;
 
-    for (int side = 0; side < 2; side++) {
-        dft_source_processes(runs[side].source, &counts[side]);
-        runs[side].aggregated = !keeps_events(&runs[side]);
+    dft_source_processes(runs[0].source, &counts[0]);
+    dft_source_processes(runs[1].source, &counts[1]);
+    for (uint32_t i = 0; i < nruns; i++) {
+        runs[i].aggregated = !keeps_events(&runs[i]);
+        split &= !runs[i].aggregated;
     }
-    for (int side = 0; side < 2; side++) {
-        runs[side].most_processes = counts[counts[1] > counts[0]];
-        runs[side].split = !runs[0].aggregated && !runs[1].aggregated;
+    for (uint32_t i = 0; i < nruns; i++) {
+        runs[i].most_processes = counts[counts[1] > counts[0]];
+        runs[i].split = split;
     }
 }
 
@@ -98,71 +104,96 @@ static const struct {
      "known"},
 };
 
-static int ask_files(struct dft_compared_run *run, unsigned fineness, int split)
+static int ask_files(struct dft_compared_run *run, unsigned fineness, int split, int units)
 {
     const uint8_t by = (uint8_t)finenesses[fineness].by;
     struct dft_query query = {.by = {by, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4, .bounded = 1};
 
     if (!split) /* what is known as aggregates alone is not known by file and call */
         query = (struct dft_query){.by = {by, DFT_BY_CLASS}, .nby = 2, .bounded = 1};
-    else if (finenesses[fineness].units)
+    else if (units && finenesses[fineness].units)
         add_units(run, &query, PROCESSES_FILE, DFT_BY_PROCESS);
     query.percentiles = query.bins = 1;
     return ask(run, &query, &run->files);
 }
 
-/* Both runs answer the same question: what one of them cannot tell apart is not compared. */
-static int ask_files_of_both(struct dft_compared_run runs[2], unsigned fineness)
+/* The answers of all runs stay in memory: together they have as much as those of two may. */
+static int ask_files_of_each(struct dft_compared_run *runs, uint32_t nruns, unsigned fineness, int split)
 {
-    int split = runs[0].split, rc = ask_files(&runs[0], fineness, split);
+    uint64_t bytes = 0;
+    int rc = 0;
 
-    if (!rc)
-        rc = ask_files(&runs[1], fineness, split);
-    if (rc || !split || (!runs[0].files.unsplit && !runs[1].files.unsplit))
-        return rc;
-    for (int side = 0; side < 2; side++) {
-        runs[side].aggregated |= runs[side].files.unsplit != 0;
-        dft_answer_fini(&runs[side].files);
+    for (uint32_t i = 0; !rc && i < nruns; i++) {
+        rc = ask_files(&runs[i], fineness, split, i < 2);
+        if (rc)
+            break;
+        bytes += runs[i].files.count * sizeof *runs[i].files.groups + runs[i].files.nbins * sizeof *runs[i].files.bins;
+        rc = nruns > 2 && bytes > FILES_BYTES ? -E2BIG : 0;
+        dft_comm_broadcast(&rc, sizeof rc);
     }
-    rc = ask_files(&runs[0], fineness, 0);
-    return rc ? rc : ask_files(&runs[1], fineness, 0);
+    return rc;
 }
 
-int dft_runs_ask_files(struct dft_compared_run runs[2])
+static void forget_files(struct dft_compared_run *runs, uint32_t nruns)
+{
+    for (uint32_t i = 0; i < nruns; i++)
+        dft_answer_fini(&runs[i].files);
+}
+
+/* All runs answer the same question: what one of them cannot tell apart is not compared. */
+static int ask_files_alike(struct dft_compared_run *runs, uint32_t nruns, unsigned fineness)
+{
+    int split = runs[0].split, rc = ask_files_of_each(runs, nruns, fineness, split);
+    uint64_t unsplit = 0;
+
+    for (uint32_t i = 0; i < nruns; i++)
+        unsplit |= runs[i].files.unsplit;
+    if (rc || !split || !unsplit)
+        return rc;
+    for (uint32_t i = 0; i < nruns; i++)
+        runs[i].aggregated |= runs[i].files.unsplit != 0;
+    forget_files(runs, nruns);
+    return ask_files_of_each(runs, nruns, fineness, 0);
+}
+
+int dft_runs_ask_files(struct dft_compared_run *runs, uint32_t nruns)
 {
     const unsigned most = sizeof finenesses / sizeof *finenesses;
 
     for (unsigned fineness = 0; fineness < most; fineness++) {
-        int rc = ask_files_of_both(runs, fineness);
+        int rc = ask_files_alike(runs, nruns, fineness);
 
         if (!rc && finenesses[fineness].note)
             dft_source_note(runs[0].source, 0, "%s", finenesses[fineness].note);
         if (rc != -E2BIG)
             return rc;
-        dft_answer_fini(&runs[0].files);
-        dft_answer_fini(&runs[1].files);
+        forget_files(runs, nruns);
     }
     dft_source_note(runs[0].source, 0, "files are not compared: they are in too many directories");
     return 0;
 }
 
-int dft_run_ask(struct dft_compared_run *run)
+int dft_run_ask(struct dft_compared_run *run, int units)
 {
-    struct dft_query calls = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3};
+    struct dft_query calls = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3, .percentiles = 1, .bins = 1};
     struct dft_query classes = {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .bins = 1};
-    struct dft_query ranks = {.by = {DFT_BY_CLASS}, .nby = 1};
+    struct dft_query ranks = {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .bins = 1};
     int rc;
 
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         run->lossy |= run->job.dropped[reason] != 0;
     run->lossy |= run->job.damaged || run->job.missing || run->job.endless || dft_job_unread(&run->job, run->source);
-    add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
+    if (units)
+        add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
     if (!run->split && dft_filter_has_files(&run->options.filter)) /* of files alone, a run does not know the calls */
         calls = classes;
     rc = ask(run, &calls, &run->calls);
     if (rc || !run->job.ranks)
         return rc;
-    add_units(run, &ranks, UINT32_MAX, DFT_BY_RANK);
+    if (units)
+        add_units(run, &ranks, UINT32_MAX, DFT_BY_RANK);
+    else
+        add_key(&ranks, DFT_BY_RANK);
     run->has_ranks = 1;
     return ask(run, &ranks, &run->ranks);
 }
@@ -173,4 +204,8 @@ void dft_run_fini(struct dft_compared_run *run)
     dft_answer_fini(&run->files);
     dft_answer_fini(&run->ranks);
     dft_job_fini(&run->job);
+    dft_file_grouping_fini(&run->options.filter.mount);
+    dft_group_map_fini(&run->moved);
+    free(run->of_moved);
+    free(run->own_paths);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compare/compare.h"
+#include "compare/compare_verdict.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "source/source_notes.h"
@@ -13,23 +13,84 @@ static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALL
                                            DFT_COMPARED_FILES, DFT_COMPARED_RANKS};
 #define TABLES (sizeof tables / sizeof *tables)
 
-static void json_run(struct dft_json *json, const struct dft_compared_run *run, const char *key)
+static void json_paths(struct dft_json *json, const struct dft_compared_run *run)
 {
-    dft_json_object(json, key);
     dft_json_array(json, "paths");
     for (int i = 0; i < run->options.source.npaths; i++)
         dft_json_string(json, NULL, run->options.source.paths[i]);
     dft_json_end_array(json);
+}
+
+static void json_repetitions(struct dft_json *json, const struct dft_comparison *comparison, int side)
+{
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    static const struct dft_measured_item nothing;
+
+    dft_json_array(json, "repetitions");
+    for (uint32_t number = 1; number <= comparison->counts[side]; number++) {
+        const struct dft_compared_run *run = dft_compared_run_of(comparison, side, number);
+        const struct dft_measured_item *measured = totals->count ? &totals->measured[run - comparison->runs] : &nothing;
+
+        dft_json_object(json, NULL);
+        json_paths(json, run);
+        dft_json_uint(json, "wall_ns", run->job.wall_ns);
+        dft_json_uint(json, "time_ns", measured->value[DFT_MEASURE_TIME]);
+        dft_json_uint(json, "count", measured->value[DFT_MEASURE_COUNT]);
+        dft_json_uint(json, "bytes", measured->value[DFT_MEASURE_BYTES]);
+        dft_json_bool(json, "lossy", run->lossy);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
+
+/* A side: its run in the middle, and all of them. */
+static void json_side(struct dft_json *json, const struct dft_comparison *comparison, int side)
+{
+    const struct dft_compared_run *run = &comparison->runs[side];
+
+    dft_json_object(json, side ? "b" : "a");
+    json_paths(json, run);
     dft_json_uint(json, "processes", run->job.processes);
     dft_json_uint(json, "ranks", run->job.ranks);
     dft_json_uint(json, "wall_ns", run->job.wall_ns);
     dft_json_uint(json, "events", run->calls.events);
     dft_json_bool(json, "lossy", run->lossy);
+    json_repetitions(json, comparison, side);
     dft_json_end_object(json);
 }
 
-static void json_changes(struct dft_json *json, const struct dft_item *item)
+static int json_verdict(struct dft_json *json, const struct dft_comparison *comparison)
 {
+    struct dft_verdict verdict = {0};
+    int rc = dft_compare_verdict(comparison, &verdict);
+
+    if (!rc) {
+        dft_json_string(json, "headline", verdict.headline);
+        dft_json_string(json, "evidence", verdict.evidence);
+        dft_json_string(json, "sure", dft_repeated_sure_name(verdict.sure));
+        dft_json_string(json, "why_sure", verdict.reason);
+    }
+    dft_verdict_fini(&verdict);
+    return rc;
+}
+
+/* [lowest, highest] of the repetitions of a side */
+static void json_range(struct dft_json *json, const char *key, const struct dft_change *change, int side, int is_wanted)
+{
+    if (!is_wanted || !change->known[side]) {
+        dft_json_null(json, key);
+        return;
+    }
+    dft_json_array(json, key);
+    dft_json_uint(json, NULL, change->low[side]);
+    dft_json_uint(json, NULL, change->high[side]);
+    dft_json_end_array(json);
+}
+
+static void json_changes(struct dft_json *json, const struct dft_comparison *comparison, const struct dft_item *item)
+{
+    int is_repeated = dft_compared_is_repeated(comparison);
+
     for (int m = 0; m < DFT_MEASURES; m++) {
         const struct dft_change *change = &item->changes[m];
         double a = (double)change->value[0], b = (double)change->value[1];
@@ -42,6 +103,9 @@ static void json_changes(struct dft_json *json, const struct dft_item *item)
         else
             dft_json_null(json, "percent");
         dft_json_string(json, "spread", dft_spread_name(change->spread));
+        json_range(json, "a_range", change, 0, is_repeated);
+        json_range(json, "b_range", change, 1, is_repeated);
+        dft_json_string(json, "sure", is_repeated ? dft_repeated_sure_name(change->sure) : NULL);
         dft_json_end_object(json);
     }
 }
@@ -94,7 +158,7 @@ static int json_item(struct dft_json *json, const struct dft_comparison *compari
     } else if (table == DFT_COMPARED_RANKS) {
         dft_json_string(json, "ranks", comparison->rank_groups[item->key.process_group - 1].label);
     }
-    json_changes(json, item);
+    json_changes(json, comparison, item);
     json_alone(json, comparison, table, item);
     dft_json_end_object(json);
     return 0;
@@ -141,9 +205,9 @@ static int json_failures(struct dft_json *json, const struct dft_comparison *com
 static void json_notes(struct dft_json *json, const struct dft_comparison *comparison)
 {
     dft_json_array(json, "notes");
-    for (int side = 0; side < 2; side++) {
+    for (uint32_t run = 0; run < comparison->nruns; run++) {
         size_t count;
-        char *const *notes = dft_source_notes(comparison->runs[side].source, &count);
+        char *const *notes = dft_source_notes(comparison->runs[run].source, &count);
 
         for (size_t i = 0; i < count; i++)
             dft_json_string(json, NULL, notes[i]);
@@ -158,12 +222,13 @@ int dft_compare_json(const struct dft_comparison *comparison)
 
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
-    json_run(&json, &comparison->runs[0], "a");
-    json_run(&json, &comparison->runs[1], "b");
+    rc = json_verdict(&json, comparison);
+    json_side(&json, comparison, 0);
+    json_side(&json, comparison, 1);
     dft_json_bool(&json, "same", dft_compare_is_same(comparison));
     dft_json_string(&json, "not_compared", dft_compare_left_out(comparison));
     json_directories(&json, comparison);
-    rc = json_failures(&json, comparison);
+    rc = rc ? rc : json_failures(&json, comparison);
     for (unsigned t = 0; !rc && t < TABLES; t++) {
         const struct dft_compared_items *items = &comparison->tables[tables[t]];
 

@@ -13,12 +13,12 @@ static int is_io(const struct dft_group *group)
 }
 
 /* The pattern of a file as A has it. */
-static uint64_t pattern_of(const struct dft_comparison *comparison, int side, uint64_t file)
+static uint64_t pattern_of(const struct dft_compared_run *run, uint64_t file)
 {
     const struct dft_group_key key = {.file = file};
-    int64_t moved = side ? dft_group_map_find(&comparison->moved, &key) : -1;
+    int64_t moved = dft_group_map_find(&run->moved, &key);
 
-    return moved < 0 ? file : comparison->of_moved[moved].file;
+    return moved < 0 ? file : run->of_moved[moved].file;
 }
 
 static uint32_t rank_group_of(const struct dft_comparison *comparison, const struct dft_compared_run *run,
@@ -31,8 +31,8 @@ static uint32_t rank_group_of(const struct dft_comparison *comparison, const str
                                                                            : 0;
 }
 
-/* Where a group belongs in a table. Returns 0: nowhere. */
-static int key_of(const struct dft_comparison *comparison, enum dft_compared table, int side,
+/* Where a group of a run belongs in a table. Returns 0: nowhere. */
+static int key_of(const struct dft_comparison *comparison, enum dft_compared table, uint32_t run,
                   const struct dft_group *group, struct dft_group_key *key)
 {
     *key = (struct dft_group_key){0};
@@ -47,13 +47,13 @@ static int key_of(const struct dft_comparison *comparison, enum dft_compared tab
     case DFT_COMPARED_FILE_CALLS:
         key->cat = group->key.cat;
         key->name = group->key.name;
-        key->file = pattern_of(comparison, side, group->key.file);
+        key->file = pattern_of(&comparison->runs[run], group->key.file);
         return is_io(group) && key->name;
     case DFT_COMPARED_FILES:
-        key->file = pattern_of(comparison, side, group->key.file);
+        key->file = pattern_of(&comparison->runs[run], group->key.file);
         return is_io(group);
     default:
-        key->process_group = rank_group_of(comparison, &comparison->runs[side], group);
+        key->process_group = rank_group_of(comparison, &comparison->runs[run], group);
         return is_io(group) && key->process_group;
     }
 }
@@ -78,11 +78,11 @@ static int by_item(const void *left, const void *right)
     return order ? order : compare(a->group->key.class, b->group->key.class);
 }
 
-static int collect(struct dft_comparison *comparison, enum dft_compared table, int side)
+static int collect(struct dft_comparison *comparison, enum dft_compared table, uint32_t run)
 {
-    const struct dft_answer *answer = dft_compare_answer(&comparison->runs[side], table);
+    const struct dft_answer *answer = dft_compare_answer(&comparison->runs[run], table);
     struct dft_compared_items *items = &comparison->tables[table];
-    struct dft_cell *cells = items->cells[side] = malloc((answer->count + 1u) * sizeof *cells);
+    struct dft_cell *cells = items->cells[run] = malloc((answer->count + 1u) * sizeof *cells);
     uint32_t n = 0;
 
     if (!cells)
@@ -90,15 +90,34 @@ static int collect(struct dft_comparison *comparison, enum dft_compared table, i
     for (uint32_t i = 0; i < answer->count; i++) {
         struct dft_group_key key;
 
-        if (!key_of(comparison, table, side, &answer->groups[i], &key))
+        if (!key_of(comparison, table, run, &answer->groups[i], &key))
             continue;
         cells[n].group = &answer->groups[i];
         if (dft_group_map_get(&items->map, &key, &cells[n++].item))
             return -ENOMEM;
     }
     qsort(cells, n, sizeof *cells, by_item);
-    items->ncells[side] = n;
+    items->ncells[run] = n;
     return 0;
+}
+
+/* The numbers of all items in a run. What it has not is 0 of it. */
+static int measure_run(const struct dft_comparison *comparison, struct dft_compared_items *items, uint32_t run,
+                       struct dft_spread_scratch **scratch)
+{
+    const struct dft_cell *cells = items->cells[run];
+    int rc = 0;
+
+    for (uint32_t i = 0; i < items->count; i++)
+        for (int m = 0; m < DFT_MEASURE_P50; m++)
+            items->measured[(size_t)i * comparison->nruns + run].known[m] = 1;
+    for (uint32_t from = 0, to; !rc && from < items->ncells[run]; from = to) {
+        for (to = from + 1; to < items->ncells[run] && cells[to].item == cells[from].item; to++)
+            ;
+        rc = dft_compare_measure(cells + from, to - from,
+                                 &items->measured[(size_t)cells[from].item * comparison->nruns + run], scratch);
+    }
+    return rc;
 }
 
 static int measure(struct dft_comparison *comparison, struct dft_compared_items *items)
@@ -109,8 +128,11 @@ static int measure(struct dft_comparison *comparison, struct dft_compared_items 
     items->count = items->map.count;
     items->items = calloc(items->count + 1u, sizeof *items->items);
     items->order = calloc(items->count + 1u, sizeof *items->order);
-    if (!items->items || !items->order)
+    items->measured = calloc((size_t)items->count * comparison->nruns + 1u, sizeof *items->measured);
+    if (!items->items || !items->order || !items->measured)
         return -ENOMEM;
+    for (uint32_t run = 0; !rc && run < comparison->nruns; run++)
+        rc = measure_run(comparison, items, run, &scratch);
     for (int side = 0; side < 2; side++)
         for (uint32_t i = items->ncells[side]; i--;) {
             struct dft_item *item = &items->items[items->cells[side][i].item];
@@ -120,7 +142,7 @@ static int measure(struct dft_comparison *comparison, struct dft_compared_items 
         }
     for (uint32_t i = 0; !rc && i < items->count; i++) {
         items->items[i].key = items->map.keys[i];
-        rc = dft_compare_item(comparison, &items->items[i], &scratch);
+        rc = dft_compare_item(comparison, &items->items[i], &items->measured[(size_t)i * comparison->nruns], &scratch);
     }
     dft_spread_free(scratch);
     return rc;
@@ -179,6 +201,15 @@ static void sort(const struct dft_comparison *comparison, struct dft_compared_it
     qsort_r(items->order, items->count, sizeof *items->order, by_change, &ordering);
 }
 
+static int all_have_ranks(const struct dft_comparison *comparison)
+{
+    int all = 1;
+
+    for (uint32_t run = 0; run < comparison->nruns; run++)
+        all &= comparison->runs[run].has_ranks;
+    return all;
+}
+
 int dft_compare_items(struct dft_comparison *comparison)
 {
     int rc = 0;
@@ -186,11 +217,13 @@ int dft_compare_items(struct dft_comparison *comparison)
     for (int t = 0; !rc && t < DFT_COMPARED_COUNT; t++) {
         struct dft_compared_items *items = &comparison->tables[t];
 
-        if (t == DFT_COMPARED_RANKS && !(comparison->runs[0].has_ranks && comparison->runs[1].has_ranks))
+        if (t == DFT_COMPARED_RANKS && !all_have_ranks(comparison))
             continue;
-        rc = collect(comparison, (enum dft_compared)t, 0);
-        if (!rc)
-            rc = collect(comparison, (enum dft_compared)t, 1);
+        items->cells = calloc(comparison->nruns, sizeof *items->cells);
+        items->ncells = calloc(comparison->nruns, sizeof *items->ncells);
+        rc = items->cells && items->ncells ? 0 : -ENOMEM;
+        for (uint32_t run = 0; !rc && run < comparison->nruns; run++)
+            rc = collect(comparison, (enum dft_compared)t, run);
         if (!rc)
             rc = measure(comparison, items);
         if (!rc)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which patterns of two runs mean the same files although they lie in different directories.
+/* Which patterns of the first run and of another one mean the same files although they lie in different
+ * directories.
  *
  * Patterns that both runs have are the same. For the others, a directory of A and one of B are
  * taken for each other when below them the most patterns are the same: every pair of patterns with
@@ -28,6 +29,7 @@ struct path {
 /* A list is sorted by last part, then text. */
 struct matching {
     struct dft_comparison *comparison;
+    uint32_t run; /* whose patterns are matched with those of runs[0] */
     struct path *paths[2];
     uint32_t counts[2];
     struct dft_group_map candidates; /* cat, name: ids of two directories */
@@ -77,7 +79,7 @@ static int collect_all(struct dft_group_map *map, const struct dft_answer *answe
 static int collect(struct matching *matching, int side, const struct dft_group_map *maps)
 {
     const struct dft_group_map *own = &maps[side], *other = &maps[!side];
-    const struct dft_names *names = dft_source_names_table(matching->comparison->runs[side].source);
+    const struct dft_names *names = dft_source_names_table(matching->comparison->runs[side ? matching->run : 0].source);
     struct path *paths = matching->paths[side] = calloc(own->count + 1u, sizeof *paths);
     uint32_t n = 0;
 
@@ -197,18 +199,24 @@ static struct path *find(const struct matching *matching, struct dft_text head, 
     return found;
 }
 
-static int move(struct dft_comparison *comparison, const struct path *a, const struct path *b, uint32_t cut)
+/* The label of a pattern is what the first run that has it elsewhere says. */
+static int move(struct matching *matching, const struct path *a, const struct path *b, uint32_t cut)
 {
+    struct dft_comparison *comparison = matching->comparison;
+    struct dft_compared_run *run = &comparison->runs[matching->run];
     struct dft_group_key key = {.file = b->id};
-    uint32_t number;
+    uint32_t number, before;
 
-    if (dft_group_map_get(&comparison->moved, &key, &number))
+    if (dft_group_map_get(&run->moved, &key, &number))
         return -ENOMEM;
-    comparison->of_moved[number] = (struct dft_moved){a->id, cut};
+    run->of_moved[number] = (struct dft_moved){a->id, cut};
     key.file = a->id;
-    if (dft_group_map_get(&comparison->labels, &key, &number))
+    before = comparison->labels.count;
+    if (dft_group_map_get(&comparison->labels, &key, &number) ||
+        DFT_ARRAY_RESERVE(comparison->cut_of_label, comparison->nlabels_max, number + (size_t)1))
         return -ENOMEM;
-    comparison->cut_of_label[number] = cut;
+    if (number == before)
+        comparison->cut_of_label[number] = cut;
     return 0;
 }
 
@@ -227,7 +235,7 @@ static int take(struct matching *matching, const struct dft_same_directory *pair
         if (!b || b->taken)
             continue;
         a->taken = b->taken = 1;
-        if (move(matching->comparison, a, b, cut))
+        if (move(matching, a, b, cut))
             return -ENOMEM;
         n++;
     }
@@ -248,29 +256,28 @@ static int match_all(struct matching *matching)
         best = rc ? NULL : best_of(matching);
         if (!best)
             break;
-        comparison->directories[comparison->ndirectories++] = best->directories;
+        if (matching->run == 1)
+            comparison->directories[comparison->ndirectories++] = best->directories;
         rc = take(matching, &best->directories);
         rc = rc < 0 ? rc : 0;
     }
     return rc;
 }
 
-int dft_compare_match(struct dft_comparison *comparison)
+static int match_run(struct dft_comparison *comparison, uint32_t run)
 {
-    struct matching matching = {.comparison = comparison};
+    struct matching matching = {.comparison = comparison, .run = run};
     struct dft_group_map maps[2] = {{0}};
     uint32_t most;
     int rc = collect_all(&maps[0], &comparison->runs[0].files);
 
     if (!rc)
-        rc = collect_all(&maps[1], &comparison->runs[1].files);
+        rc = collect_all(&maps[1], &comparison->runs[run].files);
     for (int side = 0; side < 2 && !rc; side++)
         rc = collect(&matching, side, maps);
     most = matching.counts[0] < matching.counts[1] ? matching.counts[0] : matching.counts[1];
-    comparison->directories = calloc(ROUNDS_MAX, sizeof *comparison->directories);
-    comparison->of_moved = calloc(most + 1u, sizeof *comparison->of_moved);
-    comparison->cut_of_label = calloc(most + 1u, sizeof *comparison->cut_of_label);
-    if (!comparison->directories || !comparison->of_moved || !comparison->cut_of_label)
+    comparison->runs[run].of_moved = calloc(most + 1u, sizeof *comparison->runs[run].of_moved);
+    if (!comparison->runs[run].of_moved)
         rc = -ENOMEM;
     if (!rc)
         rc = match_all(&matching);
@@ -280,6 +287,18 @@ int dft_compare_match(struct dft_comparison *comparison)
     }
     dft_group_map_fini(&matching.candidates);
     free(matching.of_candidate);
+    return rc;
+}
+
+int dft_compare_match(struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    comparison->directories = calloc(ROUNDS_MAX, sizeof *comparison->directories);
+    if (!comparison->directories)
+        return -ENOMEM;
+    for (uint32_t run = 1; !rc && run < comparison->nruns; run++)
+        rc = match_run(comparison, run);
     return rc;
 }
 

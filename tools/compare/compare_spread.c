@@ -218,8 +218,7 @@ static int calls_explain(const struct dft_item *item)
     return change < 0 ? 2 * part <= change : change > 0 && 2 * part >= change;
 }
 
-/* Too little to speak of, whatever a test says. */
-static int is_below_floor(const struct dft_change *change)
+int dft_change_is_below_floor(const struct dft_change *change)
 {
     uint64_t a = change->value[0], b = change->value[1];
 
@@ -239,7 +238,7 @@ static void amend(const struct dft_item *item, struct dft_change *change)
         else if (change->spread == DFT_SPREAD_WITHIN)
             change->spread = DFT_SPREAD_UNKNOWN;
     }
-    if (is_below_floor(change))
+    if (dft_change_is_below_floor(change))
         change->spread = DFT_SPREAD_WITHIN;
 }
 
@@ -255,7 +254,7 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
     dft_compare_alone(item);
     amend(item, time);
     item->by_cost = time->spread == DFT_SPREAD_BEYOND;
-    if (!lossy && calls_explain(item) && !is_below_floor(time))
+    if (!lossy && calls_explain(item) && !dft_change_is_below_floor(time))
         time->spread = DFT_SPREAD_BEYOND;
     for (int p = 0; p < 3; p++) {
         int kind = FIRST_PERCENTILE + p;
@@ -268,33 +267,57 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
     }
 }
 
+static int begin(struct dft_spread_scratch **scratch)
+{
+    if (!*scratch)
+        *scratch = calloc(1, sizeof **scratch);
+    return *scratch ? 0 : -ENOMEM;
+}
+
+int dft_compare_measure(const struct dft_cell *cells, uint32_t count, struct dft_measured_item *measured,
+                        struct dft_spread_scratch **scratch)
+{
+    int percentiles = has_percentiles(cells, count);
+    struct sum sum;
+
+    if (begin(scratch))
+        return -ENOMEM;
+    sum = sum_of(*scratch, cells, count, percentiles);
+    *measured = (struct dft_measured_item){
+        {sum.count, sum.bytes, sum.time_ns, sum.percentiles[0], sum.percentiles[1], sum.percentiles[2]},
+        {1, 1, 1, percentiles != 0, percentiles != 0, percentiles != 0}};
+    return 0;
+}
+
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
-                     struct dft_spread_scratch **in_scratch)
+                     const struct dft_measured_item *measured, struct dft_spread_scratch **in_scratch)
 {
     const struct dft_compared_run *runs = comparison->runs;
-    struct dft_spread_scratch *scratch = *in_scratch;
+    struct dft_spread_scratch *scratch;
     int by_process = processes_of(item->cells[0], item->ncells[0]) >= DFT_UNITS_MIN &&
                      processes_of(item->cells[1], item->ncells[1]) >= DFT_UNITS_MIN;
 
-    if (!scratch)
-        scratch = *in_scratch = calloc(1, sizeof *scratch);
-    if (!scratch || reserve(scratch, 1 + (item->ncells[0] > item->ncells[1] ? item->ncells[0] : item->ncells[1])))
+    if (begin(in_scratch))
+        return -ENOMEM;
+    scratch = *in_scratch;
+    if (reserve(scratch, 1 + (item->ncells[0] > item->ncells[1] ? item->ncells[0] : item->ncells[1])))
         return -ENOMEM;
     for (int side = 0; side < 2; side++) {
-        int percentiles = has_percentiles(item->cells[side], item->ncells[side]);
-        struct sum sum = sum_of(scratch, item->cells[side], item->ncells[side], percentiles);
-        const uint64_t values[DFT_MEASURES] = {sum.count,          sum.bytes,          sum.time_ns,
-                                               sum.percentiles[0], sum.percentiles[1], sum.percentiles[2]};
+        const struct dft_measured_item *own = &measured[side];
 
         for (int m = 0; m < DFT_MEASURES; m++) {
-            item->changes[m].value[side] = values[m];
-            item->changes[m].known[side] = m < DFT_MEASURE_P50 || percentiles;
-            item->changes[m].unsaid |= sum.count && !item->changes[m].known[side];
+            struct dft_change *change = &item->changes[m];
+
+            change->value[side] = change->low[side] = change->high[side] = own->value[m];
+            change->known[side] = own->known[m];
+            change->unsaid |= own->value[DFT_MEASURE_COUNT] && !own->known[m];
         }
-        make_units(scratch, item, side, by_process, percentiles);
+        make_units(scratch, item, side, by_process, has_percentiles(item->cells[side], item->ncells[side]));
     }
     if (explain(scratch, item))
         return -ENOMEM;
     judge_all(item, scratch, runs[0].lossy || runs[1].lossy);
+    if (dft_compared_is_repeated(comparison))
+        dft_compare_repeated(comparison, item, measured);
     return 0;
 }

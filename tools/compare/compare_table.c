@@ -9,7 +9,10 @@
 #include "compare/compare_words.h"
 #include "base/write_text.h"
 
-#define TOP 10
+#define TOP         10
+#define FACTOR_MIN  10  /* from here on a change is a factor, not per cent */
+#define TIME_LEAST  100 /* of a unit, that the largest of a column has at least */
+#define BYTES_LEAST 10
 
 uint64_t dft_change_size(const struct dft_change *change)
 {
@@ -36,7 +39,7 @@ const char *dft_change_ns(char *capacity, const struct dft_change *change)
     return capacity;
 }
 
-/* "+23 %", "new", "gone", "-", "?" */
+/* "+23 %", "92x", "1/92", "new", "gone", "-", "?" */
 const char *dft_change_percent(char *capacity, const struct dft_change *change)
 {
     double a = (double)change->value[0], part = a ? 100.0 * (double)dft_change_size(change) / a : 0;
@@ -51,8 +54,10 @@ const char *dft_change_percent(char *capacity, const struct dft_change *change)
         strcpy(capacity, "new");
     else if (!change->value[1])
         strcpy(capacity, "gone");
-    else if (part >= 1000)
-        snprintf(capacity, DFT_TEXT_ROOM, "x%.*f", part < 9900 ? 1 : 0, (double)change->value[1] / a);
+    else if (change->value[1] / FACTOR_MIN >= change->value[0])
+        snprintf(capacity, DFT_TEXT_ROOM, "%.0fx", (double)change->value[1] / a);
+    else if (change->value[0] / FACTOR_MIN >= change->value[1])
+        snprintf(capacity, DFT_TEXT_ROOM, "1/%.0f", a / (double)change->value[1]);
     else
         snprintf(capacity, DFT_TEXT_ROOM, "%c%.*f %%", dft_change_is_up(change) ? '+' : '-', part < 9.95 ? 1 : 0, part);
     return capacity;
@@ -60,19 +65,73 @@ const char *dft_change_percent(char *capacity, const struct dft_change *change)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* "1,000", or "1,000 -> 1,200" where it changed. */
-static int add_both(struct dft_grid *grid, const struct dft_change *change, const char *(*text)(char *, uint64_t))
+/* One unit for all numbers of a kind: so large that the largest of them still has a digit or two behind the
+ * point, and four before it at most. */
+struct unit {
+    const char *name;
+    double size;
+    int decimals;
+};
+
+static const struct unit times[] = {{"ns", 1, 0}, {"us", 1e3, 1}, {"ms", 1e6, 1}, {"s", 1e9, 1}};
+static const struct unit sizes[] = {{"B", 1, 0}, {"KiB", 1024, 1}, {"MiB", 1048576, 1}, {"GiB", 1073741824, 1}};
+#define UNITS 4
+
+static const struct unit *unit_of(const struct unit *units, double largest, double least)
 {
-    char capacity[DFT_TEXT_ROOM], both[2 * DFT_TEXT_ROOM + 8];
+    unsigned i = 0;
+
+    while (i + 1 < UNITS && largest >= least * units[i + 1].size)
+        i++;
+    return &units[i];
+}
+
+static uint64_t largest_of(const struct dft_compared_items *items, uint32_t top, enum dft_measure measure)
+{
+    uint64_t largest = 0;
+
+    for (uint32_t i = 0; i < top; i++)
+        for (int side = 0; side < 2; side++) {
+            uint64_t value = items->items[items->order[i]].changes[measure].high[side];
+
+            largest = value > largest ? value : largest;
+        }
+    return largest;
+}
+
+/* "3,069.8" */
+static const char *in_unit(char *capacity, const struct unit *unit, uint64_t value)
+{
+    double number = (double)value / unit->size;
+    uint64_t whole = unit->decimals ? (uint64_t)(number * 10 + 0.5) / 10 : value;
+
+    dft_text_count(capacity, whole);
+    if (unit->decimals)
+        snprintf(capacity + strlen(capacity), 3, ".%u", (unsigned)((uint64_t)(number * 10 + 0.5) % 10));
+    return capacity;
+}
+
+/* The units of a table's columns. */
+struct units {
+    const struct unit *time, *bytes;
+};
+
+/* "1,000", or "1,000 -> 1,200" where it changed; "-" for nothing. `unit` NULL: a count. */
+static int add_both(struct dft_grid *grid, const struct dft_change *change, const struct unit *unit)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], both[2 * DFT_TEXT_ROOM + 8];
 
     if (!change->value[0] && !change->value[1])
         return dft_grid_cell(grid, "-");
-    if (!dft_change_size(change))
-        return dft_grid_cell(grid, text(capacity, change->value[0]));
-    strcpy(both, text(capacity, change->value[0]));
-    strcat(both, " -> ");
-    strcat(both, text(capacity, change->value[1]));
-    return dft_grid_cell(grid, both);
+    if (unit) {
+        in_unit(a, unit, change->value[0]);
+        in_unit(b, unit, change->value[1]);
+    } else {
+        dft_text_count(a, change->value[0]);
+        dft_text_count(b, change->value[1]);
+    }
+    snprintf(both, sizeof both, "%s -> %s", a, b);
+    return dft_grid_cell(grid, strcmp(a, b) ? both : a);
 }
 
 static int add_label(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
@@ -98,63 +157,121 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
     return rc;
 }
 
-static int add_time(struct dft_grid *grid, uint64_t ns)
+static int add_time(struct dft_grid *grid, const struct unit *unit, uint64_t ns)
 {
     char capacity[DFT_TEXT_ROOM];
 
-    return dft_grid_cell(grid, ns ? dft_text_ns(capacity, ns) : "-");
+    return dft_grid_cell(grid, ns ? in_unit(capacity, unit, ns) : "-");
+}
+
+/* "1.2 - 1.5": how far repetitions differ */
+static int add_range(struct dft_grid *grid, const struct unit *unit, const struct dft_change *change, int side)
+{
+    char low[DFT_TEXT_ROOM], high[DFT_TEXT_ROOM], text[2 * DFT_TEXT_ROOM + 8];
+
+    if (change->low[side] == change->high[side])
+        return dft_grid_cell(grid, "");
+    snprintf(text, sizeof text, "%s - %s", in_unit(low, unit, change->low[side]),
+             in_unit(high, unit, change->high[side]));
+    return dft_grid_cell(grid, text);
+}
+
+static int add_change(struct dft_grid *grid, const struct unit *unit, const struct dft_change *change)
+{
+    char number[DFT_TEXT_ROOM], text[DFT_TEXT_ROOM + 2];
+
+    if (!dft_change_size(change))
+        return dft_grid_cell(grid, "-");
+    snprintf(text, sizeof text, "%c%s", dft_change_is_up(change) ? '+' : '-',
+             in_unit(number, unit, dft_change_size(change)));
+    return dft_grid_cell(grid, text);
+}
+
+/* Blank where it is within the spread: what is left to read is what matters. */
+static int add_percent(struct dft_grid *grid, const struct dft_change *change)
+{
+    char capacity[DFT_TEXT_ROOM];
+    int is_within = change->spread == DFT_SPREAD_WITHIN || change->spread == DFT_SPREAD_SAME;
+
+    return dft_grid_cell(grid, is_within ? "" : dft_change_percent(capacity, change));
 }
 
 static int add_line(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
-                    const struct dft_item *item)
+                    const struct dft_item *item, const struct units *units)
 {
-    static const char *const spreads[] = {[DFT_SPREAD_SAME] = "same",
-                                          [DFT_SPREAD_BEYOND] = "beyond",
-                                          [DFT_SPREAD_WITHIN] = "within",
-                                          [DFT_SPREAD_UNKNOWN] = "?"};
+    static const char *const spreads[] = {
+        [DFT_SPREAD_SAME] = "", [DFT_SPREAD_BEYOND] = "beyond", [DFT_SPREAD_WITHIN] = "", [DFT_SPREAD_UNKNOWN] = "?"};
     const struct dft_change *changes = item->changes, *time = &changes[DFT_MEASURE_TIME];
     char capacity[DFT_TEXT_ROOM];
     int rc = add_label(grid, comparison, table, item);
 
     if (!rc)
-        rc = add_both(grid, &changes[DFT_MEASURE_COUNT], dft_text_count);
+        rc = add_both(grid, &changes[DFT_MEASURE_COUNT], NULL);
+    for (int side = 0; !rc && side < 2; side++) {
+        rc = add_time(grid, units->time, time->value[side]);
+        if (!rc && dft_compared_is_repeated(comparison))
+            rc = add_range(grid, units->time, time, side);
+    }
     if (!rc)
-        rc = add_time(grid, time->value[0]);
-    if (!rc)
-        rc = add_time(grid, time->value[1]);
-    if (!rc)
-        rc = dft_grid_cell(grid, dft_change_ns(capacity, time));
+        rc = add_change(grid, units->time, time);
     if (!rc)
         rc = dft_grid_cell(grid, dft_change_percent(capacity, time));
     if (!rc)
         rc = dft_grid_cell(grid, spreads[time->spread]);
     for (int m = DFT_MEASURE_P50; !rc && m <= DFT_MEASURE_P99; m++)
-        rc = dft_grid_cell(grid, changes[m].spread == DFT_SPREAD_WITHIN ? "within"
-                                                                        : dft_change_percent(capacity, &changes[m]));
-    return rc ? rc : add_both(grid, &changes[DFT_MEASURE_BYTES], dft_text_bytes);
+        rc = add_percent(grid, &changes[m]);
+    return rc ? rc : add_both(grid, &changes[DFT_MEASURE_BYTES], units->bytes);
+}
+
+/* Columns of a table; titles of those with a unit lie in `titles`. Returns how many. */
+static unsigned make_columns(const struct dft_comparison *comparison, const char *first, const struct units *units,
+                             struct dft_grid_column *columns, char titles[4][16])
+{
+    int is_repeated = dft_compared_is_repeated(comparison);
+    unsigned n = 0;
+
+    snprintf(titles[0], sizeof titles[0], "A, %s", units->time->name);
+    snprintf(titles[1], sizeof titles[1], "B, %s", units->time->name);
+    snprintf(titles[2], sizeof titles[2], "change, %s", units->time->name);
+    snprintf(titles[3], sizeof titles[3], "bytes, %s", units->bytes->name);
+    columns[n++] = (struct dft_grid_column){first, 1, 1, 0};
+    columns[n++] = (struct dft_grid_column){"calls", 0, 0, 0};
+    for (int side = 0; side < 2; side++) {
+        columns[n++] = (struct dft_grid_column){titles[side], 0, 0, 0};
+        if (is_repeated)
+            columns[n++] = (struct dft_grid_column){side ? "runs of B" : "runs of A", 0, 0, DFT_GRID_SPARE};
+    }
+    columns[n++] = (struct dft_grid_column){titles[2], 0, 0, 0};
+    columns[n++] = (struct dft_grid_column){"%", 0, 0, 0};
+    columns[n++] = (struct dft_grid_column){"spread", 1, 0, 0};
+    columns[n++] = (struct dft_grid_column){"p50", 0, 0, 2};
+    columns[n++] = (struct dft_grid_column){"p95", 0, 0, 3};
+    columns[n++] = (struct dft_grid_column){"p99", 0, 0, 1};
+    columns[n++] = (struct dft_grid_column){titles[3], 0, 0, 4};
+    return n;
 }
 
 int dft_compare_table(const struct dft_comparison *comparison, enum dft_compared table, const char *title,
                       const char *first)
 {
-    const struct dft_grid_column columns[] = {{first, 1, 1, 0},    {"calls", 0, 0, 0},  {"time A", 0, 0, 0},
-                                              {"time B", 0, 0, 0}, {"change", 0, 0, 0}, {"%", 0, 0, 0},
-                                              {"spread", 1, 0, 0}, {"p50", 0, 0, 2},    {"p95", 0, 0, 3},
-                                              {"p99", 0, 0, 1},    {"bytes", 0, 0, 4}};
     const struct dft_compared_items *items = &comparison->tables[table];
     uint32_t top = comparison->runs[0].options.top ? (uint32_t)comparison->runs[0].options.top : TOP;
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], titles[4][16];
+    struct dft_grid_column columns[DFT_TABLE_COLUMNS];
+    struct units units;
     struct dft_grid *grid;
     int rc = 0;
 
     if (!items->count)
         return 0;
-    grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
+    top = top < items->count ? top : items->count;
+    units.time = unit_of(times, (double)largest_of(items, top, DFT_MEASURE_TIME), TIME_LEAST);
+    units.bytes = unit_of(sizes, (double)largest_of(items, top, DFT_MEASURE_BYTES), BYTES_LEAST);
+    grid = dft_grid_create(columns, make_columns(comparison, first, &units, columns, titles));
     if (!grid)
         return -ENOMEM;
-    top = top < items->count ? top : items->count;
     for (uint32_t i = 0; !rc && i < top; i++)
-        rc = add_line(grid, comparison, table, &items->items[items->order[i]]);
+        rc = add_line(grid, comparison, table, &items->items[items->order[i]], &units);
     if (!rc) {
         printf("\n%s", title);
         if (top < items->count)

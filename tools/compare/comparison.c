@@ -42,15 +42,19 @@ const char *dft_compare_left_out(const struct dft_comparison *comparison)
 {
     static const char *const texts[] = {NULL, LEFT_OUT "A", LEFT_OUT "B", LEFT_OUT "A and B"};
 
-    return texts[(comparison->runs[0].aggregated ? 1 : 0) + (comparison->runs[1].aggregated ? 2 : 0)];
+    unsigned sides = 0;
+
+    for (uint32_t run = 0; run < comparison->nruns; run++)
+        sides |= comparison->runs[run].aggregated ? 1u << comparison->runs[run].side : 0;
+    return texts[sides];
 }
 
 struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char capacity[18])
 {
     struct dft_text text = {"", 0};
 
-    for (int side = 0; id && side < 2; side++) {
-        text = dft_names_text(dft_source_names_table(comparison->runs[side].source), id);
+    for (uint32_t run = 0; id && run < comparison->nruns; run++) {
+        text = dft_names_text(dft_source_names_table(comparison->runs[run].source), id);
         if (text.bytes)
             return text;
     }
@@ -66,7 +70,8 @@ int dft_compare_is_same(const struct dft_comparison *comparison)
 
                 if (change->unsaid)
                     continue;
-                if (change->known[0] != change->known[1] || change->value[0] != change->value[1])
+                if (change->known[0] != change->known[1] || change->value[0] != change->value[1] ||
+                    change->low[0] != change->high[0] || change->low[1] != change->high[1])
                     return 0;
             }
     return 1;

@@ -50,12 +50,13 @@ static int kind_of(enum dft_ranks_measure measure)
     return measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA;
 }
 
-/* The 25th percentile, over all buckets with calls, of what they took against the usual. The
+/* The 25th percentile, over all buckets with calls, of what they took against the usual, weighted by
+ * what is usual: a slow rank fills many buckets with few calls, when the others have long ended. The
  * quieter part of the job is the measure: when one rank has drawn all others with it, most of the
  * job is slow. */
 static double quiet_ratio(const struct dft_ranks_job *job, int kind)
 {
-    uint64_t bins[RATIO_BINS] = {0}, all = 0, sum = 0;
+    double bins[RATIO_BINS] = {0}, all = 0, sum;
     uint32_t b = 0;
 
     for (size_t i = 0; i < (size_t)job->nranks * job->nbuckets; i++) {
@@ -65,12 +66,12 @@ static double quiet_ratio(const struct dft_ranks_job *job, int kind)
         if (!cell->usual_ns[kind] || cell->part_ns[kind] <= 0)
             continue;
         at = RATIO_BINS / 2 + 16 * log2((double)cell->part_ns[kind] / (double)cell->usual_ns[kind]);
-        bins[at < 0 ? 0 : at >= RATIO_BINS ? RATIO_BINS - 1 : (uint32_t)at]++;
-        all++;
+        bins[at < 0 ? 0 : at >= RATIO_BINS ? RATIO_BINS - 1 : (uint32_t)at] += (double)cell->usual_ns[kind];
+        all += (double)cell->usual_ns[kind];
     }
     for (sum = bins[0]; b + 1 < RATIO_BINS && 4 * sum < all;)
         sum += bins[++b];
-    return all ? exp2(((double)b + 0.5 - RATIO_BINS / 2) / 16) : 1;
+    return all > 0 ? exp2(((double)b + 0.5 - RATIO_BINS / 2) / 16) : 1;
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */

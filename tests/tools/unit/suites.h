@@ -15,6 +15,7 @@ int suite_first_cause(void);
 int suite_judge(void);
 int suite_pattern(void);
 int suite_rank_test(void);
+int suite_repeated(void);
 int suite_rules(void);
 int suite_tables(void);
 int suite_usual(void);

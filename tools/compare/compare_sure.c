@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns how sure a comparison is of its headline, and why. */
+#include <inttypes.h>
+
+#include "base/write_text.h"
+#include "compare/compare_verdict.h"
+#include "compare/compare_words.h"
+
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "3 runs of A against 3 of B" */
+static void put_counts(FILE *out, const struct dft_comparison *comparison)
+{
+    fprintf(out, "%" PRIu32 " run%s of A against %" PRIu32 " of B", comparison->counts[0],
+            plural(comparison->counts[0]), comparison->counts[1]);
+}
+
+static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_comparison *comparison,
+                                           const struct dft_change *time)
+{
+    uint64_t widths[2] = {time->high[0] - time->low[0], time->high[1] - time->low[1]};
+    int wider = widths[1] > widths[0];
+    char a[DFT_TEXT_ROOM];
+
+    put_counts(out, comparison);
+    if (time->spread == DFT_SPREAD_SAME || (!widths[0] && !widths[1] && !dft_change_size(time))) {
+        fputs(": all took the same time", out);
+    } else if (time->spread == DFT_SPREAD_WITHIN) {
+        fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
+        fprintf(out, ", and those of %c alone differ by %s", wider ? 'B' : 'A', dft_text_ns(a, widths[wider]));
+        if (dft_change_size(time) > widths[wider])
+            fputs(dft_change_is_below_floor(time) ? "; less than 0.5 % is not called a change"
+                                                  : "; but the slowest of one side and the fastest of the other meet",
+                  out);
+    } else if (time->spread == DFT_SPREAD_BEYOND) {
+        fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
+        fprintf(out, ", those of %c alone differ by %s at most", wider ? 'B' : 'A', dft_text_ns(a, widths[wider]));
+        fprintf(out, "; chance alone parts as many like that in %.2g %% of cases",
+                dft_repeated_chance(comparison->counts[0], comparison->counts[1]));
+    } else {
+        fputs(": whether by chance cannot be told", out);
+    }
+    if (comparison->counts[0] == 1 || comparison->counts[1] == 1)
+        fprintf(out, "; of one run of %c nothing is known about its spread", comparison->counts[0] == 1 ? 'A' : 'B');
+    return (enum dft_repeated_sure)(time->spread == DFT_SPREAD_UNKNOWN ? DFT_REPEATED_LOW : time->sure);
+}
+
+/* Why one run a side differs beyond its own spread. */
+static void put_beyond(FILE *out, const struct dft_comparison *comparison, const struct dft_item *total)
+{
+    const struct dft_process *process = dft_compare_alone_process(comparison, DFT_COMPARED_TOTAL, total);
+
+    if (process && total->alone.sure) {
+        dft_put_process(out, process);
+        fprintf(out, "'s calls cost more than any of %c in %u slices of time at least", total->alone.side ? 'A' : 'B',
+                DFT_UNITS_MIN);
+    } else if (total->by_cost) {
+        fputs("beyond the spread within the runs, which chance does less than once in 1,000 times", out);
+    } else {
+        fputs("the number of calls makes half of it at least", out);
+    }
+}
+
+static enum dft_repeated_sure put_single(FILE *out, const struct dft_comparison *comparison,
+                                         const struct dft_item *total)
+{
+    const struct dft_change *time = &total->changes[DFT_MEASURE_TIME];
+
+    if (time->spread == DFT_SPREAD_BEYOND)
+        put_beyond(out, comparison, total);
+    else if (time->spread == DFT_SPREAD_UNKNOWN)
+        fputs("whether by chance cannot be told (too few processes and intervals, or events lost)", out);
+    else
+        fputs("within the spread of the runs themselves", out);
+    fputs("; with one run a side nothing is known about the spread between runs: compare A1 A2 A3 -- B1 B2 B3 tells",
+          out);
+    return time->spread == DFT_SPREAD_BEYOND ? DFT_REPEATED_MEDIUM : DFT_REPEATED_LOW;
+}
+
+enum dft_repeated_sure dft_compare_sure(FILE *out, const struct dft_comparison *comparison)
+{
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    enum dft_repeated_sure sure;
+    int lossy = 0;
+
+    if (dft_compare_is_same(comparison)) {
+        fputs("every number of every call and file is the same", out);
+        sure = DFT_REPEATED_HIGH;
+    } else if (!totals->count) {
+        fputs("neither side has a call of I/O", out);
+        sure = DFT_REPEATED_HIGH;
+    } else if (dft_compared_is_repeated(comparison)) {
+        sure = put_repeated(out, comparison, &totals->items->changes[DFT_MEASURE_TIME]);
+    } else {
+        sure = put_single(out, comparison, totals->items);
+    }
+    for (uint32_t run = 0; run < comparison->nruns; run++)
+        lossy |= comparison->runs[run].lossy;
+    if (lossy)
+        fputs("; and something is missing from the traces (see below)", out);
+    return lossy ? DFT_REPEATED_LOW : sure;
+}
