@@ -13,8 +13,9 @@ import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
-# In the order of json.md. The name of a schema is the command's, but for the answer of `ranks` to telemetry files.
-SCHEMAS = ["summary", "findings", "timeline", "overlap", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters"]
+# In the order of json.md. The name of a schema is the command's, but for the answers of `summary --by instance`, and of
+# `ranks` to telemetry files.
+SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters"]
 
 
 # --- variables ----------------------------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ def answer_of(command, *arguments, expect=0):
 
 def every_answer_fits_its_schema(where):
     inputs(where)
-    keys = "call region file time,rank pattern op,class dir,host,pid tid,process,program stack line run ext mount role,size access,errno".split()
+    keys = "call region file time,rank pattern op,class dir,host,pid tid,process,program stack line run ext mount role,size access,errno job".split()
     for folder in ("native", "live", "foreign"):
         for key in keys:
             fits("summary", answer_of("summary", "--by", key, where / folder), (key, folder))
@@ -85,6 +85,8 @@ def every_answer_fits_its_schema(where):
     for folder in ("native", "live", "foreign", "ranks"):
         for words in ((), ("--aggregates",), ("--step", "write*,solve", "--epoch", "step", "--compute", "pack")):
             fits("overlap", answer_of("overlap", *words, where / folder), (words, folder))
+    for folder in ("native", "live", "foreign"):
+        fits("instances", answer_of("summary", "--by", "instance", where / folder), folder)
     for command in ("ps", "check", "stat", "ranks"):
         for folder in ("native", "live", "foreign", "ranks", "stuck"):
             expect = 1 if (command, folder) == ("check", "live") else 0  # something was left in a live file
@@ -119,7 +121,7 @@ def every_answer_fits_its_schema(where):
 
 def no_schema_has_a_member_that_is_not(_where):
     program = "".join(p.read_text() for folder in ("tools", "format") for p in sorted((ROOT / folder).rglob("*.[ch]")))
-    assert set(SCHEMAS) == {*COMMANDS, "telemetry"}
+    assert set(SCHEMAS) == {*COMMANDS, "telemetry", "instances"}
     for name, schema in SCHEMAS.items():
         jsonschema.Draft7Validator.check_schema(schema)
         assert len(documented(schema)) > 5, name

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Keys that put files together: extension, mount point, directory at a depth; and what is said of words that are no keys."""
 
+import csv
+import io
 import json
 import re
 
-from tooltest import DFTMERGE, dftmerge, directory, dump, counts, main, make, run, summary
+from tooltest import DFTMERGE, class_of, dftmerge, directory, dump, counts, main, make, run, summary
 
 
 def extension(path):
@@ -214,6 +216,47 @@ def processes_have_names(where):
     assert [g["job"] for g in summary("--by", "job", where)["groups"]] == ["77"]
 
 
+def sums_of(events):
+    io = [e for e in events if class_of(e) in ("read", "write", "sync", "meta", "startup")]
+    return (sum(e.get("calls", 1) for e in io), sum(e["dur"] for e in io if e.get("calls", 1)),
+            sum(e.get("bytes", 0) for e in io if class_of(e) == "read" and "errno" not in e),
+            sum(e.get("bytes", 0) for e in io if class_of(e) == "write" and "errno" not in e))
+
+
+def instances_of_regions(where):
+    """Each time that a region was open, with the calls that started meanwhile, in its thread and in all."""
+    make(where, processes=2, ranks=1, events=300)
+    events = [e for e in dump(where) if counts(e)]
+    regions = {(e["cat"], e["name"]) for g in [summary("--by", "call", "--op", "region", where)["groups"]] for e in g}
+    wanted = [e for e in events if (e["cat"], e["name"]) in regions]
+    for options, names, passes in (((), None, lambda e: True), (("--region", "st*"), ["step"], lambda e: True),
+                                   (("--region", "step,solve", "--class", "read"), ["step", "solve"], lambda e: class_of(e) == "read")):
+        answer = json.loads(dftmerge("summary", "--json", "--by", "instance", *options, where).out)
+        chosen = [e for e in wanted if names is None or e["name"] in names]
+        assert answer["found"] == len(answer["instances"]) == len(chosen) > 10, options
+        assert [i["start_ns"] for i in answer["instances"]] == sorted(e["ts"] for e in chosen)
+        calls = [e for e in events if passes(e)]
+        by_start = {(e["pid"], e["tid"], e["ts"], e["dur"], e["name"]): e for e in chosen}
+        for i in answer["instances"]:
+            e = by_start.pop((i["pid"], i["tid"], i["start_ns"], i["time_ns"], i["name"]))
+            inside = [c for c in calls if e["ts"] <= c["ts"] < e["ts"] + e["dur"]]
+            own = sums_of([c for c in inside if (c["pid"], c["tid"]) == (e["pid"], e["tid"])])
+            assert own == (i["count"], i["io_ns"], i["read_bytes"], i["write_bytes"]), (i, own)
+            assert sums_of(inside) == (i["all_count"], i["all_io_ns"], i["all_read_bytes"], i["all_write_bytes"]), i
+        assert not by_start
+    rows = list(csv.reader(io.StringIO(dftmerge("summary", "--csv", "--by", "instance", where).out.decode())))
+    assert len(rows) == len(wanted) + 1 and all(len(row) == len(rows[0]) for row in rows)
+    page = dftmerge("summary", "--by", "instance", "--region", "step", "--sort", "i/o", "--top", "3", where).out.decode()
+    assert re.search(r"^ +from +region +rank .* \*I/O ", page, re.M) and len(re.findall(r"^ *\d+\.\d{3} s  step ", page, re.M)) == 3, page
+    for options, said in ((["--sort", "tme"], "Did you mean time?"), (["--sort", ""], "no such column"), (["--tree"], "without --tree"),
+                          (["--width", "1"], "without --tree and --width"), (["--by", "instance,rank"], "goes by itself"),
+                          (["--by", "instanse"], "Did you mean instance?")):
+        assert said in dftmerge("summary", "--by", "instance", *options, where, expect=2).err, options
+    assert "no event passes --region" in dftmerge("summary", "--by", "instance", "--region", "nosuch", where).err
+    make(where / "rows", keep=0)
+    assert "there are no single events here" in dftmerge("summary", "--by", "instance", where / "rows", expect=1).err
+
+
 if __name__ == "__main__":
     main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
-          directories_are_a_tree, deep_and_many_directories, processes_have_names])
+          directories_are_a_tree, deep_and_many_directories, processes_have_names, instances_of_regions])

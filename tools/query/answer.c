@@ -60,11 +60,11 @@ const char *dft_by_word(enum dft_by by)
 
 const char *dft_by_nearest(const char *word)
 {
-    const char *words[DFT_BY_COUNT + 1] = {"call"};
+    const char *words[DFT_BY_COUNT + 2] = {"call", "instance"};
 
     for (unsigned i = 0; i < DFT_BY_COUNT; i++)
-        words[i + 1] = keys[i].word;
-    return dft_nearest_word(word, strcspn(word, ",:"), words, DFT_BY_COUNT + 1);
+        words[i + 2] = keys[i].word;
+    return dft_nearest_word(word, strcspn(word, ",:"), words, DFT_BY_COUNT + 2);
 }
 
 static void add_key(struct dft_query *query, enum dft_by by)

@@ -3,6 +3,7 @@
  * summary_data.c. */
 #include "mpi/comm.h"
 #include "base/pattern.h"
+#include "summary/instances.h"
 #include "summary/summary.h"
 #include "source/source_ending.h"
 
@@ -20,13 +21,18 @@ static void deny_key(const char *wrong)
 {
     const char *nearest = dft_by_nearest(wrong);
 
+    if (strcspn(wrong, ",") == 8 && !memcmp(wrong, "instance", 8)) {
+        fputs("dftmerge summary: --by instance goes by itself, without other keys\n", stderr);
+        return;
+    }
+
     fprintf(stderr, "dftmerge summary: --by %s: no such key.", *wrong ? wrong : "(empty)");
     if (nearest)
         fprintf(stderr, " Did you mean %s?", nearest);
     fputs(" There are call", stderr);
     for (unsigned by = 0; by < DFT_BY_COUNT; by++)
         fprintf(stderr, ", %s", dft_by_word((enum dft_by)by));
-    fputs(", dir:N\n", stderr);
+    fputs(", dir:N, instance\n", stderr);
 }
 
 static int parse_keys(struct dft_summary *summary, const struct asked *asked)
@@ -129,6 +135,29 @@ static int write_summary(struct dft_summary *summary, const struct asked *asked)
     return summary->options->csv ? dft_summary_csv(summary) : dft_summary_text(summary);
 }
 
+/* What is in memory of one rank alone. */
+static int run_instances(struct dft_summary *summary, struct dft_options *options, const struct asked *asked)
+{
+    int code = DFT_EXIT_USAGE, rc = asked->tree || asked->width ? -EINVAL : dft_summary_instances_check(summary);
+
+    if (rc && (asked->tree || asked->width))
+        fputs("dftmerge summary: --by instance goes without --tree and --width\n", stderr);
+    if (rc || !dft_comm_alone("summary --by instance", options->source.quiet)) {
+        dft_options_fini(options);
+        return rc ? code : DFT_EXIT_OK;
+    }
+    if (dft_command_begin(options, &summary->source, &code))
+        return code;
+    code = DFT_EXIT_BAD;
+    if (!dft_command_aggregates(summary->source, "summary --by instance")) {
+        rc = dft_summary_instances(summary);
+        code = rc ? DFT_EXIT_BAD : DFT_EXIT_OK;
+        if (rc)
+            fprintf(stderr, "dftmerge summary: %s\n", strerror(-rc));
+    }
+    return dft_command_end(options, summary->source, code);
+}
+
 static int run(int argc, char **argv)
 {
     struct dft_options options;
@@ -148,6 +177,8 @@ static int run(int argc, char **argv)
         return code;
     if (asked.tree && !asked.by)
         asked.by = "dir";
+    if (asked.by && !strcmp(asked.by, "instance"))
+        return run_instances(&summary, &options, &asked);
     if (parse_keys(&summary, &asked) || check_tree(&summary, &asked) || check_sort(&summary)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
@@ -179,6 +210,7 @@ const struct dft_command dft_command_summary = {
         "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext (of the\n"
         "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, size (of what\n"
         "was asked for), access (pattern), errno, run, job, and with DFTRACER_STACK stack and line (of code).\n"
+        "By itself instance: each time that a region (--region) was open, with the I/O meanwhile.\n"
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"
