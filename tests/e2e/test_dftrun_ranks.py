@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from tracing import DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, run, true
+from tracing import DFTMERGE, DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, run, true
 
 tests = Tests()
 WAIT = "import os, sys\nopen('in', 'rb').read()\nprint('ready', flush=True)\nsys.stdin.read()\nopen('in', 'rb').read()\n"
@@ -193,6 +193,16 @@ def the_last_rank_cannot_be_known(directory):
     for env in (environment(PMI_RANK=1, PMI_SIZE=2), launch(1, 2, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=1)):
         equal(run([DFTRUN, "cat", "in"], cwd=directory, env=env), (0, b"x", b""), "rank 1")
     equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
+
+
+@tests.case
+def only_one_rank_is_traced(directory):
+    """All others run without dftrun: nobody is the last of all ranks."""
+    (directory / "in").write_text("x")
+    done = run([DFTRUN, "cat", "in"], cwd=directory, env=launch(0, 4, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=4))
+    true(b"not all ranks of this node have run under dftrun so far" in done.err, done.err.decode())
+    done = run([DFTMERGE, "summary", directory / "traces"])
+    true(done.code == 0 and b"processes" in done.out, f"marks are in nobody's way: {done.err.decode()}")
 
 
 @tests.case

@@ -213,8 +213,12 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
         return DFT_ENDS_BEFORE;
     if (count == launch->size)
         return DFT_ENDS_LAST;
-    if (count != launch->local_size || !is_local(directory))
-        return end_node(launch, directory, count);
+    if (count != launch->local_size || !is_local(directory)) {
+        ranks->why = "not all ranks of this node have run under dftrun so far";
+        if (end_node(launch, directory, count) == DFT_ENDS_LAST)
+            return DFT_ENDS_LAST;
+        return has_first && count < launch->local_size ? DFT_ENDS_UNKNOWN : DFT_ENDS_BEFORE;
+    }
     ranks->why = "the nodes of the job do not share the directory of the traces";
     return has_first ? DFT_ENDS_UNKNOWN : DFT_ENDS_BEFORE;
 }
