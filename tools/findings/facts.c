@@ -151,6 +151,7 @@ static int ask_overlap(struct dft_facts *facts, uint64_t events)
     const struct dft_overlap_request request = {.source = asked->source,
                                                 .filter = asked->filter,
                                                 .patterns = dft_overlap_usual,
+                                                .classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP),
                                                 .from = exact ? DFT_OVERLAP_EVENTS : DFT_OVERLAP_ROWS};
 
     facts->has_overlap = dft_facts_has(facts, DFT_FACT_REGIONS) && !dft_comm_rank() &&

@@ -100,6 +100,7 @@ struct dft_overlap_request {
     struct dft_source *source;
     const struct dft_filter *filter; /* --cat, --name and --file choose I/O, not regions */
     struct dft_overlap_patterns patterns;
+    unsigned classes;           /* what is I/O: 1 << enum dft_io; 0: DFT_CLASSES_IO */
     enum dft_overlap_from from; /* BEST: events where all are kept, else rows */
 };
 

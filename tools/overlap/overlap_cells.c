@@ -93,11 +93,12 @@ void dft_overlap_cell_span(struct dft_overlap_cells *cells, uint32_t lane, unsig
 struct shares {
     double of[DFT_CELL_STATES];
     uint64_t bits[DFT_CELL_STATES];
+    uint64_t any; /* all bits together */
 };
 
 static struct shares shares_of(const struct dft_overlap_cells *cells, uint32_t lane, uint64_t interval)
 {
-    struct shares shares;
+    struct shares shares = {.any = 0};
 
     for (unsigned state = 0; state < DFT_CELL_STATES; state++) {
         struct dft_overlap_cell *cell = dft_overlap_cell_at(cells, lane, interval, state);
@@ -106,6 +107,7 @@ static struct shares shares_of(const struct dft_overlap_cells *cells, uint32_t l
 
         *level += cell->step;
         shares.bits[state] = *level > 0 ? UINT64_MAX : cell->bits;
+        shares.any |= shares.bits[state];
         covered = (double)cells->width_ns / DFT_SLOTS * __builtin_popcountll(shares.bits[state]);
         shares.of[state] =
             covered > 0 ? ((double)(int64_t)cell->edge + (double)*level * (double)cells->width_ns) / covered : 0;
@@ -146,7 +148,7 @@ static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t 
     int is_trainer = overlap->teams[process->team].trainer == process->process;
     struct dft_cell_sums *sums = &cells->sums[lane];
 
-    for (unsigned slot = 0; slot < DFT_SLOTS; slot++) {
+    for (unsigned slot = shares.any || !overlap->has_compute ? 0 : DFT_SLOTS; slot < DFT_SLOTS; slot++) {
         double ns = (double)cells->width_ns / DFT_SLOTS * part_of(cells, interval, slot, cells->from_ns, cells->to_ns);
         double io = share(&shares, DFT_BUSY_IO, slot), data = share(&shares, DFT_BUSY_DATA, slot);
         double item = share(&shares, DFT_BUSY_ITEM, slot), none;

@@ -65,7 +65,7 @@ unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struc
 
     if (call->io == DFT_IO_WAIT)
         return 1u << DFT_BUSY_WAIT;
-    if (DFT_CLASSES_IO >> call->io & 1)
+    if ((request->classes ? request->classes : DFT_CLASSES_IO) >> call->io & 1)
         return dft_filter_call(request->filter, call) ? 1u << DFT_BUSY_IO : 0;
     if (call->op != DFT_OP_REGION)
         return 0;

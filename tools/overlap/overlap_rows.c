@@ -14,6 +14,7 @@
 #include "source/source_visit.h"
 
 #define CELLS_MAX (UINT64_C(4) << 20) /* of a window: 24 bytes each */
+#define LANES_MAX (UINT64_C(4) << 20) /* intervals of all processes together */
 #define FINE      2048u               /* intervals, where there are no rows */
 #define SLACK     64u                 /* intervals that a block's rows may lie beside its times */
 
@@ -160,7 +161,7 @@ static int make_grid(struct visiting *visiting, uint64_t *intervals)
 {
     struct dft_overlap_cells *cells = &visiting->cells;
     const struct dft_overlap_request *request = visiting->overlapping->request;
-    uint64_t width, period, start, end;
+    uint64_t width, period, start, end, most;
     int rc = dft_query_interval(request->source, &width);
 
     if (!rc)
@@ -171,6 +172,9 @@ static int make_grid(struct visiting *visiting, uint64_t *intervals)
     width = period > width ? period : width;
     if (!width)
         width = (end - start) / FINE / DFT_SLOTS * DFT_SLOTS + DFT_SLOTS;
+    most = LANES_MAX / (visiting->overlapping->overlap->nprocesses + 1) + 1;
+    if ((end - start) / width >= most) /* a longer run, or a more crowded one, is estimated more coarsely */
+        width *= (end - start) / width / most + 1;
     cells->width_ns = width;
     cells->origin_ns = start / width * width;
     cells->from_ns = request->filter->from_ns;

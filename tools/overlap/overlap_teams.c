@@ -24,8 +24,8 @@ struct gathering {
     const struct dft_source_process *processes;
     uint32_t count;
     struct dft_ps_tree tree;
-    uint32_t *images;
-    uint64_t *compute_ns; /* by image */
+    uint32_t *images, *heads; /* heads: of each image, once it is known; else DFT_NO_LANE */
+    uint64_t *compute_ns;     /* by image */
     struct member *members;
     uint32_t nmembers;
     int has_ranks, has_compute;
@@ -41,20 +41,28 @@ void dft_overlap_life(const struct dft_overlap_request *request, const struct df
         *end = request->filter->to_ns;
 }
 
-/* The nearest of a process and those above it that has a rank, or computes; else the one at the top.
- * Damaged traces may have a cycle of parents. */
-static uint32_t find_head(const struct gathering *gathering, uint32_t process)
+static int is_head(const struct gathering *gathering, uint32_t image)
 {
-    for (uint32_t steps = 0; steps <= gathering->count; steps++) {
-        uint32_t image = gathering->images[process], parent = gathering->tree.parent[image];
+    return gathering->tree.parent[image] == DFT_PS_ROOT ||
+           (gathering->has_ranks ? gathering->processes[image].process.rank >= 0 : gathering->compute_ns[image] != 0);
+}
 
-        if (gathering->has_ranks ? gathering->processes[image].process.rank >= 0 : gathering->compute_ns[image] != 0)
-            return image;
-        if (parent == DFT_PS_ROOT)
-            return image;
-        process = parent;
+/* The nearest of a process and those above it that has a rank, or computes; else the one at the top. What
+ * was found is remembered for all on the way, so that long chains cost little. Damaged traces may have a
+ * cycle of parents. */
+static uint32_t find_head(struct gathering *gathering, uint32_t process)
+{
+    uint32_t *heads = gathering->heads, at = gathering->images[process], head;
+
+    for (uint32_t steps = 0; heads[at] == DFT_NO_LANE && !is_head(gathering, at) && steps <= gathering->count; steps++)
+        at = gathering->images[gathering->tree.parent[at]];
+    head = heads[at] == DFT_NO_LANE ? at : heads[at];
+    for (at = gathering->images[process]; heads[at] == DFT_NO_LANE;) {
+        heads[at] = head;
+        if (gathering->tree.parent[at] != DFT_PS_ROOT)
+            at = gathering->images[gathering->tree.parent[at]];
     }
-    return process;
+    return head;
 }
 
 static int by_process(const void *left, const void *right)
@@ -188,14 +196,16 @@ int dft_overlap_teams(const struct dft_overlap_request *request, const uint64_t 
 
     gathering.processes = dft_source_processes(request->source, &gathering.count);
     gathering.images = malloc((gathering.count + 1u) * sizeof *gathering.images);
+    gathering.heads = malloc((gathering.count + 1u) * sizeof *gathering.heads);
     gathering.compute_ns = calloc(gathering.count + 1u, sizeof *gathering.compute_ns);
     gathering.members = calloc(gathering.count + 1u, sizeof *gathering.members);
     overlap->processes = calloc(gathering.count + 1u, sizeof *overlap->processes);
     overlap->teams = calloc(gathering.count + 1u, sizeof *overlap->teams);
     *lane_of = malloc((gathering.count + 1u) * sizeof **lane_of);
-    if (!gathering.images || !gathering.compute_ns || !gathering.members || !overlap->processes || !overlap->teams ||
-        !*lane_of)
+    if (!gathering.images || !gathering.heads || !gathering.compute_ns || !gathering.members || !overlap->processes ||
+        !overlap->teams || !*lane_of)
         goto out;
+    memset(gathering.heads, 0xff, (gathering.count + 1u) * sizeof *gathering.heads);
     memset(*lane_of, 0xff, (gathering.count + 1u) * sizeof **lane_of);
     rc = dft_source_images(request->source, gathering.images);
     if (!rc)
@@ -212,6 +222,7 @@ int dft_overlap_teams(const struct dft_overlap_request *request, const uint64_t 
 out:
     dft_ps_tree_free(&gathering.tree);
     free(gathering.images);
+    free(gathering.heads);
     free(gathering.compute_ns);
     free(gathering.members);
     return rc;
