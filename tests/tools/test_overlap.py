@@ -266,6 +266,7 @@ def estimates_from_aggregates(where):
         assert about["ranks"] == alone["ranks"] and about["steps"] == []
         for key in ("compute_ns", "io_ns", "hidden_ns", "exposed_ns"):
             assert abs(exact[key] - about[key]) <= 0.1 * exact["wall_ns"], (seed, key, exact[key], about[key])
+        assert overlap("--threads", "3", rows, env={"DFTMERGE_WINDOW_EVENTS": "60"}) == alone
         assert b"I/O about " in dftmerge("overlap", rows).out
 
 

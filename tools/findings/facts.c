@@ -274,7 +274,7 @@ const char *dft_facts_short(const struct dft_facts *facts, const char *path)
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a
  * twentieth is a blip. What grows has three times as much time in the second half as in the first. */
-static enum dft_when judge_windows(const uint64_t *time_ns)
+enum dft_when dft_facts_judge(const uint64_t *time_ns)
 {
     uint64_t all = 0, most = 0, start = 0, halves[2] = {0};
     uint32_t used = 0;
@@ -319,5 +319,5 @@ enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsign
         return DFT_WHEN_UNKNOWN;
     *from_ns = first;
     *to_ns = last;
-    return width * DFT_FACT_WINDOWS / 2 > facts->wall_ns ? DFT_WHEN_UNKNOWN : judge_windows(time_ns);
+    return width * DFT_FACT_WINDOWS / 2 > facts->wall_ns ? DFT_WHEN_UNKNOWN : dft_facts_judge(time_ns);
 }

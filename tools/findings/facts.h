@@ -79,6 +79,9 @@ const char *dft_facts_short(const struct dft_facts *facts, const char *path);
 enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsigned sizes, uint64_t *from_ns,
                              uint64_t *to_ns);
 
+/* How time lies in the run, in DFT_FACT_WINDOWS parts and one for what lies behind them. */
+enum dft_when dft_facts_judge(const uint64_t *time_ns);
+
 /* --- rules ------------------------------------------------------------------------------------ */
 
 struct dft_rules {

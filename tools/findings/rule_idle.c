@@ -41,6 +41,7 @@ static int find_gaps(struct dft_rules *rules)
     if (rc <= 0)
         return rc;
     finding->sure = DFT_SURE_LOW;
+    finding->when = dft_facts_judge(overlap->none_parts);
     rc = dft_finding_say(&finding->title, "idle gaps");
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "in %s%s of %s (%s) no process computes or is in I/O",

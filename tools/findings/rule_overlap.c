@@ -22,6 +22,8 @@ static char *team_name(const struct dft_facts *facts, const struct dft_overlap_t
     return rc ? NULL : name;
 }
 
+_Static_assert(DFT_OVERLAP_PARTS == DFT_FACT_WINDOWS, "what dft_facts_judge expects");
+
 /* --- the trainer waits ------------------------------------------------------------------------ */
 
 /* The team whose trainer waits longest, as a share of its time. */
@@ -91,6 +93,26 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
     return rc;
 }
 
+/* In how many steps the trainer waits longer than it computes. */
+static int say_steps(const struct dft_overlap *overlap, const struct dft_overlap_team *team,
+                     struct dft_finding *finding)
+{
+    uint64_t steps = 0, bound = 0;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    for (uint32_t i = 0; i < overlap->nscopes; i++) {
+        const struct dft_overlap_scope *scope = &overlap->scopes[i];
+
+        if (scope->kind != DFT_OVERLAP_STEP || &overlap->teams[scope->team] != team)
+            continue;
+        steps++;
+        bound += scope->data_ns > scope->times.compute_ns;
+    }
+    return steps ? dft_finding_say(&finding->evidence, ", and %s of %s steps wait longer than they compute",
+                                   dft_text_count(a, bound), dft_text_count(b, steps))
+                 : 0;
+}
+
 static int say_hidden(struct dft_finding *finding, const struct dft_overlap_times *times)
 {
     char a[DFT_TEXT_ROOM];
@@ -117,6 +139,7 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
         return rc;
     *told_ns = team->data_ns;
     finding->rank = team->rank;
+    finding->when = dft_facts_judge(team->data_parts);
     region = waiting_region(facts, team->trainer);
     rc = dft_finding_say(&finding->title, "the trainer waits");
     if (!rc && overlap->nteams > 1) {
@@ -128,6 +151,8 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
                              dft_text_ns(a, team->data_ns), dft_text_ns(b, team->times.wall_ns),
                              dft_text_share(c, team->data_ns, team->times.wall_ns), region ? region : "waits for data",
                              dft_text_share(d, team->times.compute_ns, team->times.wall_ns));
+    if (!rc)
+        rc = say_steps(overlap, team, finding);
     if (!rc)
         rc = say_hidden(finding, &team->times);
     if (!rc)
@@ -168,6 +193,7 @@ static int exposed(struct dft_rules *rules, int waits_are_told)
     if (rc <= 0)
         return rc;
     finding->rank = team->rank;
+    finding->when = dft_facts_judge(team->exposed_parts);
     finding->sure = overlap->is_exact ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     name = team_name(facts, team);
     rc = name ? dft_finding_say(&finding->title, "I/O in the way of compute") : -ENOMEM;

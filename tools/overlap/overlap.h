@@ -23,6 +23,7 @@
 #include "source/filter.h"
 
 #define DFT_OVERLAP_SCOPES 65536u /* at most; the first ones */
+#define DFT_OVERLAP_PARTS  20u    /* of the job's time, to see how something lies in it; behind them stands 0 */
 
 /* What regions are for. */
 enum dft_overlap_kind {
@@ -64,6 +65,7 @@ struct dft_overlap_team {
     uint64_t data_io_ns;                 /* ... and the team is in I/O meanwhile */
     uint64_t items, item_ns, item_io_ns; /* sums over its workers */
     uint64_t alone_ns;                   /* it computes or is in I/O, and no other team that lives does */
+    uint64_t data_parts[DFT_OVERLAP_PARTS + 1], exposed_parts[DFT_OVERLAP_PARTS + 1]; /* of data_ns, of exposed_ns */
 };
 
 struct dft_overlap_scope {
@@ -86,11 +88,12 @@ struct dft_overlap {
     struct dft_overlap_team *teams;        /* by rank, those without by trainer */
     struct dft_overlap_scope *scopes;      /* by kind, team, start */
     uint32_t nprocesses, nteams, nscopes;
-    uint64_t more_scopes;                  /* that were left out */
-    struct dft_overlap_times all;          /* sums over teams */
-    uint64_t none_ns;                      /* of the job: nobody computes or is in I/O */
-    struct dft_overlap_stretch gap, alone; /* the longest such time, and the longest of alone_ns */
-    uint64_t wall_ns;                      /* of the job */
+    uint64_t more_scopes;                       /* that were left out */
+    struct dft_overlap_times all;               /* sums over teams */
+    uint64_t none_parts[DFT_OVERLAP_PARTS + 1]; /* of none_ns */
+    uint64_t none_ns;                           /* of the job: nobody computes or is in I/O */
+    struct dft_overlap_stretch gap, alone;      /* the longest such time, and the longest of alone_ns */
+    uint64_t start_ns, wall_ns;                 /* of the job */
     int is_exact, has_compute, has_data, has_items;
 };
 
@@ -109,5 +112,14 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
 /* Do any of these regions compute, or wait for data? An answer by cat and name, with the usual patterns. */
 int dft_overlap_applies(const struct dft_answer *regions);
 void dft_overlap_fini(struct dft_overlap *overlap);
+
+/* The part of the job's time in which a time (Unix) lies. */
+static inline unsigned dft_overlap_part(const struct dft_overlap *overlap, uint64_t time)
+{
+    uint64_t at =
+        time > overlap->start_ns ? (time - overlap->start_ns) / (overlap->wall_ns / DFT_OVERLAP_PARTS + 1) : 0;
+
+    return at < DFT_OVERLAP_PARTS ? (unsigned)at : DFT_OVERLAP_PARTS - 1;
+}
 
 #endif

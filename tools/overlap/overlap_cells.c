@@ -179,6 +179,9 @@ static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t 
 static void count_team(struct dft_overlap_cells *cells, uint32_t team, uint32_t *lane, uint64_t interval)
 {
     struct dft_cell_sums *sums = &cells->team_sums[team];
+    struct dft_overlap_team *of = &cells->overlap->teams[team];
+    unsigned part = dft_overlap_part(cells->overlap, cells->origin_ns + interval * cells->width_ns);
+    double exposed = sums->io - sums->hidden, data = sums->data;
     struct odds odds[DFT_SLOTS];
 
     for (unsigned slot = 0; slot < DFT_SLOTS; slot++)
@@ -196,12 +199,16 @@ static void count_team(struct dft_overlap_cells *cells, uint32_t team, uint32_t 
         sums->item_io += ns * o->data * (1 - o->no_io);
         cells->active[(size_t)team * DFT_SLOTS + slot] = (float)(1 - o->neither);
     }
+    exposed = sums->io - sums->hidden - exposed;
+    of->exposed_parts[part] += exposed > 0 ? (uint64_t)exposed : 0;
+    of->data_parts[part] += (uint64_t)(sums->data - data);
 }
 
 /* The time in which nobody is active, and in which one team alone is while another one lives. */
 static void count_job(struct dft_overlap_cells *cells, uint64_t interval)
 {
-    const struct dft_overlap *overlap = cells->overlap;
+    struct dft_overlap *overlap = cells->overlap;
+    double before = cells->none_ns;
 
     for (unsigned slot = 0; slot < DFT_SLOTS; slot++) {
         double ns = (double)cells->width_ns / DFT_SLOTS * part_of(cells, interval, slot, cells->from_ns, cells->to_ns);
@@ -226,6 +233,8 @@ static void count_job(struct dft_overlap_cells *cells, uint64_t interval)
                 cells->team_sums[t].item += ns * active * nobody / (1 - active);
         }
     }
+    overlap->none_parts[dft_overlap_part(overlap, cells->origin_ns + interval * cells->width_ns)] +=
+        (uint64_t)(cells->none_ns - before);
 }
 
 void dft_overlap_cells_count(struct dft_overlap_cells *cells)

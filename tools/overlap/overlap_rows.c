@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "mpi/comm.h"
 #include "overlap/overlap_cells.h"
 #include "overlap/overlap_events.h"
@@ -16,7 +17,7 @@
 #define CELLS_MAX (UINT64_C(4) << 20) /* of a window: 24 bytes each */
 #define LANES_MAX (UINT64_C(4) << 20) /* intervals of all processes together */
 #define FINE      2048u               /* intervals, where there are no rows */
-#define SLACK     64u                 /* intervals that a block's rows may lie beside its times */
+#define SLACK     2u                  /* intervals that a block's rows may lie beside its times */
 
 struct visiting {
     struct dft_overlapping *overlapping;
@@ -230,7 +231,7 @@ int dft_overlap_from_rows(struct dft_overlapping *overlapping)
         dft_source_note(overlapping->request->source, 0,
                         "aggregates of calls know neither files nor single durations: what was estimated from them is "
                         "of all files and durations");
-    a_window = CELLS_MAX / DFT_CELL_STATES / (lanes + 1) + 1;
+    a_window = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, CELLS_MAX) / DFT_CELL_STATES / (lanes + 1) + 1;
     if (!rc)
         rc = dft_comm_agree(dft_overlap_cells_init(&visiting.cells, (uint32_t)(all < a_window ? all : a_window)));
     if (!rc)

@@ -32,6 +32,21 @@ static void add(struct dft_overlap_times *times, int computes, int is_in_io, uin
     times->hidden_ns += computes && is_in_io ? ns : 0;
 }
 
+/* Adds [from, to) to the parts of the job's time. */
+static void add_parts(const struct dft_overlap *overlap, uint64_t *parts, uint64_t from, uint64_t to)
+{
+    uint64_t width = overlap->wall_ns / DFT_OVERLAP_PARTS + 1;
+
+    while (from < to) {
+        unsigned part = dft_overlap_part(overlap, from);
+        uint64_t end = part + 1 < DFT_OVERLAP_PARTS ? overlap->start_ns + (part + 1) * width : to;
+
+        end = end > from && end < to ? end : to;
+        parts[part] += end - from;
+        from = end;
+    }
+}
+
 static void settle_process(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now)
 {
     struct dft_sweep_lane *lane = &sweep->lanes[number];
@@ -49,9 +64,13 @@ static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64
 {
     struct dft_sweep_crew *crew = &sweep->crews[number];
     struct dft_overlap_team *team = &sweep->overlap->teams[number];
-    uint64_t ns = now - crew->since;
+    uint64_t since = crew->since, ns = now - since;
 
     crew->since = now;
+    if (crew->waiting)
+        add_parts(sweep->overlap, team->data_parts, since, now);
+    if (crew->in_io && !crew->computing)
+        add_parts(sweep->overlap, team->exposed_parts, since, now);
     add(&team->times, crew->computing != 0, crew->in_io != 0, ns);
     team->data_ns += crew->waiting ? ns : 0;
     team->data_io_ns += crew->waiting && crew->in_io ? ns : 0;
@@ -85,6 +104,7 @@ static void settle_job(struct dft_overlap_sweep *sweep, uint64_t now)
         end_stretch(&sweep->gap, &overlap->gap);
     } else {
         overlap->none_ns += ns;
+        add_parts(overlap, overlap->none_parts, from, now);
         sweep->gap.from_ns = sweep->gap.from_ns ? sweep->gap.from_ns : from;
         sweep->gap.to_ns = now;
     }

@@ -168,7 +168,7 @@ static void number_teams(const struct gathering *gathering, struct dft_overlap *
 }
 
 /* From the start of the first to the end of the last. */
-static uint64_t wall_of(const struct dft_overlap *overlap)
+static void measure(struct dft_overlap *overlap)
 {
     uint64_t start = UINT64_MAX, end = 0;
 
@@ -176,7 +176,8 @@ static uint64_t wall_of(const struct dft_overlap *overlap)
         start = overlap->teams[i].start_ns < start ? overlap->teams[i].start_ns : start;
         end = overlap->teams[i].end_ns > end ? overlap->teams[i].end_ns : end;
     }
-    return end > start ? end - start : 0;
+    overlap->start_ns = end > start ? start : 0;
+    overlap->wall_ns = end > start ? end - start : 0;
 }
 
 /* Who has a rank, and how long the images of each process compute. */
@@ -218,7 +219,7 @@ int dft_overlap_teams(const struct dft_overlap_request *request, const uint64_t 
     if (gathering.nmembers)
         qsort(gathering.members, gathering.nmembers, sizeof *gathering.members, by_team);
     number_teams(&gathering, overlap, *lane_of);
-    overlap->wall_ns = wall_of(overlap);
+    measure(overlap);
 out:
     dft_ps_tree_free(&gathering.tree);
     free(gathering.images);
