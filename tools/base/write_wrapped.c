@@ -2,18 +2,33 @@
 /* Owns how sentences are put into lines that fit the terminal. */
 #include "base/write_wrapped.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/write_text.h"
 
-/* Bytes of the next word, with the blanks before it. */
+static int is_unit(const char *word, size_t length)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "ms", "s", "min", "h", "%"};
+
+    while (length && strchr(".,;:)", word[length - 1]))
+        length--;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i]) == length && !memcmp(units[i], word, length))
+            return 1;
+    return 0;
+}
+
+/* Bytes of the next word, with the blanks before it. A number and its unit are one word. */
 static size_t next_word(const char *text)
 {
-    size_t blanks = strspn(text, " ");
+    size_t blanks = strspn(text, " "), end = blanks + strcspn(text + blanks, " ");
+    size_t more = text[end] ? strcspn(text + end + 1, " ") : 0;
 
-    return blanks + strcspn(text + blanks, " ");
+    return end > blanks && isdigit((unsigned char)text[end - 1]) && is_unit(text + end + 1, more) ? end + 1 + more
+                                                                                                  : end;
 }
 
 static size_t columns_of(const char *text, size_t length)

@@ -13,7 +13,7 @@
 static dft_rule_fn *const all_rules[] = {
     dft_rule_lost,    dft_rule_sync,     dft_rule_mpi,         dft_rule_ranks,    dft_rule_contention,
     dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_overlap,
-    dft_rule_workers, dft_rule_idle,     dft_rule_sizes,
+    dft_rule_workers, dft_rule_idle,     dft_rule_sizes,       dft_rule_good, /* the last: it knows what was found */
 };
 
 /* --- what rules use --------------------------------------------------------------------------- */

@@ -5,82 +5,63 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "findings/findings.h"
+#include "base/write_wrapped.h"
+#include "findings/facts.h"
 
-#define INDENT      3u
-#define WIDTH_LEAST 20u
-#define TITLE       34u
+#define INDENT    3u
+#define TITLE     34u /* columns, at most: costs stand behind them in a column */
+#define COST_ROOM 18u
 
 static const char *const sure_words[] = {"low", "medium", "high"};
 static const char *const when_words[] = {NULL, "persistent", "growing", "at the start", "a blip"};
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* A word of text, and how many columns it takes. */
-static size_t word_bytes(const char *text, size_t *columns)
+static void put(FILE *out, const char *label, unsigned indent, const char *text)
 {
-    size_t n = 0;
-
-    for (*columns = 0; text[n] && text[n] != ' '; n++)
-        *columns += ((unsigned char)text[n] & 0xc0) != 0x80;
-    return n;
+    if (text && *text)
+        dft_text_wrapped(out, label, indent, text);
 }
 
-/* Writes words, and begins a new line where the terminal ends. `at` columns of the line are taken;
- * returns how many are then. */
-static size_t put_words(FILE *out, const char *text, size_t at, size_t width)
-{
-    while (*text) {
-        size_t columns, n = word_bytes(text, &columns);
-
-        if (at > INDENT && at + 1 + columns > width) {
-            fprintf(out, "\n%*s", (int)INDENT, "");
-            at = INDENT;
-        } else if (at > INDENT) {
-            fputc(' ', out);
-            at++;
-        }
-        fwrite(text, 1, n, out);
-        at += columns;
-        text += n;
-        text += strspn(text, " ");
-    }
-    return at;
-}
-
-static void put_paragraph(FILE *out, const char *label, const char *text, size_t width)
-{
-    if (!text)
-        return;
-    fprintf(out, "%*s", (int)INDENT, "");
-    put_words(out, text, *label ? put_words(out, label, INDENT, width) : INDENT, width);
-    fputc('\n', out);
-}
-
-/* "2 small reads    1.43 s  52 %", the title padded where there is room. */
-static void put_headline(FILE *out, const struct dft_finding *finding, size_t number, size_t title, size_t width)
+/* "2  small reads    1.43 s  52 %": the costs in a column where there is room. */
+static void put_headline(FILE *out, const struct dft_finding *finding, size_t number, size_t title)
 {
     const char *bold = dft_terminal_colour() ? "\033[1m" : "", *plain = *bold ? "\033[0m" : "";
-    char cost[DFT_TEXT_ROOM], share[DFT_TEXT_ROOM];
-    size_t columns = dft_text_columns(finding->title);
+    char cost[DFT_TEXT_ROOM], share[DFT_TEXT_ROOM], label[DFT_TEXT_ROOM];
+    size_t columns = dft_text_columns(finding->title), width = dft_terminal_width();
 
-    fprintf(out, "%-2zu %s", number, bold);
-    if (!finding->of_ns) {
-        fprintf(out, "%s%s\n", finding->title, plain);
+    snprintf(label, sizeof label, "%-2zu ", number);
+    if (finding->of_ns) {
+        dft_text_ns(cost, finding->cost_ns);
+        dft_text_share(share, finding->cost_ns, finding->of_ns);
+    }
+    fputs(bold, out);
+    if (finding->of_ns && INDENT + (columns > title ? columns : title) + COST_ROOM <= width) {
+        fprintf(out, "%s%s%s%*s  %8s  %6s\n", label, finding->title, plain,
+                (int)(title > columns ? title - columns : 0), "", cost, share);
         return;
     }
-    dft_text_ns(cost, finding->cost_ns);
-    dft_text_share(share, finding->cost_ns, finding->of_ns);
-    if (INDENT + title + 22 > width) {
-        put_words(out, finding->title, INDENT, width);
-        fprintf(out, "%s\n%*s%s, %s\n", plain, (int)INDENT, "", cost, share);
-        return;
-    }
-    fprintf(out, "%s%s%*s  %9s  %6s\n", finding->title, plain, (int)(title > columns ? title - columns : 0), "", cost,
-            share);
+    dft_text_wrapped(out, label, INDENT, finding->title);
+    fputs(plain, out);
+    if (finding->of_ns)
+        fprintf(out, "%*s%s, %s\n", (int)INDENT, "", cost, share);
 }
 
-static void put_when(FILE *out, const struct dft_finding *finding, uint64_t start_ns, size_t width)
+/* On the page the source line stands behind the evidence, as the name of its file alone. */
+static void put_evidence(FILE *out, const struct dft_finding *finding, int is_page)
+{
+    const char *slash = finding->line ? strrchr(finding->line, '/') : NULL;
+    char *text = NULL;
+
+    if (!is_page || !finding->line || !finding->evidence ||
+        dft_finding_say(&text, "%s; %s", finding->evidence, slash ? slash + 1 : finding->line))
+        put(out, "", INDENT, finding->evidence);
+    else
+        put(out, "", INDENT, text);
+    free(text);
+}
+
+static void put_when(FILE *out, const struct dft_finding *finding, uint64_t start_ns)
 {
     const char *word = when_words[finding->when];
     char text[160], from[DFT_TEXT_ROOM], to[DFT_TEXT_ROOM];
@@ -89,68 +70,61 @@ static void put_when(FILE *out, const struct dft_finding *finding, uint64_t star
         return;
     snprintf(text, sizeof text, "%s%sfrom +%s to +%s", word ? word : "", word ? ", " : "",
              dft_text_ns(from, finding->from_ns - start_ns), dft_text_ns(to, finding->to_ns - start_ns));
-    put_paragraph(out, "when:", text, width);
+    put(out, "   when  ", 3 * INDENT, text);
 }
 
-static void put_sure(FILE *out, const struct dft_finding *finding, size_t width)
+static void put_finding(FILE *out, const struct dft_finding *finding, int is_page, uint64_t start_ns)
 {
-    char label[32];
+    char *sure = NULL;
 
-    snprintf(label, sizeof label, "sure: %s%s", sure_words[finding->sure], finding->why_sure ? "," : "");
-    put_paragraph(out, label, finding->why_sure ? finding->why_sure : "", width);
+    put_evidence(out, finding, is_page);
+    put(out, "   -> ", 2 * INDENT, finding->advice);
+    if (is_page)
+        return;
+    put(out, "   line  ", 3 * INDENT, finding->line);
+    put_when(out, finding, start_ns);
+    if (!dft_finding_say(&sure, "%s%s%s", sure_words[finding->sure], finding->why_sure ? ": " : "",
+                         finding->why_sure ? finding->why_sure : ""))
+        put(out, "   sure  ", 3 * INDENT, sure);
+    free(sure);
 }
 
-static void put_skipped(FILE *out, const struct dft_findings *findings, size_t width)
+static void put_skipped(FILE *out, const struct dft_findings *findings)
 {
     char *text = NULL;
-    size_t length;
-    FILE *line;
-    const char *comma = "";
+    int rc = 0;
 
-    if (!findings->not_looked_for || !(line = open_memstream(&text, &length)))
-        return;
-    for (unsigned code = 0; code < DFT_FINDINGS; code++) {
-        if (!(findings->not_looked_for >> code & 1))
-            continue;
-        fprintf(line, "%s%s", comma, dft_finding_word((enum dft_finding_code)code));
-        comma = ", ";
-    }
-    fprintf(line, ": %s", findings->why_not);
-    if (!fclose(line))
-        put_paragraph(out, "not looked for:", text, width);
+    for (unsigned code = 0; code < DFT_FINDINGS && !rc; code++)
+        if (findings->not_looked_for >> code & 1)
+            rc = dft_finding_say(&text, "%s%s", text ? ", " : "", dft_finding_word((enum dft_finding_code)code));
+    if (!rc && text && findings->why_not)
+        rc = dft_finding_say(&text, ": %s", findings->why_not);
+    if (!rc)
+        put(out, "not looked for: ", INDENT, text);
     free(text);
 }
 
 void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns)
 {
-    size_t width = dft_terminal_width(), shown = top && top < findings->count ? top : findings->count, title = 0;
+    size_t shown = top && top < findings->count ? top : findings->count, title = 0;
 
-    width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
     for (size_t i = 0; i < shown; i++) {
         size_t columns = dft_text_columns(findings->list[i].title);
 
-        title = columns > title ? columns : title;
+        title = columns > title && columns <= TITLE ? columns : title;
     }
-    title = title < TITLE ? title : TITLE;
     if (!findings->count)
-        put_words(out, "nothing wrong:", 0, width),
-            put_words(out, findings->nothing ? findings->nothing : "", 14, width), fputc('\n', out);
+        dft_text_wrapped(out, "nothing wrong: ", INDENT, findings->nothing ? findings->nothing : "nothing was asked");
     for (size_t i = 0; i < shown; i++) {
-        const struct dft_finding *finding = &findings->list[i];
-
-        put_headline(out, finding, i + 1, title, width);
-        put_paragraph(out, "", finding->evidence, width);
-        put_paragraph(out, "->", finding->advice, width);
-        if (top)
-            continue;
-        put_paragraph(out, "line:", finding->line, width);
-        put_when(out, finding, start_ns, width);
-        put_sure(out, finding, width);
+        put_headline(out, &findings->list[i], i + 1, title);
+        put_finding(out, &findings->list[i], top != 0, start_ns);
     }
     if (shown < findings->count)
-        fprintf(out, "%*s%zu more: dftmerge findings\n", (int)INDENT, "", findings->count - shown);
-    put_skipped(out, findings, width);
-    put_paragraph(out, "note:", findings->notes, width);
+        fprintf(out, "%*s%zu more: dftmerge findings PATH\n", (int)INDENT, "", findings->count - shown);
+    if (findings->count)
+        put(out, "not a problem: ", INDENT, findings->nothing);
+    put_skipped(out, findings);
+    put(out, "note: ", INDENT, findings->notes);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -192,6 +166,6 @@ void dft_findings_json(struct dft_json *json, const struct dft_findings *finding
             dft_json_string(json, NULL, dft_finding_word((enum dft_finding_code)code));
     dft_json_end_array(json);
     dft_json_string(json, "findings_why_not", findings->why_not);
-    dft_json_string(json, "findings_nothing", findings->count ? NULL : findings->nothing);
+    dft_json_string(json, "findings_nothing", findings->nothing);
     dft_json_string(json, "findings_notes", findings->notes);
 }

@@ -28,7 +28,7 @@ int dft_rule_lost(struct dft_rules *rules)
     int rc;
 
     if (!dft_job_is_lossy(job, request->source) && !job->nmissing)
-        return dft_rules_good(rules, "nothing lost");
+        return dft_rules_good(rules, "lost 0");
     rc = dft_rules_add(rules, DFT_FINDING_LOST, 0, 0, &finding);
     if (rc <= 0)
         return rc;

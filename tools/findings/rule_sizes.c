@@ -4,6 +4,7 @@
  * The cost is what these requests take longer than larger ones would (sizes.h). Only accesses that
  * follow the one before count: those at random are another finding. Files that are read or written in
  * a few calls an open are left out: their time is that of many small files, or of files opened again. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/write_text.h"
@@ -136,6 +137,26 @@ static int say_title(struct dft_finding *finding, enum dft_finding_code code, co
                                                               : "to");
 }
 
+/* Aggregates by file do not tell sizes apart: the file of small requests that takes most time. */
+static int say_most(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    int in = sum->most->flow == DFT_FLOW_READ || sum->most->flow == DFT_FLOW_STREAM_IN;
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_FILES) && i < files->count; i++) {
+        const struct dft_group *group = &files->groups[i];
+
+        if (group->key.class != (in ? DFT_IO_READ : DFT_IO_WRITE) ||
+            group->metrics.bytes / (group->metrics.count + 1) >= dft_size_class_low((uint8_t)(sum->size + 1)))
+            continue;
+        finding->where = dft_facts_text(files, group, DFT_BY_FILE);
+        return finding->where ? dft_finding_say(&finding->evidence, "; %s takes most of the time",
+                                                dft_facts_short(facts, finding->where))
+                              : -ENOMEM;
+    }
+    return 0;
+}
+
 static int say_where(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
 {
     uint64_t ops = dft_flow_ops(sum->most->flow);
@@ -146,7 +167,7 @@ static int say_where(const struct dft_facts *facts, struct dft_finding *finding,
     finding->where = file ? dft_facts_text(&facts->answers[DFT_FACT_FILES], file, DFT_BY_FILE)
                           : dft_facts_text(&facts->answers[DFT_FACT_PATTERNS], sum->most->group, DFT_BY_PATTERN);
     if (!finding->where)
-        return -1;
+        return -ENOMEM;
     finding->line =
         file ? dft_facts_line(facts, file->key.file, ops) : dft_facts_line_of_pattern(facts, sum->most->pattern, ops);
     return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
@@ -188,6 +209,8 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
         rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s calls",
                              dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
                              round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request));
+    if (!rc && !sum->most->group)
+        rc = say_most(rules->facts, finding, sum);
     if (!rc && sum->units > 1)
         rc = dft_finding_say(&finding->evidence, "; and other files, %s in all", dft_text_ns(a, sum->lost_ns));
     return rc;

@@ -3,6 +3,7 @@
  *
  * A file that was opened with O_SYNC makes each write durable by itself: flags of opens are in no
  * answer, so that is not told here, but as slow small writes. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/write_text.h"
@@ -89,7 +90,7 @@ static int say_files(const struct dft_facts *facts, const struct syncs *syncs, s
 
     finding->where = dft_facts_text(&facts->answers[syncs->fact], syncs->files, is_file ? DFT_BY_FILE : DFT_BY_PATTERN);
     if (!finding->where)
-        return -1;
+        return -ENOMEM;
     finding->line = is_file ? dft_facts_line(facts, file, OP(DFT_OP_SYNC))
                             : dft_facts_line_of_pattern(facts, file, OP(DFT_OP_SYNC));
     rc = dft_finding_say(&finding->evidence, "; %s: ", dft_facts_short(facts, finding->where));
@@ -110,7 +111,7 @@ static int say(struct dft_rules *rules, const struct syncs *syncs, struct dft_fi
 {
     char *name = dft_facts_text(&rules->facts->answers[DFT_FACT_CALLS], syncs->name, DFT_BY_NAME);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
-    int rc = name ? say_title(syncs, name, finding) : -1;
+    int rc = name ? say_title(syncs, name, finding) : -ENOMEM;
 
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s calls that make data durable, %s, %s each",

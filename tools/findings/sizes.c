@@ -2,6 +2,7 @@
 /* Collects reads and writes by the size of their requests, and estimates what larger ones would save. */
 #include "findings/sizes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static int add(struct dft_size_units *units, const struct dft_group *group, uint
         if (DFT_ARRAY_PUSH(units->list, units->capacity, units->count,
                            (struct dft_size_unit){
                                .group = group->key.file ? group : NULL, .pattern = group->key.file, .flow = flow}))
-            return -1;
+            return -ENOMEM;
         unit = &units->list[units->count - 1];
     }
     sum = &unit->sums[size];

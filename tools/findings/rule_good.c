@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* What was looked at and is no problem; and what costs no known time, but is worth to know. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/facet_words.h"
+#include "base/write_text.h"
+#include "findings/facts.h"
+
+/* Calls that were to write, or to make durable what was written, and did not. */
+static int look_at_failures(struct dft_rules *rules)
+{
+    const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
+    uint64_t failed = 0, most = 0;
+    char a[DFT_TEXT_ROOM], room[128];
+    uint16_t err = 0;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct dft_group *group = &calls->groups[i];
+        uint16_t own = dft_facets_err(group->key.facets);
+
+        if ((group->key.class != DFT_IO_WRITE && group->key.class != DFT_IO_SYNC) || !group->metrics.errors ||
+            own == EAGAIN || own == EINTR)
+            continue;
+        failed += group->metrics.errors;
+        err = group->metrics.errors > most ? own : err;
+        most = group->metrics.errors > most ? group->metrics.errors : most;
+    }
+    if (!failed)
+        return dft_rules_good(rules, "failures to write 0");
+    snprintf(room, sizeof room, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
+             dft_errno_word(err) ? ", most with " : "", dft_errno_word(err) ? dft_errno_word(err) : "");
+    return dft_rules_note(rules, room);
+}
+
+static int look_at_tracing(struct dft_rules *rules)
+{
+    const struct dft_job *job = rules->facts->request->job;
+    char share[DFT_TEXT_ROOM], room[160];
+
+    if (!job->threads_ns || !job->overhead_ns)
+        return 0;
+    dft_text_share(share, job->overhead_ns, job->threads_ns);
+    if (job->overhead_ns > job->threads_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_TRACING)) {
+        snprintf(room, sizeof room, "tracing took %s of the time: short calls cost less without it", share);
+        return dft_rules_note(rules, room);
+    }
+    snprintf(room, sizeof room, "tracing %s", share);
+    return dft_rules_good(rules, room);
+}
+
+/* Said where nothing is wrong: then it is why. */
+static int look_at_time(struct dft_rules *rules)
+{
+    const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
+    uint64_t io_ns = 0;
+    char share[DFT_TEXT_ROOM], room[2 * DFT_TEXT_ROOM];
+
+    for (uint32_t i = 0; i < calls->count; i++)
+        if (DFT_CLASSES_IO >> calls->groups[i].key.class & 1)
+            io_ns += calls->groups[i].metrics.dur_sum;
+    if (rules->findings->count || !rules->facts->total_ns)
+        return 0;
+    snprintf(room, sizeof room, "I/O %s of the time", dft_text_share(share, io_ns, rules->facts->total_ns));
+    return dft_rules_good(rules, room);
+}
+
+int dft_rule_good(struct dft_rules *rules)
+{
+    const struct dft_facts *facts = rules->facts;
+    int wants_lines = 0, rc = look_at_failures(rules);
+
+    if (!rc)
+        rc = look_at_tracing(rules);
+    if (!rc)
+        rc = look_at_time(rules);
+    for (size_t i = 0; i < rules->findings->count; i++)
+        wants_lines |= rules->findings->list[i].calls && !rules->findings->list[i].line;
+    if (!rc && wants_lines && !facts->has_stacks && facts->has_file_ops)
+        rc = dft_rules_note(rules, "DFTRACER_STACK=1 (dftrun --stack) adds source lines");
+    return rc;
+}
