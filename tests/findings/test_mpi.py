@@ -96,7 +96,7 @@ def stragglers_of_aggregates(directory):
 
 @tests.case
 def ranks_in_each_others_way(directory):
-    found = planted(directory, "out/data", 150, 4096, "between", "wait", ranks=6, SLOW_US=1000, SLOW_LOCK=directory / "lock")
+    found = planted(directory, "out/data", 150, 4096, "between", 4096, ranks=6, SLOW_US=1000, SLOW_LOCK=directory / "lock")
     finding = found["contention"]
     equal(finding["where"], str(directory / "out/data"), "which file")
     true("up to 6 ranks" in finding["evidence"], finding["evidence"])
@@ -104,8 +104,13 @@ def ranks_in_each_others_way(directory):
 
 @tests.case
 def ranks_that_share_a_file_in_peace(directory):
-    found = planted(directory, "out/data", 150, 4096, "between", "wait", ranks=6, SLOW_US=3000)
+    found = planted(directory, "out/data", 150, 4096, "between", 4096, ranks=6, SLOW_US=3000)
     not_found(found, "contention")
+
+
+@tests.case
+def larger_calls_take_longer_in_any_company(directory):
+    not_found(planted(directory, "out/data", 120, 131072, "between", 64, SLOW_US=500, SLOW_MIB_US=24000), "contention")
 
 
 @tests.case

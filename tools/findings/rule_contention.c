@@ -7,7 +7,7 @@
 #include "findings/facts_ranks.h"
 
 struct load {
-    uint64_t calls, time_ns, median_ns;
+    uint64_t calls, time_ns, bytes, median_ns;
     uint32_t ranks; /* at most at once */
     uint64_t from_ns, to_ns;
 };
@@ -37,6 +37,7 @@ static void measure(const struct dft_group **groups, size_t count, struct load *
 
         load->calls += metrics->count;
         load->time_ns += metrics->dur_sum;
+        load->bytes += metrics->bytes;
         load->from_ns = !load->from_ns || metrics->first_start < load->from_ns ? metrics->first_start : load->from_ns;
         load->to_ns = metrics->last_end > load->to_ns ? metrics->last_end : load->to_ns;
     }
@@ -69,6 +70,12 @@ static size_t part_groups(const struct dft_group **groups, size_t count, uint32_
         groups[alone + i] = busy[i];
     free(busy);
     return alone;
+}
+
+/* Larger calls take longer in any company. */
+static int are_larger(const struct load *many, const struct load *one)
+{
+    return many->bytes / many->calls > 2 * (one->bytes / one->calls);
 }
 
 static int say(struct dft_rules *rules, const struct load *one, const struct load *many, uint64_t cost_ns)
@@ -126,7 +133,7 @@ int dft_rule_contention(struct dft_rules *rules)
     measure(groups, alone, &one);
     measure(groups + alone, count - alone, &many);
     free(groups);
-    if (one.calls < least || many.calls < least ||
+    if (one.calls < least || many.calls < least || are_larger(&many, &one) ||
         many.median_ns < one.median_ns * dft_limit(rules, DFT_LIMIT_CONTENTION_FACTOR) / 1000)
         return 0;
     usual_ns = one.time_ns / one.calls * many.calls;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that writes: FILE PIECES SIZE [own|between|behind] [WAIT].
+/* A rank that writes: FILE PIECES SIZE own|between|behind [FIRST].
  *
  * own: a file of its own, FILE.RANK. between: pieces of all ranks lie between each other. behind: each
- * rank's pieces follow those of the rank before. WAIT: rank 0 writes as many pieces before the others begin. */
+ * rank's pieces follow those of the rank before. FIRST: rank 0 writes as many pieces of this size before
+ * the others begin. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
     if (fd < 0)
         return 1;
     if (argc > 5 && !rank) {
-        write_pieces(fd, how, atol(argv[2]), atol(argv[3]), rank, ranks);
+        write_pieces(fd, how, atol(argv[2]), atol(argv[5]), rank, ranks);
         close(open(flag, O_WRONLY | O_CREAT, 0644));
     }
     while (argc > 5 && access(flag, F_OK))

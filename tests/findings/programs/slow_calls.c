@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded behind the tracer: a file system on which a write takes as long as a test wants.
  *
- * SLOW_US: of every write, in microseconds. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank,
- * after so many. SLOW_LOCK: a file; writes of all processes with it follow each other. */
+ * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_RANK, SLOW_AFTER,
+ * SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK: a file of zeros; writes of all
+ * processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -50,14 +51,14 @@ static void take(int *lock)
         wait_us(50);
 }
 
-static void be_slow(void)
+static void be_slow(size_t length)
 {
     static long writes;
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *slow = getenv("SLOW_RANK");
     int *lock = lock_of_all();
 
     take(lock);
-    wait_us(number_of("SLOW_US"));
+    wait_us(number_of("SLOW_US") + (long)(length * (size_t)number_of("SLOW_MIB_US") >> 20));
     if (rank && slow && !strcmp(rank, slow) && ++writes > number_of("SLOW_AFTER"))
         wait_us(number_of("SLOW_RANK_US"));
     if (lock)
@@ -70,6 +71,6 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset)
 
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
-    be_slow();
+    be_slow(length);
     return next(fd, bytes, length, offset);
 }
