@@ -123,7 +123,8 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 
 dft_rule_fn dft_rule_lost, dft_rule_sync, dft_rule_sizes, dft_rule_good;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
-dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata;
+dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
+    dft_rule_reread;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_idle;
 
 #endif

@@ -10,11 +10,26 @@
 #include "mpi/comm.h"
 
 /* In this order: the time that a rule has told is left out by those behind it. */
+/* clang-format off */
 static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost,    dft_rule_sync,     dft_rule_mpi,         dft_rule_ranks,    dft_rule_contention,
-    dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_overlap,
-    dft_rule_workers, dft_rule_idle,     dft_rule_sizes,       dft_rule_good, /* the last: it knows what was found */
+    dft_rule_lost,
+    dft_rule_sync,
+    dft_rule_mpi,
+    dft_rule_ranks,
+    dft_rule_contention,
+    dft_rule_missing,
+    dft_rule_reopened,
+    dft_rule_small_files,
+    dft_rule_random,
+    dft_rule_sizes,
+    dft_rule_reread,
+    dft_rule_metadata,
+    dft_rule_overlap,
+    dft_rule_workers,
+    dft_rule_idle,
+    dft_rule_good, /* the last: it knows what was found */
 };
+/* clang-format on */
 
 /* --- what rules use --------------------------------------------------------------------------- */
 

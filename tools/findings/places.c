@@ -24,15 +24,16 @@ enum { BARE_ASKED = 1, BARE_FOUND = 2 };
 
 /* What is known of one file. */
 struct whole {
-    uint64_t file, calls, opens, data, bytes, time_ns, meta_ns;
+    uint64_t file, calls, opens, data, bytes, time_ns, max_ns, meta_ns, meta_max_ns;
     uint64_t lost, lost_opens, lost_stats, lost_ns;
     uint64_t kinds[DFT_PLACE_CALLS];
     int64_t end;
-    int is_startup;
+    int is_startup, is_folded;
 };
 
 struct looking {
     struct dft_facts *facts;
+    int rows_lost;       /* calls that failed, failed with ENOENT, where errors are not told apart */
     struct dft_map bare; /* file -> BARE_ASKED, BARE_FOUND */
 };
 
@@ -74,23 +75,31 @@ static int is_open(uint8_t op)
     return op == DFT_OP_OPEN || op == DFT_OP_FOPEN;
 }
 
-static void add_group(struct whole *whole, const struct dft_group *group, int has_ops)
+/* Rows of files know how many calls failed, not why. */
+static int is_lost(const struct looking *looking, const struct dft_group *group)
+{
+    if (looking->facts->has_file_ops)
+        return dft_facets_err(group->key.facets) == ENOENT;
+    return looking->rows_lost && group->metrics.errors == group->metrics.count;
+}
+
+static void add_group(const struct looking *looking, struct whole *whole, const struct dft_group *group)
 {
     const struct dft_metrics *metrics = &group->metrics;
-    uint16_t err = dft_facets_err(group->key.facets);
+    int has_ops = looking->facts->has_file_ops;
 
-    /* Rows of files know how many calls failed, not why: none is counted as ENOENT. */
-    if (err == ENOENT) {
+    if (is_lost(looking, group)) {
         whole->lost += metrics->count;
         whole->lost_ns += metrics->dur_sum;
         whole->lost_opens += is_open(group->key.op) ? metrics->count : 0;
         whole->lost_stats += group->key.op == DFT_OP_STAT ? metrics->count : 0;
     }
-    if (err || metrics->count == metrics->errors)
+    if (dft_facets_err(group->key.facets) || metrics->count == metrics->errors)
         return;
     whole->is_startup |= group->key.class == DFT_IO_STARTUP;
     whole->calls += metrics->count;
     whole->time_ns += metrics->dur_sum;
+    whole->max_ns = metrics->dur_max > whole->max_ns ? metrics->dur_max : whole->max_ns;
     whole->opens += has_ops && is_open(group->key.op) ? metrics->count : 0;
     whole->data += metrics->data;
     whole->bytes += metrics->bytes;
@@ -98,6 +107,7 @@ static void add_group(struct whole *whole, const struct dft_group *group, int ha
     if (group->key.class != DFT_IO_META)
         return;
     whole->meta_ns += metrics->dur_sum;
+    whole->meta_max_ns = metrics->dur_max > whole->meta_max_ns ? metrics->dur_max : whole->meta_max_ns;
     whole->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
 }
 
@@ -110,7 +120,8 @@ static int is_small(const struct dft_facts *facts, const struct whole *whole)
     if (!whole->data || whole->is_startup || (whole->end > 0 && (uint64_t)whole->end > size))
         return 0;
     if (!facts->has_file_ops)
-        return whole->calls <= CALLS_MAX * facts->processes && whole->bytes / facts->processes <= size;
+        return whole->is_folded ||
+               (whole->calls <= CALLS_MAX * facts->processes && whole->bytes / facts->processes <= size);
     return whole->opens && whole->opens <= opens * facts->processes && whole->data <= whole->opens * OPENS_DATA &&
            whole->bytes / whole->opens <= size;
 }
@@ -118,6 +129,8 @@ static int is_small(const struct dft_facts *facts, const struct whole *whole)
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more)
 {
     sum->files += more->files;
+    sum->max_ns = more->max_ns > sum->max_ns ? more->max_ns : sum->max_ns;
+    sum->folded += more->folded;
     sum->calls += more->calls;
     sum->opens += more->opens;
     sum->bytes += more->bytes;
@@ -125,11 +138,26 @@ void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *mo
     sum->meta_ns += more->meta_ns;
 }
 
+uint64_t dft_place_sum_cost(const struct dft_place_sum *sum)
+{
+    return sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
+}
+
 static void add_whole(const struct dft_facts *facts, struct dft_place *place, const struct whole *whole)
 {
-    const struct dft_place_sum lost = {1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns};
-    const struct dft_place_sum small = {1, whole->calls, whole->opens, whole->bytes, whole->time_ns, whole->meta_ns};
-    struct dft_place_sum meta = {1, .opens = whole->opens, .time_ns = whole->meta_ns, .meta_ns = whole->meta_ns};
+    uint64_t folded = (uint64_t)whole->is_folded;
+    const struct dft_place_sum lost = {
+        .files = 1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns, .folded = folded};
+    const struct dft_place_sum small = {.files = 1,
+                                        .calls = whole->calls,
+                                        .opens = whole->opens,
+                                        .bytes = whole->bytes,
+                                        .time_ns = whole->time_ns,
+                                        .meta_ns = whole->meta_ns,
+                                        .max_ns = whole->max_ns,
+                                        .folded = folded};
+    struct dft_place_sum meta = {
+        .files = 1, .opens = whole->opens, .time_ns = whole->meta_ns, .max_ns = whole->meta_max_ns, .folded = folded};
 
     place->found += whole->calls != 0;
     if (!whole->calls && whole->lost) {
@@ -171,17 +199,14 @@ static struct dft_place *put_place(struct dft_places *places, uint64_t id)
     return &places->list[*number - 1];
 }
 
-static int add_to(struct looking *looking, struct dft_places *places, enum dft_fact fact, const struct whole *whole)
+static int add_to(struct looking *looking, struct dft_places *places, uint64_t id, uint64_t dir,
+                  const struct whole *whole)
 {
-    struct dft_place *place;
-    uint64_t id;
-    int rc = dft_file_facts_group(looking->facts->answers[fact].files, whole->file, &id);
+    struct dft_place *place = put_place(places, id);
 
-    if (rc || !id)
-        return rc;
-    place = put_place(places, id);
     if (!place)
         return -ENOMEM;
+    place->dir = !place->dir && !place->found && !place->lost.files ? dir : place->dir == dir ? dir : 0;
     add_whole(looking->facts, place, whole);
     return 0;
 }
@@ -189,18 +214,26 @@ static int add_to(struct looking *looking, struct dft_places *places, enum dft_f
 static int take_file(struct looking *looking, const struct whole *whole)
 {
     struct dft_file_places *places = &looking->facts->places;
-    int rc = add_to(looking, &places->dirs, DFT_FACT_DIRS, whole);
+    const struct dft_answer *answers = looking->facts->answers;
+    uint64_t dir = 0, pattern = 0, *bare;
+    int rc;
+
+    if (whole->file == dft_name_id("//", 2)) /* files anywhere that were not told apart */
+        return 0;
+    rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, whole->file, &dir);
 
     if (!rc)
-        rc = add_to(looking, &places->patterns, DFT_FACT_PATTERNS, whole);
-    if (!rc && !whole->data && looking->bare.count < BARE_MAX) {
-        uint64_t *bare = dft_map_put(&looking->bare, whole->file);
-
-        rc = bare ? 0 : -ENOMEM;
-        if (bare)
-            *bare |= (whole->calls ? BARE_FOUND : 0) | (whole->lost ? BARE_ASKED : 0);
-    }
-    return rc;
+        rc = dft_file_facts_group(answers[DFT_FACT_PATTERNS].files, whole->file, &pattern);
+    if (!rc && dir)
+        rc = add_to(looking, &places->dirs, dir, dir, whole);
+    if (!rc && pattern)
+        rc = add_to(looking, &places->patterns, pattern, dir, whole);
+    if (rc || whole->data || looking->bare.count >= BARE_MAX)
+        return rc;
+    bare = dft_map_put(&looking->bare, whole->file);
+    if (bare)
+        *bare |= (whole->calls ? BARE_FOUND : 0) | (whole->lost ? BARE_ASKED : 0);
+    return bare ? 0 : -ENOMEM;
 }
 
 /* --- all files -------------------------------------------------------------------------------- */
@@ -245,8 +278,10 @@ static int take_groups(void *context, const struct dft_answer *answer)
         qsort(sorted, answer->count, sizeof *sorted, by_file);
     for (uint32_t i = 0, from = 0; !rc && i < answer->count; i++) {
         if (i == from)
-            whole = (struct whole){.file = sorted[i]->key.file};
-        add_group(&whole, sorted[i], looking->facts->has_file_ops);
+            whole = (struct whole){.file = sorted[i]->key.file,
+                                   .is_folded =
+                                       answer->files && dft_file_facts_is_folded(answer->files, sorted[i]->key.file)};
+        add_group(looking, &whole, sorted[i]);
         if (i + 1 < answer->count && sorted[i + 1]->key.file == whole.file)
             continue;
         rc = whole.file ? take_file(looking, &whole) : 0;
@@ -281,6 +316,24 @@ static int name_places(struct looking *looking, struct dft_places *places, enum 
     return rc;
 }
 
+/* Did nearly all calls on paths that failed, fail with ENOENT? */
+static int are_lost(const struct dft_facts *facts)
+{
+    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
+    uint64_t failed = 0, lost = 0;
+
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct dft_group *group = &calls->groups[i];
+        uint16_t err = dft_facets_err(group->key.facets);
+
+        if (group->key.class != DFT_IO_META && group->key.class != DFT_IO_STARTUP)
+            continue;
+        failed += err ? group->metrics.count : 0;
+        lost += err == ENOENT ? group->metrics.count : 0;
+    }
+    return failed && lost >= failed / 20 * 19;
+}
+
 /* Is there so much metadata that one of the rules could find something? */
 static int is_worth_it(const struct dft_facts *facts)
 {
@@ -296,7 +349,7 @@ static int is_worth_it(const struct dft_facts *facts)
 int dft_places_collect(struct dft_facts *facts)
 {
     struct dft_query query = {.by = {DFT_BY_FILE, DFT_BY_CLASS}, .nby = 2};
-    struct looking looking = {.facts = facts};
+    struct looking looking = {.facts = facts, .rows_lost = are_lost(facts)};
     struct dft_answer answer;
     int worth = is_worth_it(facts), rc;
 

@@ -24,6 +24,8 @@ enum dft_place_calls {
 
 struct dft_place_sum {
     uint64_t files, calls, opens, bytes, time_ns, meta_ns;
+    uint64_t max_ns; /* of a call */
+    uint64_t folded; /* of these files, those that stand for more than aggregates tell apart */
 };
 
 struct dft_place {
@@ -35,6 +37,7 @@ struct dft_place {
     uint64_t lost_stats;        /* of these, stats */
     struct dft_place_sum meta;  /* successful metadata calls on all other files */
     uint64_t calls[DFT_PLACE_CALLS];
+    uint64_t dir;           /* of a pattern: the directory that has all its files; 0: there are several */
     int is_asked, is_found; /* of a directory: calls on itself failed with ENOENT; succeeded */
 };
 
@@ -66,6 +69,8 @@ struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id);
 enum dft_place_calls dft_place_kind(uint8_t op);
 /* Adds what is known of several files. */
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more);
+/* Their time; without a call that takes as long as all others together: that is chance. */
+uint64_t dft_place_sum_cost(const struct dft_place_sum *sum);
 /* The source line with the most time among calls of these operations (0: all) on files of a place, a
  * directory or pattern as `fact` says, or NULL. The caller frees the text. */
 char *dft_places_line(const struct dft_facts *facts, unsigned fact, uint64_t place, uint64_t ops);

@@ -157,8 +157,12 @@ int dft_rule_reopened(struct dft_rules *rules)
 {
     struct reopened *files = NULL;
     size_t count = 0;
-    int rc = dft_facts_has(rules->facts, DFT_FACT_OPENS) ? collect_reopened(rules, &files, &count) : 0;
+    int rc;
 
+    if (!rules->facts->has_file_ops)
+        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_REOPENED,
+                              "aggregates do not tell what was called on which file (record events)");
+    rc = dft_facts_has(rules->facts, DFT_FACT_OPENS) ? collect_reopened(rules, &files, &count) : 0;
     if (!rc)
         rc = add_reopened(rules, files, count);
     free(files);
@@ -167,33 +171,70 @@ int dft_rule_reopened(struct dft_rules *rules)
 
 /* --- many small files ------------------------------------------------------------------------- */
 
-static int add_small(struct dft_rules *rules, struct dft_text place, const struct dft_place_sum *sum,
-                     struct dft_finding **result)
+static int say_small(struct dft_finding *finding, const struct dft_place_sum *sum)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    int rc = dft_finding_say(&finding->title, "many small files");
+
+    if (!rc && sum->folded)
+        rc = dft_finding_say(&finding->evidence, "%s: more than %s files (aggregates tell no more apart), %s calls, %s",
+                             finding->where, dft_text_count(c, sum->files), dft_text_count(a, sum->calls),
+                             dft_text_bytes(b, sum->bytes));
+    else if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file)", finding->where,
+                             dft_text_count(a, sum->files),
+                             dft_text_bytes(b, sum->bytes / (sum->opens ? sum->opens : sum->files)),
+                             dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files));
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, ", %s of the time metadata",
+                             dft_text_share(a, sum->meta_ns, sum->time_ns));
+    if (rc)
+        return rc;
+    return dft_finding_say(&finding->why_sure, sum->meta_ns * 2 > sum->time_ns
+                                                   ? "opening and closing takes longer than reading and writing"
+                                                   : "most of the time is reading and writing");
+}
+
+/* `where`: becomes the finding's, or is freed. */
+static int add_small(struct dft_rules *rules, char *where, const struct dft_place_sum *sum, struct dft_finding **result)
 {
     struct dft_finding *finding;
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], e[DFT_TEXT_ROOM];
-    int rc = dft_rules_add(rules, DFT_FINDING_SMALL_FILES, sum->time_ns, rules->facts->total_ns, result);
+    int rc =
+        where ? dft_rules_add(rules, DFT_FINDING_SMALL_FILES, dft_place_sum_cost(sum), rules->facts->total_ns, result)
+              : -ENOMEM;
 
-    if (rc <= 0)
+    if (rc <= 0) {
+        free(where);
         return rc;
+    }
     finding = *result;
+    finding->where = where;
     finding->calls = sum->calls;
     finding->bytes = sum->bytes;
     finding->files = sum->files;
     finding->sure = sum->meta_ns * 2 > sum->time_ns ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
-    finding->where = dft_text_escaped(place.bytes, place.length);
-    rc = finding->where ? dft_finding_say(&finding->title, "many small files") : -ENOMEM;
-    if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file), %s of the time metadata",
-                             finding->where, dft_text_count(a, sum->files),
-                             dft_text_bytes(b, sum->bytes / (sum->opens ? sum->opens : sum->files)),
-                             dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files),
-                             dft_text_share(e, sum->meta_ns, sum->time_ns));
-    if (!rc)
-        rc = dft_finding_say(&finding->why_sure, sum->meta_ns * 2 > sum->time_ns
-                                                     ? "opening and closing takes longer than reading and writing"
-                                                     : "most of the time is reading and writing");
+    rc = say_small(finding, sum);
     return rc ? rc : 1;
+}
+
+/* A pattern; of files in one directory, with the name of that as it is. */
+static char *text_of_pattern(const struct dft_facts *facts, const struct dft_place *pattern)
+{
+    const struct dft_place *dir = dft_places_find(&facts->places.dirs, pattern->dir);
+    struct dft_text text = pattern->text, name = text;
+    char *escaped[2], *both = NULL;
+
+    if (!dir || !dir->text.length || !text.length)
+        return dft_text_escaped(text.length ? text.bytes : "", text.length);
+    for (; name.length && name.bytes[name.length - 1] != '/'; name.length--)
+        ;
+    escaped[0] = dft_text_escaped(dir->text.bytes, dir->text.length);
+    escaped[1] = dft_text_escaped(text.bytes + name.length, text.length - name.length);
+    if (escaped[0] && escaped[1] && dft_finding_say(&both, "%s/%s", escaped[0], escaped[1]))
+        both = NULL;
+    free(escaped[0]);
+    free(escaped[1]);
+    return both;
 }
 
 /* Rules behind this one leave out the small files of this pattern (0: of all). */
@@ -227,6 +268,11 @@ static int by_small_time(const void *left, const void *right)
     return 0;
 }
 
+static int is_many(const struct dft_rules *rules, const struct dft_place_sum *sum)
+{
+    return sum->folded || sum->files >= dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES);
+}
+
 /* Patterns of many small files, with the most time first. Returns how many, or -1: no memory. */
 static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_place ***sorted, uint64_t *time_ns)
 {
@@ -237,7 +283,7 @@ static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_pla
     if (!*sorted)
         return -1;
     for (size_t i = 0; i < patterns->count; i++)
-        if (patterns->list[i].small.files >= dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES)) {
+        if (!patterns->list[i].small.folded && is_many(rules, &patterns->list[i].small)) {
             (*sorted)[n++] = &patterns->list[i];
             *time_ns += patterns->list[i].small.time_ns;
         }
@@ -245,41 +291,48 @@ static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_pla
     return n;
 }
 
+/* Where most of their time is; if that is in a few files, where most of their calls are. */
 static int add_directory(struct dft_rules *rules)
 {
+    static const size_t numbers[] = {offsetof(struct dft_place, small.time_ns),
+                                     offsetof(struct dft_place, small.calls)};
     const struct dft_places *dirs = &rules->facts->places.dirs;
-    struct dft_text common = dft_places_common(dirs, offsetof(struct dft_place, small.time_ns));
-    struct dft_place_sum sum = {0};
     struct dft_finding *finding;
-    int rc;
+    int rc = 0;
 
-    for (size_t i = 0; i < dirs->count; i++)
-        if (dft_place_is_below(dirs->list[i].text, common))
-            dft_place_sum_add(&sum, &dirs->list[i].small);
-    if (sum.files < dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES))
-        return 0;
-    rc = add_small(rules, common, &sum, &finding);
+    for (size_t n = 0; n < sizeof numbers / sizeof *numbers && !rc; n++) {
+        struct dft_text common = dft_places_common(dirs, numbers[n]);
+        struct dft_place_sum sum = {0};
+
+        for (size_t i = 0; i < dirs->count; i++)
+            if (dft_place_is_below(dirs->list[i].text, common))
+                dft_place_sum_add(&sum, &dirs->list[i].small);
+        if (is_many(rules, &sum))
+            rc = add_small(rules, dft_text_escaped(common.bytes, common.length), &sum, &finding);
+    }
     return rc > 0 ? tell_small(rules, 0) : rc;
 }
 
-/* Where patterns have half of the time of all small files, they say where these are; else the
- * directory that has most of them does. */
+/* Where patterns have half of the time of all small files, they say where these are; else, and where
+ * files were not told apart, the directory that has most of them does. */
 int dft_rule_small_files(struct dft_rules *rules)
 {
     const struct dft_places *patterns = &rules->facts->places.patterns;
     const struct dft_place **sorted;
     struct dft_finding *finding;
-    uint64_t all_ns = 0, time_ns = 0;
+    uint64_t all_ns = 0, time_ns = 0, folded = 0;
     int64_t n = sort_patterns(rules, &sorted, &time_ns);
     int rc = n < 0 ? -ENOMEM : 0;
 
-    for (size_t i = 0; i < patterns->count; i++)
+    for (size_t i = 0; i < patterns->count; i++) {
         all_ns += patterns->list[i].small.time_ns;
-    if (!rc && time_ns * 2 < all_ns)
+        folded |= patterns->list[i].small.folded;
+    }
+    if (!rc && (folded || time_ns * 2 < all_ns))
         rc = add_directory(rules);
     else
         for (int64_t i = 0; i < n && i < PATTERNS && rc >= 0; i++) {
-            rc = add_small(rules, sorted[i]->text, &sorted[i]->small, &finding);
+            rc = add_small(rules, text_of_pattern(rules->facts, sorted[i]), &sorted[i]->small, &finding);
             if (rc > 0) {
                 finding->line = dft_places_line(rules->facts, DFT_FACT_PATTERNS, sorted[i]->id, 0);
                 rc = tell_small(rules, sorted[i]->id);

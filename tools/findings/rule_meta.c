@@ -7,7 +7,7 @@
 #include "findings/facts.h"
 #include "query/file_facts.h"
 
-#define AGAIN 4u /* calls on a file, on average: it is asked about again */
+#define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */
 
 /* What was told of files is no longer the directories'. */
 static int leave_out_told(struct dft_rules *rules)
@@ -52,16 +52,17 @@ static int say_kinds(char **text, const uint64_t *calls, uint64_t all)
     return rc;
 }
 
-static int say(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls)
+static int say(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls, int folded)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
-    uint64_t each = finding->calls / finding->files;
+    uint64_t each = folded ? 0 : (finding->calls - calls[DFT_PLACE_LISTS] - calls[DFT_PLACE_OTHERS]) / finding->files;
     int rc = dft_finding_say(&finding->title, "metadata storm");
 
     finding->sure = each >= AGAIN ? DFT_SURE_MEDIUM : DFT_SURE_LOW;
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "below %s: %s calls on %s files and directories, %s each",
-                             finding->where, dft_text_count(a, finding->calls), dft_text_count(b, finding->files),
+        rc = dft_finding_say(&finding->evidence, "below %s: %s calls on %s%s file%s, %s each", finding->where,
+                             dft_text_count(a, finding->calls), folded ? "more than " : "",
+                             dft_text_count(b, finding->files), finding->files == 1 ? "" : "s and directories",
                              dft_text_ns(c, finding->cost_ns / finding->calls));
     if (!rc && facts->has_file_ops)
         rc = say_kinds(&finding->evidence, calls, finding->calls);
@@ -92,11 +93,11 @@ int dft_rule_metadata(struct dft_rules *rules)
     }
     if (sum.calls < dft_limit(rules, DFT_LIMIT_METADATA_CALLS))
         return 0;
-    rc = dft_rules_add(rules, DFT_FINDING_METADATA, sum.time_ns, rules->facts->total_ns, &finding);
+    rc = dft_rules_add(rules, DFT_FINDING_METADATA, dft_place_sum_cost(&sum), rules->facts->total_ns, &finding);
     if (rc <= 0)
         return rc;
     finding->calls = sum.calls;
     finding->files = sum.files;
     finding->where = dft_text_escaped(common.bytes, common.length);
-    return finding->where ? say(rules->facts, finding, calls) : -ENOMEM;
+    return finding->where ? say(rules->facts, finding, calls, sum.folded != 0) : -ENOMEM;
 }

@@ -47,11 +47,8 @@ static void count_missing(const struct dft_places *dirs, struct missing *missing
 
         if (!dir->lost.calls)
             continue;
-        missing->sum.files += dir->lost.files;
-        missing->sum.calls += dir->lost.calls;
-        missing->sum.opens += dir->lost.opens;
+        dft_place_sum_add(&missing->sum, &dir->lost);
         missing->stats += dir->lost_stats;
-        missing->sum.time_ns += dir->lost.time_ns;
         missing->dirs++;
         keep_most(missing, dir);
     }
@@ -130,7 +127,7 @@ static int say(const struct dft_facts *facts, struct dft_finding *finding, const
         rc = say_where(facts, &finding->evidence, missing);
     finding->where = dft_text_escaped(name.length ? name.bytes : "", name.length);
     if (!rc)
-        rc = missing->sum.files * 2 <= calls
+        rc = missing->sum.files * 2 <= calls && !missing->sum.folded
                  ? dft_finding_say(&finding->why_sure, "each of %s files is asked for %s times",
                                    dft_text_count(a, missing->sum.files), dft_text_count(b, calls / missing->sum.files))
                  : dft_finding_say(&finding->why_sure, "none of these files was ever found");
@@ -144,9 +141,6 @@ int dft_rule_missing(struct dft_rules *rules)
     struct dft_finding *finding;
     int rc;
 
-    if (!facts->has_file_ops)
-        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_MISSING | UINT64_C(1) << DFT_FINDING_REOPENED,
-                              "aggregates do not tell what was called on which file (record events)");
     count_missing(&facts->places.dirs, &missing);
     if (missing.sum.calls < dft_limit(rules, DFT_LIMIT_MISSING_CALLS))
         return 0;
@@ -155,8 +149,9 @@ int dft_rule_missing(struct dft_rules *rules)
         return rc;
     count_absent(&facts->places.dirs, &missing);
     finding->calls = finding->errors = missing.sum.calls;
-    finding->files = missing.sum.files;
+    finding->files = missing.sum.folded ? 0 : missing.sum.files;
     finding->sure = DFT_SURE_HIGH;
-    finding->line = dft_places_line(facts, DFT_FACT_DIRS, missing.most[0]->id, OP(DFT_OP_STAT) | OP(DFT_OP_OPEN));
+    finding->line = dft_places_line(facts, DFT_FACT_DIRS, missing.most[0]->id,
+                                    missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
     return say(facts, finding, &missing);
 }

@@ -159,7 +159,8 @@ int dft_rule_workers(struct dft_rules *rules)
         uint32_t n = others_of(workers, count, i, &others);
         double times = (double)dft_limit(rules, DFT_LIMIT_SLOW_WORKER_TIMES) / 1000;
 
-        if (!n || !others.item_ns || mean(workers[i].item_ns, workers[i].items) < times * mean(others.item_ns, others.items) ||
+        if (!n || !others.item_ns ||
+            mean(workers[i].item_ns, workers[i].items) < times * mean(others.item_ns, others.items) ||
             extra_of(&workers[i], &others) <= most)
             continue;
         most = extra_of(&workers[i], &others);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded behind the tracer: a file system on which a write takes as long as a test wants.
+/* Preloaded behind the tracer: a file system on which a read or write takes as long as a test wants.
  *
- * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_RANK, SLOW_AFTER,
- * SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK: a file of zeros; writes of all
- * processes with it follow each other. */
+ * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every read
+ * at an offset. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK:
+ * a file of zeros; writes of all processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -72,5 +72,15 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset)
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
     be_slow(length);
+    return next(fd, bytes, length, offset);
+}
+
+ssize_t pread(int fd, void *bytes, size_t length, off_t offset)
+{
+    static ssize_t (*next)(int, void *, size_t, off_t);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "pread");
+    wait_us(number_of("SLOW_READ_US"));
     return next(fd, bytes, length, offset);
 }

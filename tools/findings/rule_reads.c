@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* Data that are accessed out of order, and data that are read again. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "base/write_text.h"
+#include "findings/facts.h"
+
+struct file {
+    const struct dft_group *group;                 /* one of them, for its name */
+    uint64_t reads, read_bytes, read_ns, distinct; /* distinct: at most */
+    uint64_t data, back;                           /* accesses; back: those that go back to no place in particular */
+    uint64_t random, random_ns, random_bytes;      /* those that jump, back or forth, and do not come from memory */
+    uint64_t cost_ns;
+    uint32_t processes;
+};
+
+struct files {
+    struct file *list;
+    size_t count, capacity;
+};
+
+/* --- what is known of files ------------------------------------------------------------------- */
+
+/* Data that come from elsewhere than from a file's place: from a device, the kernel, a pipe. */
+static int is_no_file(const struct dft_answer *answer, const struct dft_group *group)
+{
+    static const char *const places[] = {"/dev/", "/proc/", "/sys/"};
+    struct dft_key_value value;
+
+    dft_group_value(answer, group, DFT_BY_FILE, &value);
+    if (value.type != DFT_KEY_TEXT || !value.text.length || *value.text.bytes != '/')
+        return 1;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (value.text.length > strlen(places[i]) && !memcmp(value.text.bytes, places[i], strlen(places[i])))
+            return 1;
+    return 0;
+}
+
+/* What came from memory takes no longer out of order. */
+static int is_from_memory(const struct dft_rules *rules, const struct dft_metrics *metrics)
+{
+    uint64_t rate = dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
+    double ns = (double)metrics->dur_sum / (double)metrics->data;
+
+    return ns < (double)dft_limit(rules, DFT_LIMIT_RANDOM_LATENCY) ||
+           (double)metrics->bytes / (double)metrics->dur_sum * 1e9 >= (double)rate;
+}
+
+static void add_group(const struct dft_rules *rules, struct file *file, const struct dft_group *group)
+{
+    const struct dft_metrics *metrics = &group->metrics;
+
+    if (!metrics->data || dft_facets_err(group->key.facets))
+        return;
+    file->data += metrics->data;
+    file->back += metrics->random;
+    if (!is_from_memory(rules, metrics)) {
+        uint64_t jumps = metrics->random + metrics->sequential - metrics->consecutive;
+
+        file->random += jumps;
+        file->random_ns += (uint64_t)((double)metrics->dur_sum * (double)jumps / (double)metrics->data);
+        file->random_bytes += metrics->bytes / metrics->data * jumps;
+    }
+    if (group->key.class != DFT_IO_READ || !group->has_distinct || !group->distinct_bytes)
+        return;
+    file->reads += metrics->data;
+    file->read_bytes += metrics->bytes;
+    file->read_ns += metrics->dur_sum;
+    file->distinct += group->distinct_bytes;
+}
+
+static int collect(const struct dft_rules *rules, struct files *files)
+{
+    const struct dft_answer *answer = &rules->facts->answers[DFT_FACT_FILES];
+    struct dft_map numbers = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < answer->count && !rc; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        uint64_t *number;
+
+        if (!group->key.file || dft_rules_told(rules, group->key.file) != DFT_FINDINGS || is_no_file(answer, group))
+            continue;
+        number = dft_map_put(&numbers, group->key.file);
+        rc = number ? 0 : -ENOMEM;
+        if (number && !*number) {
+            rc = DFT_ARRAY_PUSH(files->list, files->capacity, files->count, (struct file){.group = group});
+            *number = files->count;
+        }
+        if (!rc)
+            add_group(rules, &files->list[*number - 1], group);
+    }
+    dft_map_fini(&numbers);
+    return rc;
+}
+
+static void count_processes(const struct dft_facts *facts, struct file *file)
+{
+    const struct dft_answer *opens = &facts->answers[DFT_FACT_OPENS];
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_OPENS) && i < opens->count; i++)
+        file->processes += opens->groups[i].key.file == file->group->key.file;
+}
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct file *a = left, *b = right;
+
+    DFT_ORDER(b->cost_ns, a->cost_ns);
+    DFT_ORDER(a->group->key.file, b->group->key.file);
+    return 0;
+}
+
+/* Sorts files by cost. Returns how many cost time. */
+static size_t sort_files(struct files *files, uint64_t *cost_ns)
+{
+    size_t count = 0;
+
+    qsort(files->list, files->count, sizeof *files->list, by_cost);
+    for (*cost_ns = 0; count < files->count && files->list[count].cost_ns; count++)
+        *cost_ns += files->list[count].cost_ns;
+    return count;
+}
+
+static int add(struct dft_rules *rules, enum dft_finding_code code, struct files *files, struct dft_finding **finding)
+{
+    const struct dft_answer *answer = &rules->facts->answers[DFT_FACT_FILES];
+    uint64_t cost_ns;
+    size_t count = sort_files(files, &cost_ns);
+    int rc = count ? dft_rules_add(rules, code, cost_ns, rules->facts->total_ns, finding) : 0;
+
+    if (rc <= 0)
+        return rc;
+    (*finding)->files = count;
+    (*finding)->where = dft_facts_text(answer, files->list[0].group, DFT_BY_FILE);
+    (*finding)->line = dft_facts_line(rules->facts, files->list[0].group->key.file, 0);
+    rc = (*finding)->where ? 0 : -ENOMEM;
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = dft_rules_tell(rules, files->list[i].group->key.file, code);
+    return rc ? rc : 1;
+}
+
+static int say_others(struct dft_finding *finding, const struct file *most)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    return finding->files > 1 ? dft_finding_say(&finding->evidence, "; %s; and %s more files",
+                                                dft_text_ns(a, most->cost_ns), dft_text_count(b, finding->files - 1))
+                              : 0;
+}
+
+/* --- random access ---------------------------------------------------------------------------- */
+
+static int find_random(struct dft_rules *rules, struct files *files)
+{
+    struct dft_finding *finding;
+    const struct file *most = files->list;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    int rc;
+
+    for (size_t i = 0; i < files->count; i++) {
+        struct file *file = &files->list[i];
+
+        file->cost_ns = file->back * 1000 >= file->data * dft_limit(rules, DFT_LIMIT_RANDOM_SHARE) &&
+                                file->random >= dft_limit(rules, DFT_LIMIT_RANDOM_CALLS)
+                            ? file->random_ns
+                            : 0;
+    }
+    rc = add(rules, DFT_FINDING_RANDOM, files, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = most->random;
+    finding->bytes = most->random_bytes;
+    rc = dft_finding_say(&finding->title, "random access");
+    if (!rc)
+        rc = dft_finding_say(
+            &finding->evidence, "%s: %s of %s accesses neither follow the last one nor stride, %s and %s each",
+            finding->where, dft_text_count(a, most->random), dft_text_count(b, most->data),
+            dft_text_bytes(c, most->random_bytes / most->random), dft_text_ns(d, most->random_ns / most->random));
+    if (!rc)
+        rc = say_others(finding, most);
+    return rc ? rc : dft_finding_say(&finding->why_sure, "too slow to have come from memory");
+}
+
+/* --- data that are read again ----------------------------------------------------------------- */
+
+static int say_reread(struct dft_rules *rules, struct dft_finding *finding, struct file *most)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    double rate = (double)most->read_bytes / (double)(most->read_ns + 1) * 1e9;
+    int memory = rate >= (double)dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
+    int rc = dft_finding_say(&finding->title, "the same data read again");
+
+    finding->sure = memory ? DFT_SURE_LOW : DFT_SURE_MEDIUM;
+    count_processes(rules->facts, most);
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%.1f times)",
+                             finding->where, dft_text_bytes(a, most->read_bytes), dft_text_bytes(b, most->distinct),
+                             (double)most->read_bytes / (double)most->distinct);
+    if (!rc && most->processes > 1)
+        rc = dft_finding_say(&finding->evidence, " by %s processes", dft_text_count(c, most->processes));
+    if (!rc)
+        rc = say_others(finding, most);
+    if (rc)
+        return rc;
+    return dft_finding_say(&finding->why_sure, memory ? "it came from memory: only copying it can be saved"
+                                                      : "what was read stayed the same, as far as is known");
+}
+
+static int find_reread(struct dft_rules *rules, struct files *files)
+{
+    struct dft_finding *finding;
+    int rc;
+
+    for (size_t i = 0; i < files->count; i++) {
+        struct file *file = &files->list[i];
+        double factor = file->distinct ? (double)file->read_bytes / (double)file->distinct : 0;
+
+        file->cost_ns = 0;
+        if (factor * 1000 > (double)dft_limit(rules, DFT_LIMIT_REREAD_FACTOR))
+            file->cost_ns = (uint64_t)((double)file->read_ns * (1 - 1 / factor));
+    }
+    rc = add(rules, DFT_FINDING_REREAD, files, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = files->list[0].reads;
+    finding->bytes = files->list[0].read_bytes;
+    return say_reread(rules, finding, &files->list[0]);
+}
+
+static int look(struct dft_rules *rules, int (*find)(struct dft_rules *rules, struct files *files))
+{
+    struct files files = {0};
+    int rc = dft_facts_has(rules->facts, DFT_FACT_FILES) ? collect(rules, &files) : 0;
+
+    if (!rc && files.count)
+        rc = find(rules, &files);
+    free(files.list);
+    return rc;
+}
+
+int dft_rule_random(struct dft_rules *rules)
+{
+    if (dft_facts_has(rules->facts, DFT_FACT_FILES) && !rules->facts->answers[DFT_FACT_FILES].has_accesses)
+        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_RANDOM,
+                              "aggregates do not tell what was called on which file (record events)");
+    return look(rules, find_random);
+}
+
+int dft_rule_reread(struct dft_rules *rules)
+{
+    return look(rules, find_reread);
+}
