@@ -126,23 +126,6 @@ static int is_small(const struct dft_facts *facts, const struct whole *whole)
            whole->bytes / whole->opens <= size;
 }
 
-void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more)
-{
-    sum->files += more->files;
-    sum->max_ns = more->max_ns > sum->max_ns ? more->max_ns : sum->max_ns;
-    sum->folded += more->folded;
-    sum->calls += more->calls;
-    sum->opens += more->opens;
-    sum->bytes += more->bytes;
-    sum->time_ns += more->time_ns;
-    sum->meta_ns += more->meta_ns;
-}
-
-uint64_t dft_place_sum_cost(const struct dft_place_sum *sum)
-{
-    return sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
-}
-
 static void add_whole(const struct dft_facts *facts, struct dft_place *place, const struct whole *whole)
 {
     uint64_t folded = (uint64_t)whole->is_folded;
@@ -371,23 +354,6 @@ int dft_places_collect(struct dft_facts *facts)
         rc = name_places(&looking, &facts->places.patterns, DFT_FACT_PATTERNS);
     dft_map_fini(&looking.bare);
     return rc;
-}
-
-char *dft_places_line(const struct dft_facts *facts, unsigned fact, uint64_t place, uint64_t ops)
-{
-    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
-
-    if (!dft_facts_has(facts, DFT_FACT_LINES))
-        return NULL;
-    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
-        const struct dft_group_key *key = &lines->groups[i].key;
-        uint64_t id;
-
-        if (key->line && key->file && (!ops || ops >> key->op & 1) &&
-            !dft_file_facts_group(facts->answers[fact].files, key->file, &id) && id == place)
-            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
-    }
-    return NULL;
 }
 
 static void fini_list(struct dft_places *places)
