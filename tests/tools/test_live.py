@@ -171,7 +171,39 @@ def without_its_live_file(where):
     assert "what 1 processes without an end" in dftmerge(where).out.decode()
 
 
+def ps_says_what_they_did(where):
+    """I/O time and bytes of each process, of the calls that pass; the head has the sums."""
+    make(where, processes=3, ranks=1)
+    for options in ((), ("--class", "read"), ("--name", "write,fsync", "--to", "0.5"), ("--rank", "1")):
+        wanted = {}
+        for g in summary("--by", "process,class", *options, where)["groups"]:
+            io = wanted.setdefault(g["process"], [0, 0, 0])
+            io[0] += g["time_ns"] if g["class"] in ("read", "write", "sync", "meta", "startup") else 0
+            io[1] += g["bytes"] if g["class"] in ("read", "startup") else 0
+            io[2] += g["bytes"] if g["class"] == "write" else 0
+        got = {p["key"]: [p["io_ns"], p["read_bytes"], p["write_bytes"]] for p in json.loads(dftmerge("ps", "--json", *options, where).out)["processes"]}
+        assert got == wanted or not any(map(any, (got[k] for k in got if k not in wanted))), (options, got, wanted)
+        assert all(got[k] == wanted[k] for k in wanted) and any(map(any, got.values())), options
+    text = dftmerge("ps", where, env={"COLUMNS": "80"}).out.decode().splitlines()
+    assert text[0].startswith("3 process images: I/O ") and " read, " in text[0] and text[1].split()[0] == "pid", text
+    assert max(map(len, text)) <= 80 and "written" in text[1]
+
+
+def ps_puts_killed_ones_together(where):
+    make(where, live=1, processes=16)
+    folded, whole = (dftmerge("ps", *options, where).out.decode() for options in ((), ("--all",)))
+    assert folded.startswith("16 process images: ") and "; 16 killed\n" in folded
+    assert folded.count(" ./app ") == 1 and folded.count("in flight since") == 4, folded
+    assert "15 more like it were killed, I/O " in folded and " 1001 1002 1003" in folded and "(--all: each by itself)" in folded
+    assert whole.count(" ./app ") == 16 and whole.count("in flight since") == 64 and "more like it" not in whole
+    assert len(json.loads(dftmerge("ps", "--json", where).out)["processes"]) == 16
+    make(where / "few", live=1, processes=3)
+    assert "more like it" not in dftmerge("ps", where / "few").out.decode()
+    make(where / "ended", processes=8)
+    assert dftmerge("ps", where / "ended").out.decode().count(" ./app ") == 8  # nobody killed them
+
+
 if __name__ == "__main__":
     main([killed, in_flight, one_note_however_many, summary_counts_them, found_beside_its_trace, without_its_trace,
           without_its_live_file, just_created, damaged, ends_while_it_is_read,
-          filled_anew_behind_the_copy])
+          filled_anew_behind_the_copy, ps_says_what_they_did, ps_puts_killed_ones_together])

@@ -82,7 +82,7 @@ def one_origin_everywhere(where):
     assert abs(float(re.search(r"\d+\.\d+", shown[0])[0]) - first / 1e9) < 1e-6, shown[0]
     dftmerge("export", "--format", "perfetto", "-o", where / "out.json", where)
     assert json.loads((where / "out.json").read_text())["otherData"]["origin_ns"] == str(start)
-    assert re.search(r" \+0\.000000 ", dftmerge("ps", where).out.decode())
+    assert re.search(r" 0\.000 s ", dftmerge("ps", where).out.decode())
 
 
 def first_labels(*question):

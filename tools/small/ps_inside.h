@@ -5,17 +5,28 @@
 
 #include "small/ps_flights.h"
 #include "small/ps_stacks.h"
+#include "source/filter.h"
 #include "source/ps_tree.h"
 #include "source/source.h"
+
+/* I/O of a process that passes the filter. */
+struct ps_io {
+    uint64_t time_ns, read, written;
+};
 
 struct ps {
     struct dft_source *source;
     struct dft_ps_tree tree;
     struct dft_ps_flights flights;
     struct dft_ps_stacks stacks;
-    int with_stacks; /* --stacks */
+    struct ps_io *io;          /* by number of the process; on rank 0 */
+    int with_stacks, with_all; /* --stacks, --all */
 };
 
 void dft_ps_json(const struct ps *ps);
+/* Returns 0 or -ENOMEM. */
+int dft_ps_text(const struct ps *ps);
+/* Counts the I/O of all processes. Returns 0 or -ENOMEM. Collective. */
+int dft_ps_io_count(struct ps *ps, const struct dft_filter *filter);
 
 #endif

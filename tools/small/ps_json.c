@@ -151,6 +151,9 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     dft_json_seconds(json, "start_s", start_ns);
     dft_json_uint(json, "end_ns", end_ns);
     dft_json_seconds(json, "end_s", end_ns);
+    dft_json_uint(json, "io_ns", ps->io[p->number].time_ns);
+    dft_json_uint(json, "read_bytes", ps->io[p->number].read);
+    dft_json_uint(json, "write_bytes", ps->io[p->number].written);
     json_end(ps, json, p);
     json_kept(json, process, end_ns);
     json_text(json, "version", process->version);

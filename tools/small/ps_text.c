@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* `dftmerge ps` for people: a sentence, then a line a process. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/write_text.h"
+#include "command/write_jobs.h"
+#include "format/end.h"
+#include "small/ps_inside.h"
+
+#define INDENT_MAX 20u /* levels of the tree that are told apart */
+#define ALIKE      3u  /* so many killed processes behind one that is like them become one line */
+#define NAMED      12u /* of them */
+
+/* Arguments, each ended by a NUL, with spaces between, indented by the depth in the tree. */
+static void put_command(FILE *out, const struct dft_process *process, uint32_t depth)
+{
+    struct dft_text command = process->command.length ? process->command : process->exe;
+    const char *at = command.bytes, *end = command.length ? at + command.length : at;
+
+    fprintf(out, "%*s", (int)(2 * (depth < INDENT_MAX ? depth : INDENT_MAX)), "");
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+
+        dft_text_escape(out, at, (size_t)((stop ? stop : end) - at));
+        at = stop ? stop + 1 : end;
+        if (at < end)
+            putc(' ', out);
+    }
+}
+
+static int add_command(struct dft_grid *grid, const struct dft_source_process *p, uint32_t depth)
+{
+    char *text = NULL;
+    size_t length;
+    uint64_t dropped = 0;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    put_command(out, &p->process, depth);
+    if (p->process.role.length) {
+        fputs(" [", out);
+        dft_text_escape(out, p->process.role.bytes, p->process.role.length);
+        putc(']', out);
+    }
+    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+        dropped += p->end.dropped[i];
+    if (dropped)
+        fprintf(out, " [%llu events lost]", (unsigned long long)dropped);
+    if (!fclose(out))
+        rc = dft_grid_cell(grid, text);
+    free(text);
+    return rc;
+}
+
+static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_ps_flight *flight,
+                      uint64_t origin_ns)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name, file;
+    char capacity[18], *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    dft_names_call(names, flight->call, &category, &name, capacity);
+    fprintf(out, "%10s in flight since %+.6f s in thread %u: ", "",
+            (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
+    dft_text_escape(out, category.bytes, category.length);
+    putc(' ', out);
+    dft_text_escape(out, name.bytes, name.length);
+    if (flight->file) {
+        file = dft_names_show(names, flight->file, capacity);
+        fputs(" of ", out);
+        dft_text_escape(out, file.bytes, file.length);
+    }
+    if (!fclose(out))
+        rc = dft_grid_line(grid, text);
+    free(text);
+    return rc;
+}
+
+static int add_number(struct dft_grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int add_number(struct dft_grid *grid, const char *format, ...)
+{
+    char text[40];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return dft_grid_cell(grid, text);
+}
+
+/* What threads have in flight, each with its stack below. */
+static int add_threads(struct dft_grid *grid, const struct ps *ps, uint32_t process, uint64_t origin_ns)
+{
+    const struct dft_ps_flights *flights = &ps->flights;
+    const struct dft_ps_stacks *stacks = &ps->stacks;
+    size_t stack = dft_ps_stacks_of(stacks, process);
+    int rc = 0;
+
+    for (size_t i = dft_ps_flights_of(flights, process);
+         !rc && i < flights->count && flights->list[i].process == process; i++) {
+        int is_last = i + 1 == flights->count || flights->list[i + 1].process != process ||
+                      flights->list[i + 1].tid != flights->list[i].tid;
+
+        rc = add_flight(grid, ps, &flights->list[i], origin_ns);
+        if (!rc && is_last && stack < stacks->count && stacks->list[stack].tid == flights->list[i].tid)
+            rc = dft_ps_stacks_text(grid, &stacks->list[stack++], 0);
+    }
+    if (!rc && stack < stacks->count && stacks->list[stack].process == process) /* nothing is in flight */
+        rc = dft_ps_stacks_text(grid, &stacks->list[stack], 1);
+    return rc;
+}
+
+static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, uint64_t origin_ns)
+{
+    const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
+    const struct ps_io *io = &ps->io[p->number];
+    char cell[DFT_TEXT_ROOM];
+    uint64_t start_ns, end_ns;
+    int rc = add_number(grid, "%u", p->process.pid);
+
+    dft_process_lifetime(p, &start_ns, &end_ns);
+    rc = rc ? rc : p->process.rank < 0 ? dft_grid_cell(grid, "-") : add_number(grid, "%d", p->process.rank);
+    rc = rc ? rc : add_number(grid, "%.3f s", (double)(int64_t)(start_ns - origin_ns) / 1e9);
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, end_ns - start_ns));
+    rc = rc ? rc : dft_grid_cell(grid, io->time_ns ? dft_text_ns(cell, io->time_ns) : "-");
+    rc = rc ? rc : dft_grid_cell(grid, end_ns > start_ns ? dft_text_share(cell, io->time_ns, end_ns - start_ns) : "-");
+    rc = rc ? rc : dft_grid_cell(grid, io->read ? dft_text_bytes(cell, io->read) : "-");
+    rc = rc ? rc : dft_grid_cell(grid, io->written ? dft_text_bytes(cell, io->written) : "-");
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_count(cell, p->events));
+    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->exit_kind));
+    rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
+    return rc ? rc : add_threads(grid, ps, p->number, origin_ns);
+}
+
+/* --- killed processes that are alike ---------------------------------------------------------- */
+
+static int same_text(struct dft_text a, struct dft_text b)
+{
+    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+/* How many processes behind this one were killed as well, with the same command and the same parent. */
+static uint32_t count_alike(const struct ps *ps, uint32_t at)
+{
+    const struct dft_ps_tree *tree = &ps->tree;
+    const struct dft_source_process *first = &tree->processes[tree->order[at]];
+    uint32_t n = 0;
+
+    if (first->exit_kind != DFT_ENDING_KILLED || ps->with_all || ps->with_stacks)
+        return 0;
+    for (uint32_t i = at + 1; i < tree->shown; i++, n++) {
+        const struct dft_source_process *p = &tree->processes[tree->order[i]];
+
+        if (p->exit_kind != DFT_ENDING_KILLED || tree->depth[i] != tree->depth[at] ||
+            tree->parent[tree->order[i]] != tree->parent[tree->order[at]] ||
+            !same_text(p->process.command, first->process.command) || !same_text(p->process.exe, first->process.exe))
+            break;
+    }
+    return n < ALIKE ? 0 : n;
+}
+
+static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, uint32_t count)
+{
+    struct ps_io sum = {0};
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    for (uint32_t i = from; i < from + count; i++) {
+        sum.time_ns += ps->io[ps->tree.order[i]].time_ns;
+        sum.read += ps->io[ps->tree.order[i]].read;
+        sum.written += ps->io[ps->tree.order[i]].written;
+    }
+    fprintf(out, "%10s %u more like it were killed, I/O %s, %s read, ", "", count, dft_text_ns(a, sum.time_ns),
+            dft_text_bytes(b, sum.read));
+    fprintf(out, "%s written:", dft_text_bytes(a, sum.written));
+    for (uint32_t i = from; i < from + count && i < from + NAMED; i++)
+        fprintf(out, "%s%u", i == from || (i - from) % 8 ? " " : "\n            ",
+                ps->tree.processes[ps->tree.order[i]].process.pid);
+    if (count > NAMED)
+        fputs(" ... (--all: each by itself)", out);
+    if (!fclose(out))
+        rc = dft_grid_line(grid, text);
+    free(text);
+    return rc;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* How many processes there are, how they ended, and what they did. */
+static void print_head(const struct ps *ps)
+{
+    uint32_t ended[DFT_ENDING_RUNNING + 1] = {0};
+    struct ps_io sum = {0};
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    const char *comma = "; ";
+
+    for (uint32_t i = 0; i < ps->tree.shown; i++) {
+        const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[i]];
+
+        sum.time_ns += ps->io[p->number].time_ns;
+        sum.read += ps->io[p->number].read;
+        sum.written += ps->io[p->number].written;
+        if (p->exit_kind <= DFT_ENDING_RUNNING)
+            ended[p->exit_kind]++;
+    }
+    printf("%u process image%s: I/O %s, %s read, %s written", ps->tree.shown, ps->tree.shown == 1 ? "" : "s",
+           dft_text_ns(a, sum.time_ns), dft_text_bytes(b, sum.read), dft_text_bytes(c, sum.written));
+    for (unsigned i = 0; i <= DFT_ENDING_RUNNING; i++) {
+        if (!ended[i] || i == DFT_ENDING_EXIT)
+            continue;
+        printf("%s%u %s", comma, ended[i], dft_ending_text((enum dft_ending)i));
+        comma = ", ";
+    }
+    putchar('\n');
+}
+
+/* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
+int dft_ps_text(const struct ps *ps)
+{
+    const uint8_t cut = dft_terminal_is() || getenv("COLUMNS");
+    const struct dft_grid_column columns[] = {
+        {"pid", 0, 0, 0},    {"rank", 0, 0, 3},  {"from", 0, 0, 4},      {"time", 0, 0, 0},
+        {"I/O", 0, 0, 0},    {"%", 0, 0, 5},     {"read", 0, 0, 2},      {"written", 0, 0, 1},
+        {"events", 0, 0, 6}, {"ended", 1, 0, 0}, {"command", 1, cut, 0},
+    };
+    struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
+    uint64_t origin_ns, end_ns;
+    int rc = grid ? 0 : -ENOMEM;
+
+    dft_source_lives(ps->source, &origin_ns, &end_ns);
+    for (uint32_t i = 0, alike; !rc && i < ps->tree.shown; i += 1 + alike) {
+        alike = count_alike(ps, i);
+        rc = add_process(grid, ps, i, origin_ns);
+        if (!rc && alike)
+            rc = add_alike(grid, ps, i + 1, alike);
+    }
+    if (!rc) {
+        print_head(ps);
+        dft_grid_print(grid, stdout);
+        dft_text_jobs(ps->source);
+        dft_text_runs(ps->source);
+    }
+    dft_grid_destroy(grid);
+    return rc;
+}
