@@ -44,8 +44,8 @@ def planted(directory, *arguments, ranks=RANKS, pieces=None, settings=None, **sl
     return findings(directory)
 
 
-def findings(directory):
-    done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])
+def findings(directory, *options):
+    done = run_checked([DFTMERGE, "findings", "--json", *options, directory / "traces"])
     return {finding["code"]: finding for finding in json.loads(done.out)["findings"]}
 
 
@@ -64,6 +64,8 @@ def a_straggler(directory):
     true(120 * 5_000_000 <= finding["cost_ns"] <= finding["of_ns"], f"cost: {finding}")
     true(finding["to_ns"] - finding["from_ns"] >= 120 * 5_000_000, f"since when: {finding}")
     not_found(found, "imbalance", "contention", "no-collective")
+    not_found(findings(directory, "--rank", 2), "straggler", "imbalance")  # there is nobody to compare it with
+    equal(findings(directory, "--rank", "0,2,3")["straggler"]["rank"], 2, "of three ranks")
 
 
 @tests.case

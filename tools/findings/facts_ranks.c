@@ -197,7 +197,7 @@ static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
 /* As many parts of the run as groups have room for. */
 static uint64_t count_parts(const struct dft_facts *facts)
 {
-    uint64_t parts = DFT_FACT_GROUPS / (facts->request->job->ranks * 3u) + 1;
+    uint64_t parts = DFT_FACT_GROUPS / (facts->ranks * 3u) + 1;
 
     return parts < PARTS ? parts : PARTS;
 }
@@ -230,13 +230,30 @@ static int ask_shared(struct dft_facts *facts)
     return dft_facts_ask(facts, &questions, &filter);
 }
 
+/* Ranks whose processes are asked about. */
+static int count_ranks(struct dft_facts *facts)
+{
+    const struct dft_findings_request *request = facts->request;
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(request->source, &count);
+    struct dft_map ranks = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (processes[i].process.rank >= 0 && dft_filter_process(request->filter, &processes[i]))
+            rc = dft_map_put(&ranks, dft_map_join((uint64_t)processes[i].process.rank, 0)) ? 0 : -ENOMEM;
+    facts->ranks = (uint32_t)ranks.count;
+    dft_map_fini(&ranks);
+    return rc;
+}
+
 int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_file)
 {
     uint64_t width_ns;
-    int rc;
+    int rc = count_ranks(facts);
 
-    if (facts->request->job->ranks < 2)
-        return 0;
+    if (rc || facts->ranks < 2)
+        return rc;
     rc = dft_facts_width(facts, PARTS, from_events, &width_ns);
     if (!rc)
         rc = ask_ranks(facts, by_file);

@@ -37,7 +37,7 @@ static int sum_ranks(const struct dft_facts *facts, unsigned class, struct dft_r
 static struct dft_rank_sum middle_of(const struct dft_facts *facts, const struct dft_rank_sums *sums)
 {
     const struct dft_answer *processes = &facts->answers[DFT_FACT_PROCESSES];
-    const size_t middle = facts->request->job->ranks / 2;
+    const size_t middle = facts->ranks / 2;
 
     if (middle < sums->count)
         return sums->list[middle];
