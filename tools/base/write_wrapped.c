@@ -42,7 +42,8 @@ static size_t columns_of(const char *text, size_t length)
 
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text)
 {
-    size_t width = dft_terminal_width(), at = indent;
+    size_t width = dft_terminal_width(), title_columns = dft_text_columns(title);
+    size_t at = title_columns > indent ? title_columns : indent;
 
     fprintf(out, "%-*s", (int)indent, title);
     while (*text) {

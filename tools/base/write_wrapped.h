@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Writes a text, and a newline. The first line follows a title, the others are as far to the right. A
- * title has `indent` columns with the blanks behind it. Words are never cut: what is longer than a line
+ * title has `indent` columns with the blanks behind it, or more. Words are never cut: what is longer than a line
  * stands in a line of its own. */
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
 

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/nearest_word.h"
+#include "base/write_text.h"
 
 #define LINE_BYTES 512u
+#define WORD_BYTES 60u /* that an error shows */
 
 enum unit { UNIT_BYTES, UNIT_NS, UNIT_COUNT, UNIT_SHARE, UNIT_TIMES };
 
@@ -82,6 +84,7 @@ struct reading {
     struct dft_limits limits;
     const char *path;
     unsigned line;
+    unsigned set[DFT_LIMITS + DFT_FINDINGS]; /* in which line; 0: not yet */
     char *error;
     size_t size;
 };
@@ -98,10 +101,16 @@ static char *trim(char *text)
     return text;
 }
 
+/* `word` may be any bytes of the file. */
 static int fail(const struct reading *reading, const char *word, const char *why, const char *nearest)
 {
-    snprintf(reading->error, reading->size, "%s, line %u: %s%s%s%s%s", reading->path, reading->line, word, why,
-             nearest ? " Did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    size_t length = strnlen(word, WORD_BYTES);
+    char *shown = dft_text_escaped(word, length);
+
+    snprintf(reading->error, reading->size, "%s, line %u: %s%s%s%s%s%s", reading->path, reading->line,
+             shown ? shown : "", length == WORD_BYTES ? "..." : "", why, nearest ? " Did you mean " : "",
+             nearest ? nearest : "", nearest ? "?" : "");
+    free(shown);
     return -EINVAL;
 }
 
@@ -126,7 +135,7 @@ static int parse_value(enum unit unit, const char *text, uint64_t *value)
     char *end;
     double number = strtod(text, &end);
 
-    if (end == text || !isdigit((unsigned char)*text) || strpbrk(text, "xXnN\n") == text + 1 || !isfinite(number))
+    if (end == text || !isdigit((unsigned char)*text) || text[strspn(text, "0")] == 'x' || !isfinite(number))
         return -EINVAL;
     while (isspace((unsigned char)*end))
         end++;
@@ -134,12 +143,24 @@ static int parse_value(enum unit unit, const char *text, uint64_t *value)
         if (suffixes[i].unit != unit || strcmp(suffixes[i].word, end))
             continue;
         number *= suffixes[i].factor;
-        if (number > 9e15)
+        if (number > (unit == UNIT_SHARE ? 1000 : 9e15) || (unit == UNIT_COUNT && number != floor(number)))
             return -EINVAL;
         *value = (uint64_t)llround(number);
         return 0;
     }
     return -EINVAL;
+}
+
+/* A name that stands there twice is likely a mistake: which one is meant? */
+static int set_once(struct reading *reading, unsigned at, const char *word)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, " is already in line %u.", reading->set[at]);
+    if (reading->set[at])
+        return fail(reading, word, why, NULL);
+    reading->set[at] = reading->line;
+    return 0;
 }
 
 static int set_limit(struct reading *reading, const char *word, const char *text)
@@ -158,8 +179,8 @@ static int set_limit(struct reading *reading, const char *word, const char *text
         if (strncmp(word, kinds[rows[i].code].word, n) || word[n] != '.' || strcmp(word + n + 1, rows[i].word))
             continue;
         if (parse_value(rows[i].unit, text, &reading->limits.values[i]))
-            return fail(reading, text, wanted[rows[i].unit], NULL);
-        return 0;
+            return fail(reading, *text ? text : "nothing", wanted[rows[i].unit], NULL);
+        return set_once(reading, i, word);
     }
     return fail_word(reading, word);
 }
@@ -175,12 +196,12 @@ static int set(struct reading *reading, const char *word, const char *text)
             return fail(reading, text, ": a finding is on or off.", NULL);
         reading->limits.off &= ~(UINT64_C(1) << i);
         reading->limits.off |= (uint64_t)!strcmp(text, "off") << i;
-        return 0;
+        return set_once(reading, DFT_LIMITS + i, word);
     }
     return set_limit(reading, word, text);
 }
 
-static int read_line(struct reading *reading, char *line)
+static int parse_line(struct reading *reading, char *line)
 {
     char *equals, *word;
 
@@ -195,20 +216,33 @@ static int read_line(struct reading *reading, char *line)
     return set(reading, trim(word), trim(equals + 1));
 }
 
+/* Reads one line, without its end. Returns 1, 0: there is none, or -EINVAL. */
+static int next_line(struct reading *reading, FILE *in, char line[LINE_BYTES])
+{
+    size_t n = 0;
+    int c;
+
+    reading->line++;
+    while ((c = getc(in)) != EOF && c != '\n') {
+        if (!c)
+            return fail(reading, "", "this is no text file.", NULL);
+        if (n == LINE_BYTES - 1)
+            return fail(reading, "", "the line is too long.", NULL);
+        line[n++] = (char)c;
+    }
+    line[n] = 0;
+    return c != EOF || n;
+}
+
 int dft_limits_read(struct dft_limits *limits, const char *path, char *error, size_t size)
 {
     struct reading reading = {.limits = *limits, .path = path, .error = error, .size = size};
     char line[LINE_BYTES];
     FILE *in = fopen(path, "re");
-    int rc = in ? 0 : -errno;
+    int rc = in ? 0 : -errno, more = in != NULL;
 
-    while (!rc && fgets(line, sizeof line, in)) {
-        reading.line++;
-        if (strlen(line) == sizeof line - 1 && line[sizeof line - 2] != '\n')
-            rc = fail(&reading, "", "the line is too long.", NULL);
-        else
-            rc = read_line(&reading, line);
-    }
+    while (!rc && more && (more = next_line(&reading, in, line)) != 0)
+        rc = more < 0 ? more : parse_line(&reading, line);
     if (!rc && ferror(in))
         rc = errno ? -errno : -EIO;
     if (rc && rc != -EINVAL)
