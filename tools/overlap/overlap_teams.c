@@ -101,7 +101,7 @@ static void gather(struct gathering *gathering, const struct dft_overlap_request
         if (dft_process_is_node(process) || !dft_filter_process(request->filter, process))
             continue;
         dft_overlap_life(request, process, &member.start_ns, &member.end_ns);
-        if (member.end_ns <= member.start_ns)
+        if (member.end_ns < member.start_ns || !member.end_ns)
             continue;
         member.compute_ns = gathering->compute_ns[member.process];
         member.head = find_head(gathering, i);
