@@ -283,6 +283,8 @@ static int sweep_until(struct reading *reading, uint64_t to)
     memcpy(list, reading->later, reading->nlater * sizeof *list);
     count = reading->nlater;
     for (unsigned k = 0; k < reading->nkeepers; k++) {
+        if (!reading->keepers[k].count)
+            continue;
         memcpy(list + count, reading->keepers[k].points, reading->keepers[k].count * sizeof *list);
         count += reading->keepers[k].count;
     }
