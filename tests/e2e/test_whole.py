@@ -62,7 +62,8 @@ def claims(path, code, *words, commands=EVERY_COMMAND):
         for word in words:
             true(word in done.err.decode(), f"{command} names it: {word}: {done.err}")
     text = dftmerge("summary", path).out.decode()
-    true(("nothing lost" in text or "lost      nothing" in text) == (code == 0), f"claims of the page: {text}")
+    true(("; nothing lost" in " ".join(text.split())) == ("; lost: " not in " ".join(text.split())) == (code == 0),
+         f"claims of the page: {text}")
     answer = json.loads(dftmerge("summary", "--json", path).out)
     true(all(any(word in note for note in answer["notes"]) for word in words), f"notes: {answer['notes']}")
     return text, answer
@@ -139,7 +140,7 @@ def inputs_that_are_not_there(directory):
     (directory / "out" / "empty.dft").unlink()
     claims(directory / "out", 0)
     done = dftmerge("summary", path, directory / "gone.dft", directory / "none*.dft")
-    true(done.code == 1 and b"lost      what could not be read (2 notes say what)" in done.out, f"paths of nothing: {done}")
+    true(done.code == 1 and b"; lost: what could not be read (2 notes say what)" in done.out and b"nothing lost" not in done.out, f"paths of nothing: {done}")
 
 
 @tests.case
@@ -165,7 +166,7 @@ def inputs_that_may_not_be_read(directory):
             true(done.code == 1 and b"secret.dft: Permission denied" in done.err and b"closed: cannot be searched" in done.err,
                  f"{command}: {done}")
         text = run([*as_other, DFTMERGE, "summary", "-q", directory / "out"]).out.decode()
-        true("lost      what could not be read (2 notes say what)" in text and "nothing lost" not in text, text)
+        true("; lost: what could not be read (2 notes say what)" in text and "nothing lost" not in text, text)
         answer = json.loads(run([*as_other, DFTMERGE, "summary", "--json", directory / "out"]).out)
         equal((answer["unread"], len(answer["notes"])), (2, 2), "two notes")
     finally:

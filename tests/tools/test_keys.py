@@ -128,7 +128,7 @@ def how_files_are_accessed(where):
     assert title.endswith(",first_ns,last_ns,distinct_bytes,strides") and any(re.search(r",[0-9]+,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
     for columns, shown in (("300", True), ("80", False)):
         page = run(DFTMERGE, "summary", "--by", "file", where / "rows", env={"COLUMNS": columns}).out.decode("utf-8", "surrogateescape")
-        assert bool(re.search("bytes +distinct +rate" if shown else "distinct", page)) == shown, page
+        assert bool(re.search("bytes +a call +distinct +rate" if shown else "distinct", page)) == shown, page
     assert "distinct" not in run(DFTMERGE, "summary", "--by", "dir", where / "rows", env={"COLUMNS": "300"}).out.decode("utf-8", "surrogateescape")
 
 

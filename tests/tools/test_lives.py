@@ -40,7 +40,7 @@ def wall_time_is_that_of_the_processes(where):
     assert (answer["start_ns"], answer["wall_ns"]) == (BASE * 1000, 4 * 10**9), answer
     assert (answer["threads"], answer["threads_ns"]) == (2, 8 * 10**9)  # one says when it began and ended
     text = dftmerge("summary", "--no-index", where).out.decode()
-    assert told(text, "wall time").startswith("4.00 s, from 2023-11-14 22:13:20 UTC"), text
+    assert told(text, "time") == "4.00 s, 1 process; from 2023-11-14 22:13:20 UTC", text
     make(where / "native", processes=3, ranks=1)
     start, end = lives(where / "native")
     answer = summary(where / "native")
@@ -52,21 +52,23 @@ def wall_time_is_that_of_the_processes(where):
         assert (other.get("a") or other)["wall_ns"] == end - start, command
 
 
-def shares_are_of_the_time_of_the_threads(where):
-    """Four threads read for three of four seconds each: I/O is not three times the process's time, but three quarters."""
+def shares_are_of_processes_and_of_threads(where):
+    """Four threads read for three of four seconds each: three times the process's time, three quarters of the threads'."""
     job(where, [(4711 + i, 0.5, 3) for i in range(4)], 4)
     text = dftmerge("summary", "--no-index", where).out.decode()
-    assert told(text, "I/O time") == "12.0 s, 75.0 % of 4 threads x 4.00 s", text
+    assert told(text, "I/O").startswith("12.0 s = 300.0 % of that, 75.0 % of 4 threads; 4 B read"), text
     job(where, [(9, 0, 1)], 4, pid=9)
     text = dftmerge("summary", "--no-index", where).out.decode()
-    assert told(text, "I/O time") == "13.0 s, 65.0 % of 20.0 s, the time of 5 threads in 2 processes", text
+    assert told(text, "time").startswith("4.00 s, 2 processes x 4.00 s; from "), text
+    assert told(text, "I/O").startswith("13.0 s = 162.5 % of that, 65.0 % of 5 threads; 5 B read"), text
+    assert "most in process 4711: 12.0 s, 300.0 % of its 4.00 s" in " ".join(text.split()), text
 
 
-def overlapping_calls_have_no_share(where):
-    """Of one thread, as requests are: what is more than all of its time is no share of it."""
+def overlapping_calls_are_said(where):
+    """Of one thread, as requests are: more than all of its time."""
     job(where, [(4711, i / 10, 3) for i in range(4)], 4)
     text = dftmerge("summary", "--no-index", where).out.decode()
-    assert told(text, "I/O time") == "12.0 s, so calls overlap: it is more than 1 thread x 4.00 s", text
+    assert told(text, "I/O").startswith("12.0 s = 300.0 % of that: calls overlap; 4 B read"), text
 
 
 def one_origin_everywhere(where):
@@ -127,6 +129,6 @@ def no_bucket_of_ranks_is_before_the_start(where):
 
 
 if __name__ == "__main__":
-    main([wall_time_is_that_of_the_processes, shares_are_of_the_time_of_the_threads, overlapping_calls_have_no_share,
+    main([wall_time_is_that_of_the_processes, shares_are_of_processes_and_of_threads, overlapping_calls_are_said,
           one_origin_everywhere, time_groups_begin_at_the_origin, two_runs_are_cut_alike,
           no_bucket_of_ranks_is_before_the_start])

@@ -86,9 +86,9 @@ def beside_each_other(where):
 
 def the_page_says_so(where):
     mix, every = both(where, processes=2, ranks=1, events=900)
-    page = dftmerge("summary", "--by", "file", mix).out.decode()
+    page = dftmerge("summary", "--by", "file", mix, env={"COLUMNS": "400"}).out.decode()
     found = re.search(r"^answered from events, and for ([0-9.]+) % of the calls from file aggregates; all events were kept for ([0-9.]+) % of the "
-                      r"time, selected ones for ([0-9.]+) %; nothing lost$", page, re.M)
+                      r"time, selected ones for ([0-9.]+) %; nothing lost; tracing took [0-9.]+ %$", page, re.M)
     assert found and 40 < float(found[1]) < 60 and 99.9 < float(found[2]) + float(found[3]) < 100.1, page
     answer = summary("--by", "call", "--events", mix)
     share = 100 * answer["calls_from_aggregates"] / (answer["calls_from_aggregates"] + answer["calls_from_events"])

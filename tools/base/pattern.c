@@ -42,16 +42,21 @@ static uint32_t number_at(const char *text, uint32_t length, int begins)
     return n;
 }
 
+uint32_t dft_pattern_number(const char *path, uint32_t length, uint32_t at)
+{
+    int begins = !at || !is_hex(path[at - 1]);
+    uint32_t number = begins ? uuid_at(path + at, length - at) : 0;
+
+    return number ? number : number_at(path + at, length - at, begins);
+}
+
 uint32_t dft_pattern_of(const char *path, uint32_t length, char *pattern)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < length;) {
-        int begins = !i || !is_hex(path[i - 1]);
-        uint32_t number = begins ? uuid_at(path + i, length - i) : 0;
+        uint32_t number = dft_pattern_number(path, length, i);
 
-        if (!number)
-            number = number_at(path + i, length - i, begins);
         pattern[n++] = number ? '#' : path[i];
         i += number ? number : 1;
     }

@@ -43,3 +43,22 @@ unsigned dft_plot_level(uint64_t value, uint64_t most, unsigned levels)
 
     return level < levels ? (unsigned)level : levels;
 }
+
+const char *dft_plot_cells(char *text, int unicode, uint64_t value, uint64_t most, unsigned cells)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    unsigned steps = unicode ? 8 : 1;
+    unsigned n = most ? (unsigned)(((unsigned __int128)value * cells * steps + most / 2) / most) : 0, full;
+    char *at = text;
+
+    n = n < cells * steps ? n : cells * steps;
+    full = n / steps;
+    for (unsigned i = 0; i < full; i++)
+        at = stpcpy(at, unicode ? "█" : "#");
+    if (n % steps)
+        at = stpcpy(at, eighths[n % steps]);
+    for (unsigned i = full + (n % steps != 0); i < cells; i++)
+        at = stpcpy(at, " ");
+    *at = 0;
+    return text;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in text. Cells are collected and columns are aligned. Columns that may shrink are cut in
- * the middle until a line fits the terminal. */
+/* Tables in text. Cells are collected and columns are aligned. Columns are left out, and those that
+ * may shrink are cut, until a line fits the terminal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +8,24 @@
 #include "base/array.h"
 #include "base/write_text.h"
 
-#define GAP        2u
-#define SHRUNK_MIN 16u
+#define GAP 2u
+
+/* How narrow a column that may shrink gets before other columns are left out: those that are nice to
+ * have, details, all that may be, and at last none any more. */
+static const struct {
+    uint8_t width, from;
+} squeezes[] = {{40, DFT_GRID_NICE}, {26, 8}, {16, 1}, {6, 1}};
+#define SQUEEZES (sizeof squeezes / sizeof *squeezes)
 
 struct dft_grid {
     struct dft_grid_column columns[DFT_TABLE_COLUMNS];
     size_t widths[DFT_TABLE_COLUMNS];
     uint8_t hidden[DFT_TABLE_COLUMNS];
     unsigned count;
-    char **cells;
+    struct cell {
+        char *text;
+        int is_dim;
+    } * cells;
     size_t ncells, capacity;
     struct line {
         char *text;
@@ -41,7 +50,7 @@ void dft_grid_destroy(struct dft_grid *grid)
     if (!grid)
         return;
     for (size_t i = 0; i < grid->ncells; i++)
-        free(grid->cells[i]);
+        free(grid->cells[i].text);
     for (size_t i = 0; i < grid->nlines; i++)
         free(grid->lines[i].text);
     free(grid->lines);
@@ -53,8 +62,14 @@ int dft_grid_cell(struct dft_grid *grid, const char *text)
 {
     if (DFT_ARRAY_RESERVE(grid->cells, grid->capacity, grid->ncells + 1))
         return -ENOMEM;
-    grid->cells[grid->ncells] = strdup(text);
-    return grid->cells[grid->ncells] ? (grid->ncells++, 0) : -ENOMEM;
+    grid->cells[grid->ncells] = (struct cell){strdup(text), 0};
+    return grid->cells[grid->ncells].text ? (grid->ncells++, 0) : -ENOMEM;
+}
+
+void dft_grid_dim(struct dft_grid *grid)
+{
+    if (grid->ncells)
+        grid->cells[grid->ncells - 1].is_dim = 1;
 }
 
 int dft_grid_line(struct dft_grid *grid, const char *text)
@@ -78,23 +93,24 @@ static size_t total_width(const struct dft_grid *grid)
     return all;
 }
 
-/* Finds how narrow the table can be, with all columns shrunk that may shrink. */
-static size_t least_width(const struct dft_grid *grid)
+/* Finds how narrow the table can be, with all columns shrunk to `least` that may shrink. */
+static size_t least_width(const struct dft_grid *grid, size_t least)
 {
     size_t all = total_width(grid);
 
     for (unsigned c = 0; c < grid->count; c++)
-        if (!grid->hidden[c] && grid->columns[c].shrink && grid->widths[c] > SHRUNK_MIN)
-            all -= grid->widths[c] - SHRUNK_MIN;
+        if (!grid->hidden[c] && grid->columns[c].shrink && grid->widths[c] > least)
+            all -= grid->widths[c] - least;
     return all;
 }
 
-static int hide_one(struct dft_grid *grid)
+/* Of the columns that are left out from `from` on. */
+static int hide_one(struct dft_grid *grid, uint8_t from)
 {
     unsigned worst = grid->count;
 
     for (unsigned c = 0; c < grid->count; c++)
-        if (!grid->hidden[c] && grid->columns[c].drop &&
+        if (!grid->hidden[c] && grid->columns[c].drop >= from &&
             (worst == grid->count || grid->columns[c].drop > grid->columns[worst].drop))
             worst = c;
     if (worst == grid->count)
@@ -103,26 +119,33 @@ static int hide_one(struct dft_grid *grid)
     return 1;
 }
 
-static void measure(struct dft_grid *grid)
+static void measure_cells(struct dft_grid *grid)
 {
-    size_t all, limit = dft_terminal_width();
-
     for (unsigned c = 0; c < grid->count; c++) {
         grid->widths[c] = dft_text_columns(grid->columns[c].title);
         for (size_t i = c; i < grid->ncells; i += grid->count) {
-            size_t width = dft_text_columns(grid->cells[i]);
+            size_t width = dft_text_columns(grid->cells[i].text);
 
             if (width > grid->widths[c])
                 grid->widths[c] = width;
         }
     }
+}
+
+static void measure(struct dft_grid *grid)
+{
+    size_t all, limit = dft_terminal_width(), step = 0;
+
+    measure_cells(grid);
     for (unsigned c = 0; c < grid->count; c++)
         grid->hidden[c] |= grid->columns[c].drop == DFT_GRID_SPARE && total_width(grid) > limit;
-    while (least_width(grid) > limit && hide_one(grid))
-        ;
+    for (; step < SQUEEZES && least_width(grid, squeezes[step].width) > limit; step++)
+        while (least_width(grid, squeezes[step].width) > limit && hide_one(grid, squeezes[step].from))
+            ;
+    step -= step == SQUEEZES;
     all = total_width(grid);
     for (unsigned c = 0; c < grid->count && all > limit; c++) {
-        size_t least = grid->widths[c] < SHRUNK_MIN ? grid->widths[c] : SHRUNK_MIN;
+        size_t least = grid->widths[c] < squeezes[step].width ? grid->widths[c] : squeezes[step].width;
         size_t over = all - limit, give = grid->widths[c] - least;
 
         if (!grid->columns[c].shrink || grid->hidden[c])
@@ -146,7 +169,7 @@ static size_t bytes_of(const char *text, size_t n)
     }
 }
 
-/* The end of a path says more than its beginning. A third of the width is for the beginning, then
+/* The end of a text says more than its beginning. A third of the width is for the beginning, then
  * follow "..." and the end. */
 static void print_cut(FILE *out, const char *text, size_t width)
 {
@@ -157,34 +180,59 @@ static void print_cut(FILE *out, const char *text, size_t width)
     fputs(text + bytes_of(text, all - tail), out);
 }
 
-static void print_cell(FILE *out, const char *text, size_t width, int left, int last)
+/* Of a path whole components: as many of the last ones as there is room for behind "...". */
+static void print_path(FILE *out, const char *text, size_t width)
+{
+    const char *tail = text;
+
+    while (tail && dft_text_columns(tail) + 3 > width)
+        tail = strchr(tail + 1, '/');
+    if (!tail)
+        print_cut(out, text, width);
+    else
+        fprintf(out, "...%s", tail);
+}
+
+static void print_cell(FILE *out, const char *text, const struct dft_grid_column *column, size_t width, int last)
 {
     size_t n = dft_text_columns(text);
 
-    if (n > width && width > 6) {
-        print_cut(out, text, width);
+    if (n > width && width > 4) {
+        char *cut = NULL;
+        size_t size;
+        FILE *part = open_memstream(&cut, &size);
+
+        if (!part)
+            return;
+        (column->shrink == DFT_GRID_PATH ? print_path : print_cut)(part, text, width);
+        if (!fclose(part))
+            fprintf(out, "%s%*s", cut, last ? 0 : (int)(width - dft_text_columns(cut)), "");
+        free(cut);
         return;
     }
-    if (!left)
+    if (!column->left)
         fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
     fputs(text, out);
-    if (left && !last)
+    if (column->left && !last)
         fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
 }
 
-static void print_row(const struct dft_grid *grid, FILE *out, char *const *cells)
+static void print_row(const struct dft_grid *grid, FILE *out, const struct cell *cells, int colour)
 {
     unsigned last = 0;
     int first = 1;
 
     for (unsigned c = 0; c < grid->count; c++)
-        if (!grid->hidden[c])
+        if (!grid->hidden[c] && (!cells || *cells[c].text))
             last = c;
-    for (unsigned c = 0; c < grid->count; c++) {
+    for (unsigned c = 0; c <= last; c++) {
+        int is_dim = colour && cells && cells[c].is_dim;
+
         if (grid->hidden[c])
             continue;
-        fprintf(out, "%*s", first ? 0 : (int)GAP, "");
-        print_cell(out, cells ? cells[c] : grid->columns[c].title, grid->widths[c], grid->columns[c].left, c == last);
+        fprintf(out, "%*s%s", first ? 0 : (int)GAP, "", is_dim ? "\033[2m" : "");
+        print_cell(out, cells ? cells[c].text : grid->columns[c].title, &grid->columns[c], grid->widths[c], c == last);
+        fputs(is_dim ? "\033[22m" : "", out);
         first = 0;
     }
 }
@@ -196,10 +244,10 @@ void dft_grid_print(struct dft_grid *grid, FILE *out)
 
     measure(grid);
     fputs(colour ? "\033[1m" : "", out);
-    print_row(grid, out, NULL);
+    print_row(grid, out, NULL, 0);
     fputs(colour ? "\033[0m\n" : "\n", out);
     for (size_t i = 0; i + grid->count <= grid->ncells; i += grid->count) {
-        print_row(grid, out, grid->cells + i);
+        print_row(grid, out, grid->cells + i, colour);
         putc('\n', out);
         for (; line < grid->nlines && grid->lines[line].ncells == i + grid->count; line++)
             fprintf(out, "%s\n", grid->lines[line].text);

@@ -9,6 +9,8 @@
 
 #include "base/write_line.h"
 
+#define NARROWEST 20 /* columns of a terminal */
+
 void dft_text_escape(FILE *out, const char *bytes, size_t length)
 {
     struct dft_line line;
@@ -172,8 +174,8 @@ unsigned dft_terminal_width(void)
     struct winsize size;
     long n;
 
-    if (dft_terminal_is() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+    if (dft_terminal_is() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
         return size.ws_col;
     n = columns ? strtol(columns, NULL, 10) : 0;
-    return n >= 40 && n <= 1000 ? (unsigned)n : 100;
+    return n >= NARROWEST && n <= 1000 ? (unsigned)n : 100;
 }

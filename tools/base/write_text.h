@@ -36,19 +36,21 @@ void dft_csv_text(FILE *out, const char *bytes, size_t length);
 int dft_terminal_is(void);
 void dft_terminal_deny(void);
 /* dft_terminal_colour: may the output have colour (NO_COLOR unset)? dft_terminal_width: the width
- * of the terminal, else COLUMNS, else 100. */
+ * of the terminal, else COLUMNS, else 100; at least 20. */
 int dft_terminal_colour(void);
 unsigned dft_terminal_width(void);
 /* The number of lines of the terminal, else LINES, else 40. */
 unsigned dft_terminal_height(void);
 
 /* A table: cells are collected, then printed with aligned columns. */
-#define DFT_TABLE_COLUMNS 21
+#define DFT_TABLE_COLUMNS 32
 #define DFT_GRID_SPARE    UINT8_MAX
+#define DFT_GRID_NICE     16u /* from here on columns are left out before a text is cut to less than 40 columns */
+#define DFT_GRID_PATH     2u
 struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */
-    uint8_t shrink; /* cut in the middle when the table is too wide (paths) */
+    uint8_t shrink; /* cut in the middle when the table is too wide; DFT_GRID_PATH: at whole components */
     /* 0: always shown; else left out when the table is too wide, the largest number first. DFT_GRID_SPARE: shown only
      * where nothing is cut */
     uint8_t drop;
@@ -59,6 +61,8 @@ struct dft_grid *dft_grid_create(const struct dft_grid_column *columns, unsigned
 /* Adds a copy of a cell, which must be escaped already. Rows fill up by themselves. Returns 0 or
  * -ENOMEM. */
 int dft_grid_cell(struct dft_grid *grid, const char *text);
+/* On a terminal with colour the last cell is dim. */
+void dft_grid_dim(struct dft_grid *grid);
 /* Adds a line of its own behind the row that is full now. The line is copied, must be escaped
  * already, and is never cut. Returns 0 or -ENOMEM. */
 int dft_grid_line(struct dft_grid *grid, const char *text);

@@ -164,7 +164,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
 {
     enum dft_kept_events kept = dft_source_kept(request->source);
     uint64_t events = count_events(request->source);
-    int few, rc;
+    int only_files = dft_filter_has_files(request->filter) && kept != DFT_KEPT_ALL; /* rows of files know no calls */
+    int few, rc = 0;
 
     memset(facts, 0, sizeof *facts);
     facts->request = request;
@@ -173,10 +174,11 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     facts->has_stacks = has_stacks(request->source);
     facts->has_file_ops = few && kept == DFT_KEPT_ALL;
     measure_time(facts);
-    rc = ask_rows(facts, facts->has_file_ops);
+    if (!only_files)
+        rc = ask_rows(facts, facts->has_file_ops);
     if (!rc && (few || kept == DFT_KEPT_NONE || dft_rollup_may_be(request->source)))
         rc = ask_files(facts);
-    if (!rc)
+    if (!rc && !only_files)
         rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
     if (!rc)
         rc = dft_places_collect(facts);

@@ -179,6 +179,14 @@ static int self_times(struct dft_execution *execution, struct dft_group *groups,
     return execution->want_self ? take_children(execution, groups) : 0;
 }
 
+static void add_totals(struct dft_totals *all, const struct dft_metrics *metrics)
+{
+    all->count += metrics->count;
+    all->errors += metrics->errors;
+    all->time_ns += metrics->dur_sum;
+    all->bytes += metrics->bytes;
+}
+
 /* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A
  * row may also hold nothing but time that goes on from an earlier interval: that is a group only
  * if busy time is asked for. */
@@ -193,6 +201,8 @@ static void keep_groups(const struct dft_execution *execution, struct dft_answer
             groups[n++] = groups[i];
     answer->count += n;
     answer->found += n;
+    for (uint32_t i = 0; i < n; i++)
+        add_totals(&answer->all, &groups[i].metrics);
     for (uint32_t i = 0; i < n; i++)
         answer->all_ns += !answer->has_self       ? groups[i].metrics.dur_sum
                           : groups[i].self_ns > 0 ? (uint64_t)groups[i].self_ns

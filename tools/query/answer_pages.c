@@ -49,6 +49,7 @@ static int take_batch(struct dft_pages *pages)
     part.groups = NULL;
     part.count = 0;
     part.found = part.all_ns = 0;
+    part.all = (struct dft_totals){0};
     part.texts = dft_names_create(dft_symbols_show);
     part.spilled_texts = pages->texts;
     if (pages->texts)
@@ -58,6 +59,10 @@ static int take_batch(struct dft_pages *pages)
         rc = dft_query_finish(pages->execution, &part);
     pages->answer->found += part.found;
     pages->answer->all_ns += part.all_ns;
+    pages->answer->all.count += part.all.count;
+    pages->answer->all.errors += part.all.errors;
+    pages->answer->all.time_ns += part.all.time_ns;
+    pages->answer->all.bytes += part.all.bytes;
     if (!rc && part.has_union && dft_column_is_swept(pages->runs.sorting.column))
         rc = dft_count_union(pages->execution, &part);
     if (!rc)

@@ -99,6 +99,11 @@ struct dft_group {
     uint64_t bins_at; /* while counting: their place in those of the answer */
 };
 
+/* Sums over all groups found, also those that were cut. */
+struct dft_totals {
+    uint64_t count, errors, time_ns, bytes;
+};
+
 enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
 
 struct dft_pages;
@@ -111,6 +116,7 @@ struct dft_answer {
     struct dft_group *groups;
     uint32_t count;
     uint64_t found;         /* groups in all: before dft_answer_sort cut them to the first few, and in all pages */
+    struct dft_totals all;
     uint64_t all_ns;        /* self time (time, where that is not known) of all groups found */
     uint64_t events;        /* that pass the filter, whether or not they belong to a group */
     uint64_t events_kept;   /* of these, kept one by one */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "command/command.h"
+#include "base/facet_words.h"
 #include "base/write_json.h"
 
 /* A row of calls.def or syscalls.def: a call of its own (event NULL), or another way into one. */
@@ -34,20 +35,21 @@ static const struct entry entries[] = {
 };
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
-/* What is not aggregated has no class. */
-#define CLASS_META(io)  io
-#define CLASS_READ(io)  io
-#define CLASS_WRITE(io) io
-#define CLASS_NONE(io)  io
-#define CLASS_MARK(io)  "MARK"
-
 static const struct {
-    const char *op, *class, *bytes;
+    const char *op, *bytes;
+    uint8_t io;
 } ops[] = {
-#define DFT_OP(number, name, class, io, bytes, effect, group) {#name, CLASS_##class(#io), #bytes},
+#define DFT_OP(number, name, class, io, bytes, effect, group) {#name, #bytes, DFT_IO_##io},
 #include <dftrace/ops.def>
 #undef DFT_OP
 };
+
+static const char *class_of(size_t op)
+{
+    const char *word = dft_io_word(ops[op].io);
+
+    return word ? word : "none";
+}
 
 static const struct entry *find(const char *name)
 {
@@ -96,7 +98,7 @@ static void print_json(void)
                 dft_json_string(&json, NULL, entries[j].name);
         dft_json_end_array(&json);
         dft_json_string(&json, "op", entries[i].op);
-        dft_json_string(&json, "class", ops[op].class);
+        dft_json_string(&json, "class", class_of(op));
         dft_json_string(&json, "bytes", ops[op].bytes);
         dft_json_end_object(&json);
     }
@@ -112,7 +114,7 @@ static void print_csv(void)
         const struct entry *call = call_of(&entries[i]);
         size_t op = op_of(call);
 
-        printf("%s,%s,%s,%s,%s,%s\n", entries[i].name, call->category, call->name, call->op, ops[op].class,
+        printf("%s,%s,%s,%s,%s,%s\n", entries[i].name, call->category, call->name, call->op, class_of(op),
                ops[op].bytes);
     }
 }
@@ -129,7 +131,7 @@ static void print_text(void)
             continue;
         calls++;
         printf("%-8s %-17s %-9s %-6s", entries[i].category, entries[i].name, entries[i].op,
-               ops[op_of(&entries[i])].class);
+               class_of(op_of(&entries[i])));
         for (size_t j = 0; j < ENTRIES; j++)
             if (j != i && call_of(&entries[j]) == &entries[i]) {
                 printf("%s %s", comma, entries[j].name);

@@ -13,7 +13,7 @@
 
 /* What the options of summary alone say. */
 struct asked {
-    const char *by, *width;
+    const char *by, *width, *rules;
     int events, tree;
 };
 
@@ -126,6 +126,22 @@ static int cuts_periods(const struct dft_summary *summary, const struct asked *a
     return 1;
 }
 
+/* What is about the whole page. */
+static int check_page(struct dft_summary *summary, const struct asked *asked)
+{
+    char error[512];
+
+    if (summary->all && (!summary->options->json || summary->by)) {
+        fprintf(stderr, "dftmerge summary: --all is for the whole page as JSON: --all --json, without --by\n");
+        return -EINVAL;
+    }
+    dft_limits_init(&summary->limits);
+    if (!asked->rules || !dft_limits_read(&summary->limits, asked->rules, error, sizeof error))
+        return 0;
+    fprintf(stderr, "dftmerge summary: --rules: %s\n", error);
+    return -EINVAL;
+}
+
 static int write_summary(struct dft_summary *summary, const struct asked *asked)
 {
     if (asked->tree)
@@ -169,6 +185,9 @@ static int run(int argc, char **argv)
         {"events", 0, NULL, NULL, &asked.events,
          "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
         {"tree", 0, NULL, NULL, &asked.tree, "directories as a tree, each with all that is below it"},
+        {"all", 0, NULL, NULL, &summary.all,
+         "with --json: the whole page in one object: findings, classes, files, ranks ..."},
+        {"rules", 0, "FILE", &asked.rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
         {0},
     };
     int code, rc;
@@ -179,7 +198,8 @@ static int run(int argc, char **argv)
         asked.by = "dir";
     if (asked.by && !strcmp(asked.by, "instance"))
         return run_instances(&summary, &options, &asked);
-    if (parse_keys(&summary, &asked) || check_tree(&summary, &asked) || check_sort(&summary)) {
+    if (parse_keys(&summary, &asked) || check_tree(&summary, &asked) || check_sort(&summary) ||
+        check_page(&summary, &asked)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }

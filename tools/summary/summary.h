@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and
- * CSV. */
+/* The parts of the summary: the page for people, JSON and CSV. */
 #ifndef DFT_SUMMARY_H
 #define DFT_SUMMARY_H
 
+#include <stdio.h>
+
 #include "command/command.h"
+#include "findings/findings.h"
 #include "job/job.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
@@ -18,7 +20,9 @@ struct dft_summary {
     const struct dft_options *options;
     struct dft_query query; /* of --by, or category and name */
     int by;                 /* --by was given */
+    int all;                /* --all was given */
     struct dft_job job;
+    struct dft_limits limits; /* of findings */
 };
 
 /* Each writes to standard output. Return 0, -EINVAL (no such column to sort by) or -ENOMEM. */
@@ -44,20 +48,25 @@ struct dft_unseen {
     uint64_t seen_read, seen_written;
 };
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen);
-void dft_unseen_print(const struct dft_unseen *unseen);
+void dft_unseen_print(FILE *out, const struct dft_unseen *unseen);
 struct dft_json;
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
 
-/* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */
-int dft_summary_table(const struct dft_answer *answer);
-int dft_summary_ranks(struct dft_summary *summary);
-/* "answered from buckets; nothing lost", or what was. */
+/* The members that `summary --all` has beside the others: findings, calls, files ... */
+int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary);
+/* One group of an answer, as an object. */
+void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
+
+/* What is wrong: rank 0 has it. Collective. Returns 0 or -ENOMEM. */
+int dft_summary_findings(struct dft_summary *summary, struct dft_findings *findings);
 int dft_summary_is_lossy(const struct dft_summary *summary);
 /* What was lost; `what` begins the sentence when something was. */
-void dft_summary_losses(const struct dft_summary *summary, const char *what);
-/* "answered from buckets; ", and for how much of the time events were kept. */
-void dft_summary_sources(const struct dft_summary *summary, const struct dft_answer *answer);
-void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
+void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what);
+/* What answered: "from buckets". Each thread's part comes from its events, where it kept them, else from
+ * its aggregates. */
+void dft_summary_source(FILE *out, const struct dft_answer *answer);
+/* For how much of the time events were kept, if not for all: "events were kept for 60.0 % of the time; ". */
+void dft_summary_kept(FILE *out, const struct dft_summary *summary);
 /* Notes that nothing passes the filter, where so. Collective. */
 void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
 const char *dft_answer_source_name(enum dft_answer_source source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all forms of the summary share: how it asks, what it says of losses, and its last line. */
+/* What all forms of the summary share: how it asks, what it says of losses and of what answered. */
 #include "summary/summary.h"
 
 #include <stdio.h>
@@ -33,58 +33,59 @@ void dft_summary_nothing(const struct dft_summary *summary, const struct dft_ans
         dft_command_nothing(summary->options, summary->source);
 }
 
+int dft_summary_findings(struct dft_summary *summary, struct dft_findings *findings)
+{
+    return dft_findings_make(&(struct dft_findings_request){.source = summary->source,
+                                                            .filter = &summary->options->filter,
+                                                            .job = &summary->job,
+                                                            .limits = &summary->limits,
+                                                            .thorough = summary->all},
+                             findings);
+}
+
 int dft_summary_is_lossy(const struct dft_summary *summary)
 {
     return dft_job_is_lossy(&summary->job, summary->source);
 }
 
 /* `what` begins the sentence when something was. */
-void dft_summary_losses(const struct dft_summary *summary, const char *what)
+void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what)
 {
     if (!dft_summary_is_lossy(summary)) {
-        fputs(*what ? "nothing lost" : "nothing", stdout);
+        fputs(*what ? "nothing lost" : "nothing", out);
         return;
     }
-    fputs(what, stdout);
-    dft_job_losses(stdout, &summary->job, summary->source);
+    fputs(what, out);
+    dft_job_losses(out, &summary->job, summary->source);
 }
 
-/* What answered: each thread's part comes from its events, where it kept them, else from its
- * aggregates. */
-void dft_summary_sources(const struct dft_summary *summary, const struct dft_answer *answer)
+void dft_summary_source(FILE *out, const struct dft_answer *answer)
 {
     static const char *const names[] = {
         [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "file aggregates", [DFT_ANSWER_EVENTS] = "events"};
-    uint64_t rows = answer->placed_rows, all = rows + answer->placed_events, time_ns = 0;
-    const uint64_t *kept = summary->job.kept_ns;
+    uint64_t rows = answer->placed_rows, all = rows + answer->placed_events;
     char capacity[DFT_TEXT_ROOM];
 
     if (answer->source == DFT_ANSWER_BUCKETS || !rows || !answer->placed_events)
-        printf("answered from %s; ", rows && answer->source == DFT_ANSWER_EVENTS ? "buckets" : names[answer->source]);
+        fprintf(out, "from %s",
+                names[rows && answer->source == DFT_ANSWER_EVENTS ? DFT_ANSWER_BUCKETS : answer->source]);
     else
-        printf("answered from events, and for %s of the calls from %s; ", dft_text_share(capacity, rows, all),
-               answer->source == DFT_ANSWER_FILES ? names[DFT_ANSWER_FILES] : names[DFT_ANSWER_BUCKETS]);
+        fprintf(out, "from events, and for %s of the calls from %s", dft_text_share(capacity, rows, all),
+                names[answer->source == DFT_ANSWER_FILES ? DFT_ANSWER_FILES : DFT_ANSWER_BUCKETS]);
+}
+
+void dft_summary_kept(FILE *out, const struct dft_summary *summary)
+{
+    const uint64_t *kept = summary->job.kept_ns;
+    char capacity[DFT_TEXT_ROOM];
+    uint64_t time_ns = 0;
+
     for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
         time_ns += kept[keep];
     if (kept[DFT_KEEP_SELECTED])
-        printf("all events were kept for %s of the time, selected ones for %s; ",
-               dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns),
-               dft_text_share((char[DFT_TEXT_ROOM]){0}, kept[DFT_KEEP_SELECTED], time_ns));
+        fprintf(out, "all events were kept for %s of the time, selected ones for %s; ",
+                dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns),
+                dft_text_share((char[DFT_TEXT_ROOM]){0}, kept[DFT_KEEP_SELECTED], time_ns));
     else if (kept[DFT_KEEP_EVENTS] && kept[DFT_KEEP_EVENTS] < time_ns)
-        printf("events were kept for %s of the time; ", dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns));
-}
-
-void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
-{
-    char capacity[DFT_TEXT_ROOM];
-
-    if (answer->query.grid_ns)
-        printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
-               dft_text_ns(capacity, answer->query.grid_ns));
-    dft_summary_sources(summary, answer);
-    dft_summary_losses(summary, "lost: ");
-    if (answer->unsplit)
-        printf("; %s events are known only as aggregates and are not in this table",
-               dft_text_count(capacity, answer->unsplit));
-    fputs("\n", stdout);
+        fprintf(out, "events were kept for %s of the time; ", dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns));
 }

@@ -102,7 +102,7 @@ static void json_strides(struct dft_json *json, const struct dft_group *group)
     dft_json_end_array(json);
 }
 
-static void json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
+void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
 {
     dft_json_object(json, NULL);
     for (unsigned i = 0; i < answer->query.nby; i++)
@@ -161,7 +161,7 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_array(&json, "groups");
     do
         for (uint32_t i = 0; i < answer.count; i++)
-            json_group(&json, &answer, &answer.groups[i]);
+            dft_summary_json_group(&json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
     dft_json_end_array(&json);
     dft_summary_nothing(summary, &answer);

@@ -10,7 +10,7 @@
 #include "base/write_text.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
-#include "summary/summary.h"
+#include "summary/page.h"
 
 #define NODES_MAX 100000u /* what lies deeper counts for what is known above it */
 #define LINES     40u
@@ -236,7 +236,9 @@ static int add_nodes(struct tree *tree, const uint32_t *order, uint32_t count, c
 
 static int print_lines(struct tree *tree, struct dft_answer *answer)
 {
+    struct dft_page_table table = {.share_ns = answer->all_ns};
     struct dft_answer shown = *answer;
+    struct dft_page_line *lines;
     uint32_t roots = 0;
     int rc;
 
@@ -249,7 +251,14 @@ static int print_lines(struct tree *tree, struct dft_answer *answer)
     shown.count = (uint32_t)tree->nlines;
     shown.texts = tree->texts;
     shown.has_percentiles = 0;
-    return dft_summary_table(&shown);
+    table.answer = &shown;
+    lines = dft_page_lines(&shown, 0, &table.count);
+    if (!lines)
+        return -ENOMEM;
+    table.lines = lines;
+    rc = dft_page_table(&table);
+    free(lines);
+    return rc;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -268,6 +277,7 @@ static void fini(struct tree *tree)
 int dft_summary_tree(struct dft_summary *summary)
 {
     const struct dft_options *options = summary->options;
+    struct dft_page page = {.summary = summary};
     struct dft_answer answer;
     struct tree tree = {.answer = &answer};
     int rc = dft_summary_ask(summary, &summary->query, NULL, 0, DFT_SUMMARY_LINES, &answer);
@@ -288,8 +298,9 @@ int dft_summary_tree(struct dft_summary *summary)
         puts("Directories, each with all that is below it");
         rc = print_lines(&tree, &answer);
     }
+    dft_page_answered(&page, &answer, 0);
     if (!rc)
-        dft_summary_last_line(summary, &answer);
+        dft_page_footer(&page, NULL);
     fini(&tree);
     dft_answer_fini(&answer);
     return rc;

@@ -15,6 +15,8 @@
 
 #define NAME(text) dft_name_id("process\0" text, sizeof "process\0" text - 1)
 
+#define ODD 2000 /* less than one byte in so many is not said */
+
 enum { RCHAR, WCHAR, TRACER_RCHAR, TRACER_WCHAR, NAMES, THREADS = NAMES, IDS };
 
 /* The growth of a counter from the first to the last sample. Returns 0 with fewer than two. */
@@ -125,17 +127,16 @@ int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
     return rc;
 }
 
-void dft_unseen_print(const struct dft_unseen *unseen)
+void dft_unseen_print(FILE *out, const struct dft_unseen *unseen)
 {
     int64_t read = unseen->read - (int64_t)unseen->seen_read, written = unseen->written - (int64_t)unseen->seen_written;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
-    if (!unseen->processes || (read <= 0 && written <= 0))
+    if (!unseen->processes || (read <= unseen->read / ODD && written <= unseen->written / ODD))
         return;
-    printf(
-        "not seen  %s of %s read, %s of %s written by system calls: raw calls, left-out files, pipes, the C library\n",
-        dft_text_bytes(a, read > 0 ? (uint64_t)read : 0), dft_text_bytes(b, (uint64_t)unseen->read),
-        dft_text_bytes(c, written > 0 ? (uint64_t)written : 0), dft_text_bytes(d, (uint64_t)unseen->written));
+    fprintf(out, "%s of %s read, %s of %s written by system calls: raw calls, left-out files, pipes, the C library",
+            dft_text_bytes(a, read > 0 ? (uint64_t)read : 0), dft_text_bytes(b, (uint64_t)unseen->read),
+            dft_text_bytes(c, written > 0 ? (uint64_t)written : 0), dft_text_bytes(d, (uint64_t)unseen->written));
 }
 
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen)

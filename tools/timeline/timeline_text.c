@@ -255,8 +255,11 @@ void dft_timeline_footer(const struct dft_timeline *timeline, const struct dft_t
     char room[DFT_TEXT_ROOM];
 
     printf("a column is %s; ", dft_text_ns(room, timeline->width_ns * layout->fold));
-    dft_summary_sources(&summary, &timeline->last);
-    dft_summary_losses(&summary, "lost: ");
+    fputs("answered ", stdout);
+    dft_summary_source(stdout, &timeline->last);
+    fputs("; ", stdout);
+    dft_summary_kept(stdout, &summary);
+    dft_summary_losses(stdout, &summary, "lost: ");
     putchar('\n');
 }
 

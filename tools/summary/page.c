@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* The page for people: its questions, and the order of its sections. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "mpi/comm.h"
+#include "query/plan_times.h"
+#include "summary/page.h"
+
+#define TOP_FINDINGS 3u
+#define TOP_CALLS    20u
+#define TOP_FILES    10u
+#define TOP_REGIONS  10u
+#define TOP_OTHERS   5u
+#define INTERVALS    40u      /* of I/O over time, at most twice as many */
+#define FEW          8u       /* fewer intervals of rows are no picture */
+#define EVENTS_MAX   5000000u /* these are read for a picture */
+
+/* A table of the page by its answer. */
+struct section {
+    const char *title;
+    struct dft_query query;
+    uint64_t top, order; /* how many are shown, and asked for */
+    int even_empty;
+    struct dft_answer answer;
+};
+
+enum { FILES, OTHERS, SECTIONS = OTHERS + 2 };
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* Does the user say which lines there are? Then small ones are not put together. */
+static int is_asked(const struct dft_page *page)
+{
+    return page->summary->by || page->summary->options->top || page->summary->options->sort;
+}
+
+static uint64_t top_of(const struct dft_page *page, uint64_t top)
+{
+    return page->summary->options->top ? page->summary->options->top : top;
+}
+
+/* Asks for all at once. The column to sort by may be a key of another table. */
+static int ask_sections(struct dft_page *page, struct section *sections, unsigned count)
+{
+    const struct dft_options *options = page->summary->options;
+    struct dft_query_request requests[SECTIONS];
+
+    for (unsigned i = 0; i < count; i++) {
+        struct section *section = &sections[i];
+
+        requests[i] = (struct dft_query_request){
+            section->query, {options->sort, section->order, DFT_SUMMARY_LINES}, &section->answer};
+        if (dft_order_check(&requests[i].order, &section->query))
+            requests[i].order.column = NULL;
+    }
+    return dft_query_many(page->summary->source, &options->filter, requests, count);
+}
+
+static void print_title(const struct dft_page *page, const struct section *section)
+{
+    const char *sort = page->summary->options->sort;
+    const struct dft_answer *answer = &section->answer;
+    const struct dft_order order = {.column = sort};
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    struct dft_sentence text;
+    FILE *out = dft_sentence_begin(&text);
+
+    if (!out)
+        return;
+    if (dft_order_check(&order, &section->query))
+        sort = NULL;
+    fprintf(out, "%s by %s", section->title, sort && strcmp(sort, "t_ns") != 0 ? sort : "time");
+    if (section->top && section->top < answer->found && is_asked(page))
+        fprintf(out, " (the first %s of %s)", dft_text_count(a, section->top), dft_text_count(b, answer->found));
+    putchar('\n');
+    dft_sentence_end(&text, out, "", 0);
+}
+
+/* Pieces of an answer that may have more of them: how much of it was shown so far. */
+struct shown {
+    uint64_t lines;
+    struct dft_totals sums;
+};
+
+/* A piece of an answer, with sums at the end of the last one. */
+static int print_piece(const struct dft_page *page, const struct dft_answer *answer, uint64_t share_ns,
+                       struct shown *shown, int is_last)
+{
+    char rest[64], number[DFT_TEXT_ROOM];
+    struct dft_page_table table = {.answer = answer,
+                                   .share_ns = share_ns,
+                                   .wall_ns = page->lives_ns,
+                                   .span_ns = page->summary->job.wall_ns,
+                                   .rest = rest,
+                                   .total = "total",
+                                   .before = shown->sums};
+    struct dft_page_line *lines = dft_page_lines(answer, is_asked(page) ? 0 : share_ns, &table.count);
+    uint64_t others;
+    int rc;
+
+    if (!lines)
+        return -ENOMEM;
+    table.lines = lines;
+    shown->lines += table.count;
+    others = answer->found - shown->lines;
+    snprintf(rest, sizeof rest, "%s other%s", dft_text_count(number, others), others == 1 ? "" : "s");
+    if (is_last && !(answer->has_self && answer->all.time_ns != answer->all_ns))
+        table.all = &answer->all;
+    rc = dft_page_table(&table);
+    for (uint32_t i = 0; i < table.count; i++) {
+        const struct dft_metrics *m = &lines[i].group->metrics;
+
+        shown->sums.count += m->count;
+        shown->sums.errors += m->errors;
+        shown->sums.time_ns += m->dur_sum;
+        shown->sums.bytes += m->bytes;
+    }
+    free(lines);
+    return rc;
+}
+
+static int print_section(struct dft_page *page, struct section *section, uint64_t share_ns)
+{
+    struct dft_answer *answer = &section->answer;
+    uint64_t seen = 0, all = section->order && section->order < answer->found ? section->order : answer->found;
+    int rc = 0, any = answer->count || section->even_empty;
+    struct shown shown = {0};
+
+    dft_comm_broadcast(&any, sizeof any);
+    if (!any)
+        return 0;
+    if (section->even_empty)
+        dft_page_answered(page, answer, 0);
+    print_title(page, section);
+    share_ns = share_ns ? share_ns : answer->all_ns;
+    do {
+        struct dft_answer piece = *answer;
+
+        do {
+            uint32_t left = answer->count - (uint32_t)(piece.groups - answer->groups);
+
+            piece.count = left < DFT_SUMMARY_LINES ? left : DFT_SUMMARY_LINES;
+            seen += piece.count;
+            rc = print_piece(page, &piece, share_ns, &shown, seen >= all);
+            piece.groups += piece.count;
+        } while (!rc && piece.groups < answer->groups + answer->count);
+    } while (!rc && (rc = dft_answer_next(answer)) > 0);
+    return rc;
+}
+
+/* --- sections --------------------------------------------------------------------------------- */
+
+/* The width of the intervals of I/O over time; 0: it is not shown. */
+static int over_time_width(const struct dft_page *page, uint64_t *width_ns)
+{
+    const struct dft_summary *summary = page->summary;
+    const struct dft_filter *filter = &summary->options->filter;
+    uint64_t from = summary->job.start_ns, to = from + summary->job.wall_ns, unit;
+    int rc = dft_query_interval(summary->source, &unit);
+
+    from = filter->from_ns > from ? filter->from_ns < to ? filter->from_ns : to : from;
+    to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
+    if (dft_filter_has_files(filter) && dft_source_kept(summary->source) != DFT_KEPT_ALL)
+        unit = 0; /* rows of files have wide intervals */
+    else if (!unit || (to - from) / unit < FEW)
+        unit = dft_source_kept(summary->source) == DFT_KEPT_ALL && page->answer.events_kept < EVENTS_MAX ? 1000 : 0;
+    *width_ns = unit ? ((to - from) / (INTERVALS * unit) + 1) * unit : 0;
+    if (*width_ns > DFT_INTERVAL_NS_MAX)
+        *width_ns = 0;
+    dft_comm_broadcast(width_ns, sizeof *width_ns);
+    return rc;
+}
+
+static void add_section(const struct dft_page *page, struct section *section, const char *title, uint64_t ops,
+                        unsigned classes, uint64_t top)
+{
+    *section = (struct section){.title = title, .query = page->summary->query, .top = top_of(page, top)};
+    section->order = section->top;
+    section->query.ops = ops;
+    section->query.classes = classes;
+    section->query.percentiles = section->query.busy = section->query.patterns = 1;
+}
+
+/* Regions, and what is no I/O. */
+static int print_others(struct dft_page *page, int waits)
+{
+    const uint64_t regions = UINT64_C(1) << DFT_OP_REGION;
+    uint64_t ops = waits ? page->ops & ~regions : page->ops & regions;
+    struct section section;
+    int rc;
+
+    if (!ops)
+        return 0;
+    add_section(page, &section, "Regions", ops, waits ? 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE : 0,
+                waits ? TOP_OTHERS : TOP_REGIONS);
+    rc = ask_sections(page, &section, 1);
+    if (rc)
+        return rc;
+    if (waits)
+        dft_page_waits(page, &section.answer, section.top);
+    else
+        rc = print_section(page, &section, 0);
+    dft_answer_fini(&section.answer);
+    return rc;
+}
+
+/* Where there are too many files to tell them apart, patterns. */
+static int print_files(struct dft_page *page, struct dft_answer *files)
+{
+    uint64_t found = files->found, top = top_of(page, TOP_FILES);
+    struct section section = {.query = {.by = {DFT_BY_PATTERN}, .nby = 1, .events = page->summary->query.events},
+                              .order = DFT_PAGE_FILES};
+    int rc;
+
+    dft_comm_broadcast(&found, sizeof found);
+    if (found <= DFT_PAGE_FILES) {
+        if (found)
+            dft_page_answered(page, files, 1);
+        return dft_page_files(page, files, top);
+    }
+    rc = ask_sections(page, &section, 1);
+    if (rc)
+        return rc;
+    dft_page_answered(page, &section.answer, 1);
+    rc = dft_page_files(page, &section.answer, top);
+    dft_answer_fini(&section.answer);
+    return rc;
+}
+
+static void print_findings(const struct dft_page *page, const struct dft_findings *findings)
+{
+    if (dft_comm_rank())
+        return;
+    dft_findings_print(stdout, findings, TOP_FINDINGS, page->summary->job.start_ns);
+    putchar('\n');
+}
+
+/* The sections that are asked for at once: files, and those of which there are any. */
+struct asked {
+    struct section sections[SECTIONS];
+    unsigned count;
+    struct section *calls, *over_time; /* or NULL */
+};
+
+static int ask_page(struct dft_page *page, struct asked *asked)
+{
+    const unsigned classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
+    uint64_t width, ops = page->ops & dft_page_io_ops();
+    int events = page->summary->query.events, rc = over_time_width(page, &width);
+
+    *asked = (struct asked){.count = OTHERS};
+    asked->sections[FILES] = (struct section){
+        .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes}, .order = DFT_PAGE_FILES};
+    if (ops) {
+        asked->calls = &asked->sections[asked->count++];
+        add_section(page, asked->calls, page->classes[DFT_IO_STARTUP].count ? "Calls but those of start-up" : "Calls",
+                    ops, classes, TOP_CALLS);
+    }
+    if (width) {
+        asked->over_time = &asked->sections[asked->count++];
+        asked->over_time->query = (struct dft_query){
+            .by = {DFT_BY_TIME}, .nby = 1, .classes = DFT_CLASSES_IO, .busy = 1, .width_ns = width, .events = events};
+    }
+    return rc ? rc : ask_sections(page, asked->sections, asked->count);
+}
+
+static int print_sections(struct dft_page *page, struct asked *asked)
+{
+    int rc = 0;
+
+    if (page->summary->job.ranks > 1)
+        rc = dft_page_ranks(page);
+    rc = rc ? rc : print_others(page, 0);
+    rc = rc ? rc : dft_page_classes(page);
+    rc = rc ? rc : print_files(page, &asked->sections[FILES].answer);
+    if (!rc && asked->calls)
+        rc = print_section(page, asked->calls, page->io.time_ns);
+    return rc ? rc : print_others(page, 1);
+}
+
+static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
+{
+    struct dft_findings findings;
+    struct asked asked;
+    int rc = dft_summary_findings(page->summary, &findings);
+
+    if (rc)
+        return rc;
+    rc = ask_page(page, &asked);
+    if (rc)
+        goto out;
+    print_findings(page, &findings);
+    dft_page_head(page, asked.over_time ? &asked.over_time->answer : NULL);
+    rc = print_sections(page, &asked);
+    for (unsigned i = 0; i < asked.count; i++)
+        dft_answer_fini(&asked.sections[i].answer);
+    putchar('\n');
+    dft_page_footer(page, unseen);
+out:
+    dft_findings_fini(&findings);
+    return rc;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int print_by(struct dft_page *page)
+{
+    struct section section;
+    int rc;
+
+    add_section(page, &section, "Groups", page->summary->query.ops, page->summary->query.classes, TOP_CALLS);
+    section.even_empty = 1;
+    if (memchr(section.query.by, DFT_BY_TIME, section.query.nby))
+        section.top = section.order = page->summary->options->top; /* a part of the time would be any part */
+    for (unsigned i = 0; i < section.query.nby; i++)
+        section.query.percentiles &= section.query.by[i] != DFT_BY_TIME;
+    rc = ask_sections(page, &section, 1);
+    if (rc)
+        return rc;
+    dft_page_head_line(page);
+    rc = print_section(page, &section, 0);
+    dft_answer_fini(&section.answer);
+    if (!rc)
+        dft_page_footer(page, NULL);
+    return rc;
+}
+
+int dft_summary_text(struct dft_summary *summary)
+{
+    struct dft_page page = {.summary = summary};
+    struct dft_unseen unseen;
+    int rc = dft_unseen_collect(summary, &unseen);
+
+    if (!rc)
+        rc = dft_page_ask(&page);
+    if (rc)
+        return rc;
+    dft_summary_nothing(summary, &page.answer);
+    rc = summary->by ? print_by(&page) : print_page(&page, &unseen);
+    dft_page_fini(&page);
+    return rc;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The page for people: its head, its sections in the order of what matters, its footer.
+ *
+ * SHARES are of two things: of the time of all I/O that was asked about, and of the wall time of the
+ * processes, of each from its start to its end. --from and --to cut these times, and --rank and
+ * --pid choose among the processes. */
+#ifndef DFT_PAGE_H
+#define DFT_PAGE_H
+
+#include <stdio.h>
+
+#include "summary/summary.h"
+
+/* Calls by class. */
+struct dft_page_class {
+    uint64_t count, errors, time_ns, bytes, data;
+};
+
+struct dft_page {
+    struct dft_summary *summary;
+    struct dft_page_class classes[DFT_IO_COUNT];
+    struct dft_page_class io; /* of all classes that are I/O */
+    uint64_t ops;             /* operations that there are */
+    struct dft_answer answer; /* by class: what answered */
+    struct dft_answer
+        slowest; /* the process (or rank) with the most I/O time; without groups where there is one alone */
+    int has_slowest;
+    uint64_t lives_ns; /* wall time of the processes together */
+    uint64_t shortest_ns, longest_ns;
+    uint32_t processes;
+    struct dft_answer calls, files; /* what answered these sections, without groups; files: if has_files */
+    int has_files;
+    uint64_t unsplit; /* events that are in no group of some section */
+};
+
+/* What a section was answered from, for the footer. */
+void dft_page_answered(struct dft_page *page, const struct dft_answer *answer, int of_files);
+uint64_t dft_page_io_ops(void);
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+struct dft_page_line {
+    const struct dft_answer *answer;
+    const struct dft_group *group;
+    const char *label; /* instead of the keys, escaped; NULL: the keys */
+    uint64_t files;    /* how many it stands for; 0: does not apply */
+};
+
+/* A table of lines. Sums over `all`, and what the lines lack of it, stand at its end. */
+struct dft_page_table {
+    const struct dft_answer *answer;
+    const char *label_title; /* of lines with labels */
+    const struct dft_page_line *lines;
+    uint32_t count;
+    uint64_t share_ns;            /* of which lines have their share; bars */
+    uint64_t wall_ns;             /* 0: no column of it */
+    uint64_t span_ns;             /* in which the calls were made; 0: no calls a second */
+    const struct dft_totals *all; /* NULL: no sums */
+    struct dft_totals before;     /* lines that stand above these, in other pieces */
+    const char *total;            /* what they are called */
+    const char *rest;             /* what is not in the lines */
+};
+/* Returns 0 or -ENOMEM. */
+int dft_page_table(const struct dft_page_table *table);
+/* Lines of the groups of an answer, less those below a thousandth of `share_ns` (0: all). The caller
+ * frees them. NULL: no memory. */
+struct dft_page_line *dft_page_lines(const struct dft_answer *answer, uint64_t share_ns, uint32_t *count);
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* What the head needs: classes, and the slowest process. */
+int dft_page_ask(struct dft_page *page);
+void dft_page_fini(struct dft_page *page);
+/* Three lines; of `over_time`, I/O by time (without groups: not known), one more. */
+void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time);
+/* The same in one line. */
+void dft_page_head_line(const struct dft_page *page);
+int dft_page_classes(const struct dft_page *page);
+int dft_page_ranks(struct dft_page *page);
+/* Of files, the first ones by time; or of patterns, where there are too many files. */
+#define DFT_PAGE_FILES 65536u
+int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint64_t top);
+/* What waits or is no I/O, in one line. */
+void dft_page_waits(const struct dft_page *page, const struct dft_answer *answer, uint64_t top);
+void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen);
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The cells of the page's tables: their values and how these are written. */
+#include "summary/page_cells.h"
+
+#include <stdio.h>
+
+#include "base/plot.h"
+#include "base/write_text.h"
+
+#define BAR_CELLS 10u
+
+enum kind { NUMBER, TIME, BYTES, SHARE, BAR, PER_SECOND, BYTES_PER_SECOND, HUNDREDTHS };
+
+/* `drop`: which go first on a narrow terminal, the largest number first. */
+static const struct {
+    const char *title;
+    enum kind kind;
+    uint8_t drop;
+} cells[DFT_CELLS] = {
+    [DFT_CELL_FILES] = {"files", NUMBER, 4},
+    [DFT_CELL_COUNT] = {"calls", NUMBER, 3},
+    [DFT_CELL_ERRORS] = {"failed", NUMBER, 9},
+    [DFT_CELL_TIME] = {"time", TIME, 0},
+    [DFT_CELL_BUSY] = {"busy", TIME, 2},
+    [DFT_CELL_IN_FLIGHT] = {"in flight", HUNDREDTHS, 8},
+    [DFT_CELL_BAR] = {"", BAR, 7},
+    [DFT_CELL_SHARE] = {"%", SHARE, 1},
+    [DFT_CELL_WALL] = {"% of wall", SHARE, 14},
+    [DFT_CELL_SELF] = {"self", TIME, 6},
+    [DFT_CELL_MEAN] = {"mean", TIME, 10},
+    [DFT_CELL_P50] = {"p50", TIME, 10},
+    [DFT_CELL_P95] = {"p95", TIME, DFT_GRID_NICE + 1},
+    [DFT_CELL_P99] = {"p99", TIME, 13},
+    [DFT_CELL_MAX] = {"max", TIME, 12},
+    [DFT_CELL_BYTES] = {"bytes", BYTES, 5},
+    [DFT_CELL_EACH] = {"a call", BYTES, 11},
+    [DFT_CELL_DISTINCT] = {"distinct", BYTES, DFT_GRID_SPARE},
+    [DFT_CELL_RATE] = {"rate", BYTES_PER_SECOND, DFT_GRID_NICE},
+    [DFT_CELL_CALLS_RATE] = {"calls/s", PER_SECOND, DFT_GRID_NICE + 2},
+};
+
+void dft_page_cell_column(enum dft_page_cell cell, struct dft_grid_column *column)
+{
+    *column = (struct dft_grid_column){cells[cell].title, cells[cell].kind == BAR, 0, cells[cell].drop};
+}
+
+static uint64_t ratio(double value)
+{
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
+/* Self time where it is known: so that a region and what is inside it do not count twice. */
+static uint64_t share_of(const struct dft_answer *answer, const struct dft_group *group)
+{
+    if (!answer->has_self)
+        return group->metrics.dur_sum;
+    return group->self_ns > 0 ? (uint64_t)group->self_ns : 0;
+}
+
+/* Calls that moved bytes: of a run that is kept as one event, all. */
+static uint64_t moves_of(const struct dft_metrics *m)
+{
+    return m->data + (m->count > m->samples ? m->count - m->samples : 0);
+}
+
+static int column_value(const struct dft_page_line *line, enum dft_column column, uint64_t *value)
+{
+    return dft_column_value(line->answer, line->group, column, (int64_t *)value);
+}
+
+static int metric_value(const struct dft_page_line *line, enum dft_page_cell cell, uint64_t *value)
+{
+    const struct dft_metrics *m = &line->group->metrics;
+
+    *value = cell == DFT_CELL_COUNT    ? m->count
+             : cell == DFT_CELL_ERRORS ? m->errors
+             : cell == DFT_CELL_TIME   ? m->dur_sum
+             : cell == DFT_CELL_BUSY   ? m->edge
+                                       : m->bytes;
+    if (cell == DFT_CELL_ERRORS)
+        return m->errors != 0;
+    if (cell == DFT_CELL_BUSY)
+        return line->answer->has_busy;
+    return cell != DFT_CELL_BYTES || m->data;
+}
+
+int dft_page_cell_value(const struct dft_page_table *table, const struct dft_page_line *line, enum dft_page_cell cell,
+                        uint64_t *value)
+{
+    const struct dft_answer *answer = line->answer;
+    const struct dft_group *group = line->group;
+    const struct dft_metrics *m = &group->metrics;
+
+    switch (cell) {
+    case DFT_CELL_FILES:
+        *value = line->files;
+        return line->files != 0;
+    case DFT_CELL_IN_FLIGHT:
+        *value = answer->query.width_ns ? ratio((double)m->edge * 100 / (double)answer->query.width_ns + 0.5) : 0;
+        return answer->has_busy;
+    case DFT_CELL_BAR:
+    case DFT_CELL_SHARE:
+        *value = share_of(answer, group);
+        return table->share_ns != 0;
+    case DFT_CELL_WALL:
+        *value = m->dur_sum;
+        return table->wall_ns != 0;
+    case DFT_CELL_SELF:
+        *value = (uint64_t)group->self_ns;
+        return answer->has_self && group->self_ns >= 0;
+    case DFT_CELL_MEAN:
+        *value = m->samples ? m->dur_sum / m->samples : 0;
+        return m->samples != 0;
+    case DFT_CELL_P50:
+        return column_value(line, DFT_COLUMN_P50, value);
+    case DFT_CELL_P95:
+        return column_value(line, DFT_COLUMN_P95, value);
+    case DFT_CELL_P99:
+        return column_value(line, DFT_COLUMN_P99, value);
+    case DFT_CELL_MAX:
+        return column_value(line, DFT_COLUMN_TIME_MAX, value);
+    case DFT_CELL_EACH:
+        *value = moves_of(m) ? (m->bytes + moves_of(m) / 2) / moves_of(m) : 0;
+        return m->bytes && moves_of(m);
+    case DFT_CELL_DISTINCT:
+        *value = group->distinct_bytes;
+        return group->has_distinct != 0;
+    case DFT_CELL_RATE:
+        *value = m->dur_sum ? dft_metrics_rate(m) : 0;
+        return m->bytes && m->dur_sum;
+    case DFT_CELL_CALLS_RATE:
+        *value = table->span_ns ? ratio((double)m->count * 1e9 / (double)table->span_ns + 0.5) : 0;
+        return table->span_ns != 0;
+    default:
+        return metric_value(line, cell, value);
+    }
+}
+
+void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell cell, uint64_t value, char *text)
+{
+    uint64_t whole = cell == DFT_CELL_WALL ? table->wall_ns : table->share_ns;
+    char number[DFT_TEXT_ROOM];
+
+    switch (cells[cell].kind) {
+    case NUMBER:
+    case PER_SECOND:
+        dft_text_count(text, value);
+        break;
+    case TIME:
+        dft_text_ns(text, value);
+        break;
+    case BYTES:
+        dft_text_bytes(text, value);
+        break;
+    case SHARE:
+        snprintf(text, DFT_PAGE_CELL_ROOM, "%.1f", 100.0 * (double)value / (double)whole);
+        break;
+    case BAR:
+        dft_plot_cells(text, dft_plot_is_unicode(), value, whole, BAR_CELLS);
+        break;
+    case BYTES_PER_SECOND:
+        snprintf(text, DFT_PAGE_CELL_ROOM, "%s/s", dft_text_bytes(number, value));
+        break;
+    case HUNDREDTHS:
+        snprintf(text, DFT_PAGE_CELL_ROOM, "%.2f", (double)value / 100);
+        break;
+    }
+}
+
+int dft_page_cell_is_dim(enum dft_page_cell cell, uint64_t value, uint64_t most)
+{
+    enum kind kind = cells[cell].kind;
+
+    if (kind != TIME && kind != BYTES && kind != BYTES_PER_SECOND && kind != NUMBER)
+        return 0;
+    return value < most / 1000;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* The section of the page about files: those with the most time, and many like ones as one line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "base/pattern.h"
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "format/hash.h"
+#include "source/file_groups.h"
+#include "summary/page.h"
+#include "summary/page_paths.h"
+
+#define LIKE   20u  /* so many like files are one line */
+#define SINGLE 100u /* a file with more than one part in so many of the time has a line in spite of its directory */
+#define PLACE  33u  /* a directory whose files have more than one part in so many of the time is a line */
+
+struct fold {
+    struct dft_like_paths like;
+    struct dft_group group;
+};
+
+/* A directory, with what is below it that has no line of its own. */
+struct place {
+    struct dft_group group;
+    const char *path; /* of any file in it, whose first `length` bytes are its name */
+    uint32_t length, count;
+    uint32_t above;         /* place + 1; 0: none */
+    int is_line, has_lines; /* it is one, or some below it are */
+};
+
+struct files {
+    const struct dft_answer *answer;
+    uint64_t share_ns;
+    struct dft_group *groups; /* those of all pages of the answer */
+    char **paths;             /* escaped, of each group */
+    size_t count, ngroups, npaths;
+    struct fold *folds;
+    uint32_t *of; /* fold + 1 of each group; 0: none */
+    uint32_t nfolds;
+    struct place *places;
+    size_t nplaces, capacity;
+    uint32_t *place; /* + 1 of each group without a fold; 0: none */
+    struct dft_page_line *lines;
+    char **labels; /* of each line, owned */
+    uint32_t nlines;
+};
+
+/* --- which are alike -------------------------------------------------------------------------- */
+
+/* Numbers from 1 on, one a text. */
+static uint64_t *number_of(struct dft_map *map, const char *bytes, uint32_t length)
+{
+    return dft_map_put(map, dft_name_id(bytes, length) | 1);
+}
+
+static void add_to_fold(struct files *files, uint32_t number, uint32_t file)
+{
+    struct fold *fold = &files->folds[number - 1];
+
+    if (!fold->like.count)
+        dft_metrics_clear(&fold->group.metrics);
+    dft_like_paths_add(&fold->like, files->paths[file], (uint32_t)strlen(files->paths[file]));
+    dft_metrics_merge(&fold->group.metrics, &files->groups[file].metrics);
+    files->of[file] = number;
+}
+
+/* By the pattern of their names. */
+static int fold_by_pattern(struct files *files)
+{
+    struct dft_map map = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < files->count; i++) {
+        uint32_t length = (uint32_t)strlen(files->paths[i]);
+        char *pattern = malloc(length + 1u);
+        uint64_t *number = pattern ? number_of(&map, pattern, dft_pattern_of(files->paths[i], length, pattern)) : NULL;
+
+        if (number && !*number)
+            *number = ++files->nfolds;
+        if (number)
+            add_to_fold(files, (uint32_t)*number, i);
+        free(pattern);
+        rc = number ? 0 : -ENOMEM;
+    }
+    dft_map_fini(&map);
+    return rc;
+}
+
+static int is_folded(const struct files *files, uint32_t i)
+{
+    return files->folds[files->of[i] - 1].like.count >= LIKE;
+}
+
+/* The directory of so many bytes, and those above it. Returns its number, 0 without memory. */
+static uint32_t add_place(struct files *files, struct dft_map *map, const char *path, uint32_t length)
+{
+    uint64_t *number = number_of(map, path, length);
+    uint32_t at, above = length;
+
+    if (!number || *number)
+        return number ? (uint32_t)*number : 0;
+    if (DFT_ARRAY_PUSH(files->places, files->capacity, files->nplaces, (struct place){.path = path, .length = length}))
+        return 0;
+    *number = at = (uint32_t)files->nplaces;
+    dft_metrics_clear(&files->places[at - 1].group.metrics);
+    while (above && path[--above] != '/')
+        ;
+    if (above) {
+        uint32_t place = add_place(files, map, path, above);
+
+        if (!place)
+            return 0;
+        files->places[at - 1].above = place;
+    }
+    return at;
+}
+
+static int longer_first(const void *left, const void *right, void *places)
+{
+    const struct place *list = places;
+    uint32_t a = list[*(const uint32_t *)left].length, b = list[*(const uint32_t *)right].length;
+
+    return a > b ? -1 : a < b;
+}
+
+/* From the deepest on: a directory becomes a line, or is a part of the one above it. */
+static int choose_places(struct files *files)
+{
+    uint32_t *order = calloc(files->nplaces + 1, sizeof *order);
+
+    if (!order)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < files->nplaces; i++)
+        order[i] = i;
+    qsort_r(order, files->nplaces, sizeof *order, longer_first, files->places);
+    for (uint32_t i = 0; i < files->nplaces; i++) {
+        struct place *place = &files->places[order[i]];
+
+        place->is_line = place->count >= LIKE && place->group.metrics.dur_sum > files->share_ns / PLACE;
+        if (place->above)
+            files->places[place->above - 1].has_lines |= place->is_line || place->has_lines;
+        if (place->is_line || !place->above)
+            continue;
+        dft_metrics_merge(&files->places[place->above - 1].group.metrics, &place->group.metrics);
+        files->places[place->above - 1].count += place->count;
+    }
+    free(order);
+    return 0;
+}
+
+/* What is left, by directory. */
+static int fold_by_place(struct files *files)
+{
+    struct dft_map map = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < files->count; i++) {
+        const char *path = files->paths[i], *slash = strrchr(path, '/');
+        const struct dft_metrics *metrics = &files->groups[i].metrics;
+        uint32_t number;
+
+        if (is_folded(files, i) || !slash || slash == path || metrics->dur_sum > files->share_ns / SINGLE)
+            continue;
+        number = add_place(files, &map, path, (uint32_t)(slash - path));
+        if (number) {
+            files->place[i] = number;
+            files->places[number - 1].count++;
+            dft_metrics_merge(&files->places[number - 1].group.metrics, metrics);
+        }
+        rc = number ? 0 : -ENOMEM;
+    }
+    dft_map_fini(&map);
+    return rc ? rc : choose_places(files);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static int add_line(struct files *files, struct dft_group *group, char *label, uint64_t count)
+{
+    if (!label)
+        return -ENOMEM;
+    if (count > 1)
+        group->p50 = DFT_PERCENTILE_UNKNOWN;
+    files->labels[files->nlines] = label;
+    files->lines[files->nlines++] = (struct dft_page_line){files->answer, group, label, count};
+    return 0;
+}
+
+static char *place_label(const struct place *place)
+{
+    char *label;
+
+    if (asprintf(&label, "%.*s/%s", (int)place->length, place->path, place->has_lines ? "(rest)" : "") < 0)
+        return NULL;
+    return label;
+}
+
+static int has_line(const struct files *files, uint32_t i)
+{
+    for (uint32_t p = files->place[i]; p; p = files->places[p - 1].above)
+        if (files->places[p - 1].is_line)
+            return 1;
+    return is_folded(files, i);
+}
+
+static int make_lines(struct files *files)
+{
+    int rc = 0;
+
+    for (uint32_t f = 0; !rc && f < files->nfolds; f++)
+        if (files->folds[f].like.count >= LIKE)
+            rc = add_line(files, &files->folds[f].group, dft_like_paths_text(&files->folds[f].like),
+                          files->folds[f].like.count);
+    for (uint32_t p = 0; !rc && p < files->nplaces; p++)
+        if (files->places[p].is_line)
+            rc = add_line(files, &files->places[p].group, place_label(&files->places[p]), files->places[p].count);
+    for (uint32_t i = 0; !rc && i < files->count; i++)
+        if (!has_line(files, i))
+            rc = add_line(files, &files->groups[i], strdup(files->paths[i]), 1);
+    return rc;
+}
+
+/* How lines are compared: as the groups of the answer were. */
+static int compare_lines(const void *left, const void *right, void *sorting)
+{
+    const struct dft_page_line *a = left, *b = right;
+    const struct dft_sorting *order = sorting;
+    int by = order->key >= 0 ? strcmp(a->label, b->label) : dft_group_compare(a->group, b->group, sorting);
+
+    return by ? by : strcmp(a->label, b->label);
+}
+
+/* --- the section ------------------------------------------------------------------------------ */
+
+/* Copies groups and the texts of their paths, page by page. */
+static int take_groups(struct files *files, struct dft_answer *answer)
+{
+    enum dft_by by = (enum dft_by)answer->query.by[0];
+    int rc = 1;
+
+    for (; rc > 0; rc = dft_answer_next(answer))
+        for (uint32_t i = 0; i < answer->count; i++) {
+            struct dft_key_value value;
+            int is_folded;
+            char *path, *label;
+
+            dft_group_value(answer, &answer->groups[i], by, &value);
+            is_folded = by == DFT_BY_FILE && value.type == DFT_KEY_TEXT && dft_file_is_folded(value.text);
+            path = value.type == DFT_KEY_TEXT ? dft_text_escaped(value.text.bytes, value.text.length) : strdup("-");
+            if (is_folded && path) {
+                label = asprintf(&label, "%s (files not told apart)", path) < 0 ? NULL : label;
+                free(path);
+                path = label;
+            }
+            if (!path || DFT_ARRAY_PUSH(files->groups, files->ngroups, files->count, answer->groups[i]) ||
+                DFT_ARRAY_RESERVE(files->paths, files->npaths, files->count)) {
+                free(path);
+                return -ENOMEM;
+            }
+            files->paths[files->count - 1] = path;
+        }
+    return rc;
+}
+
+static int alloc(struct files *files, struct dft_answer *answer)
+{
+    int rc = take_groups(files, answer);
+
+    if (rc)
+        return rc;
+    files->folds = calloc(files->count + 1, sizeof *files->folds);
+    files->place = calloc(files->count + 1, sizeof *files->place);
+    files->of = calloc(files->count + 1, sizeof *files->of);
+    files->lines = calloc(files->count + 1, sizeof *files->lines);
+    files->labels = calloc(files->count + 1, sizeof *files->labels);
+    return files->folds && files->of && files->place && files->lines && files->labels ? 0 : -ENOMEM;
+}
+
+static void release(struct files *files)
+{
+    for (size_t i = 0; i < files->npaths && i < files->count; i++)
+        free(files->paths[i]);
+    for (uint32_t i = 0; i < files->nlines; i++)
+        free(files->labels[i]);
+    free(files->paths);
+    free(files->groups);
+    free(files->folds);
+    free(files->of);
+    free(files->place);
+    free(files->places);
+    free(files->lines);
+    free(files->labels);
+}
+
+/* Takes out of the labels what many have in common, and prints the title. */
+static int print_title(struct files *files, uint32_t shown, const char *what, const char *sort)
+{
+    const char **labels = calloc(shown + 1u, sizeof *labels);
+    struct dft_sentence text;
+    FILE *out;
+    uint32_t of = 0;
+    size_t base;
+
+    if (!labels)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < shown; i++)
+        labels[i] = files->lines[i].label;
+    base = dft_page_base(labels, shown, &of);
+    out = dft_sentence_begin(&text);
+    if (out) {
+        fprintf(out, "%s by %s", what, sort ? sort : "time");
+        if (base)
+            fprintf(out, ", below %.*s", (int)base, labels[of]);
+        putchar('\n');
+        dft_sentence_end(&text, out, "", 0);
+    }
+    for (uint32_t i = 0; base && i < shown; i++)
+        if (!strncmp(labels[i], labels[of], base) && labels[i][base] == '/' && labels[i][base + 1] && i != of)
+            files->lines[i].label += base + 1;
+    if (base)
+        files->lines[of].label += base + 1;
+    free(labels);
+    return 0;
+}
+
+static int print_lines(const struct dft_page *page, struct files *files, uint32_t shown)
+{
+    char rest[64], number[DFT_TEXT_ROOM];
+    struct dft_page_table table = {.answer = files->answer,
+                                   .label_title = "file",
+                                   .lines = files->lines,
+                                   .count = shown,
+                                   .share_ns = page->io.time_ns,
+                                   .wall_ns = page->lives_ns,
+                                   .span_ns = page->summary->job.wall_ns,
+                                   .all = &files->answer->all,
+                                   .rest = rest};
+    uint64_t others = files->answer->found;
+
+    for (uint32_t i = 0; i < shown; i++)
+        others -= files->lines[i].files;
+    snprintf(rest, sizeof rest, "%s other file%s", dft_text_count(number, others), others == 1 ? "" : "s");
+    return dft_page_table(&table);
+}
+
+int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint64_t top)
+{
+    struct files files = {.answer = answer, .share_ns = page->io.time_ns};
+    const struct dft_options *options = page->summary->options;
+    const char *column = answer->query.by[0] == DFT_BY_FILE ? options->sort : NULL;
+    struct dft_sorting sorting;
+    uint32_t shown = 0;
+    int rc;
+
+    rc = alloc(&files, answer);
+    if (!rc && !files.count)
+        goto out;
+    rc = rc ? rc : fold_by_pattern(&files);
+    rc = rc ? rc : fold_by_place(&files);
+    rc = rc ? rc : make_lines(&files);
+    if (rc)
+        goto out;
+    if (dft_order_find(answer, column, &sorting))
+        dft_order_find(answer, column = NULL, &sorting);
+    qsort_r(files.lines, files.nlines, sizeof *files.lines, compare_lines, &sorting);
+    while (shown < files.nlines && shown < top &&
+           (options->top || column || files.lines[shown].group->metrics.dur_sum >= page->io.time_ns / 1000))
+        shown++;
+    shown = shown ? shown : 1;
+    rc = print_title(&files, shown, "Files", column);
+    rc = rc ? rc : print_lines(page, &files, shown);
+out:
+    release(&files);
+    return rc;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The footer of the page, once for all its sections: what answered, what was lost, what tracing
+ * cost. */
+#include <stdlib.h>
+
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "summary/page.h"
+
+/* What answered; files may have come from elsewhere. */
+static void say_sources(FILE *out, const struct dft_page *page)
+{
+    fputs("answered ", out);
+    dft_summary_source(out, &page->calls);
+    if (page->has_files && page->files.source != page->calls.source) {
+        fputs(", files ", out);
+        dft_summary_source(out, &page->files);
+    }
+    fputs("; ", out);
+    dft_summary_kept(out, page->summary);
+}
+
+void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen)
+{
+    const struct dft_job *job = &page->summary->job;
+    char capacity[DFT_TEXT_ROOM];
+    struct dft_sentence text;
+    FILE *out;
+
+    out = dft_sentence_begin(&text);
+    if (!out)
+        return;
+    if (page->calls.query.grid_ns)
+        fprintf(out, "times count from the start; these groups begin on the grid of %s on which calls are counted; ",
+                dft_text_ns(capacity, page->calls.query.grid_ns));
+    say_sources(out, page);
+    dft_summary_losses(out, page->summary, "lost: ");
+    if (page->unsplit)
+        fprintf(out, "; %s events are known only as aggregates and are not in every table",
+                dft_text_count(capacity, page->unsplit));
+    if (job->overhead_ns && page->lives_ns)
+        fprintf(out, "; tracing took %s", dft_text_share(capacity, job->overhead_ns, page->lives_ns));
+    dft_sentence_end(&text, out, "", 0);
+    out = unseen ? dft_sentence_begin(&text) : NULL;
+    if (!out)
+        return;
+    dft_unseen_print(out, unseen);
+    fflush(out);
+    if (text.length)
+        dft_sentence_end(&text, out, "not seen", 10);
+    else if (!fclose(out))
+        free(text.text);
+}

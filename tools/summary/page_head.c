@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* The head of the page: what ran, for how long, how much of it was I/O, and when. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/plot.h"
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "summary/page.h"
+
+#define INDENT  6u
+#define COLUMNS 40u /* of I/O over time, at most */
+#define CAPTION 30u /* what stands beside it */
+#define SAME    20  /* processes that differ in time by less than this part of it lived alike */
+
+/* --- what ran --------------------------------------------------------------------------------- */
+
+/* A command in `width` columns. Escaped; the caller frees it. NULL: no memory. */
+static char *command_of(struct dft_text command, size_t width)
+{
+    char *text = malloc(command.length + 1u), *escaped, *cut = NULL;
+
+    if (!text)
+        return NULL;
+    for (uint32_t i = 0; i < command.length; i++)
+        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
+    while (command.length && text[command.length - 1] == ' ')
+        command.length--;
+    escaped = dft_text_escaped(text, command.length);
+    free(text);
+    if (!escaped || dft_text_columns(escaped) <= width)
+        return escaped;
+    for (text = escaped; *text && width > 3; text++)
+        width -= (text[1] & 0xc0) != 0x80;
+    if (asprintf(&cut, "%.*s...", (int)(text - escaped), escaped) < 0)
+        cut = NULL;
+    free(escaped);
+    return cut;
+}
+
+static char *job_command(const struct dft_job *job, size_t width)
+{
+    if (!job->first)
+        return NULL;
+    return command_of(job->first->process.command.length ? job->first->process.command : job->first->process.exe,
+                      width);
+}
+
+static void print_command(const struct dft_job *job)
+{
+    size_t width = dft_terminal_width() - INDENT;
+    char *id, *command;
+
+    if (!job->first)
+        return;
+    id = dft_text_escaped(job->first->process.job_id.bytes, job->first->process.job_id.length);
+    if (id && *id && dft_text_columns(id) + 2 < width / 2) {
+        width -= dft_text_columns(id) + 2;
+        printf("job   %s: ", id);
+    } else {
+        fputs("job   ", stdout);
+    }
+    command = job_command(job, width);
+    puts(command ? command : "");
+    free(command);
+    free(id);
+}
+
+/* Which of several runs this is; or that there may be several, where nothing tells. */
+static void say_runs(FILE *out, const struct dft_source *source)
+{
+    uint32_t count, apart, named, shown = 0;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last = NULL;
+
+    if (!count)
+        return;
+    named = count - !runs[0].id.length;
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].id.length && !runs[i].left_out) {
+            shown++;
+            last = &runs[i];
+        }
+    if (named > 1 && shown == 1)
+        fprintf(out, "%s, %s%u (--run all: all of them, --run NAME: another; dftmerge ps lists them)", last->name,
+                last == &runs[count - 1] ? "the newest of " : "one of ", named);
+    else if (named > 1)
+        fprintf(out, "%u runs, counted together (dftmerge ps lists them; --run NAME: one)", shown);
+    if (!runs[0].id.length && !runs[0].left_out && shown)
+        fprintf(out, "%swith %u process%s of no run", named > 1 ? ", " : "", runs[0].processes,
+                runs[0].processes == 1 ? "" : "es");
+    if (!runs[0].id.length && !runs[0].left_out && apart > 1)
+        fprintf(out,
+                "nothing says what is one run: %u groups of processes, apart in time, are counted together as "
+                "one run",
+                apart);
+}
+
+static void print_runs(const struct dft_summary *summary)
+{
+    struct dft_sentence text;
+    FILE *out = summary->options->source.jobs ? NULL : dft_sentence_begin(&text); /* a job is what was asked for */
+
+    if (!out)
+        return;
+    say_runs(out, summary->source);
+    fflush(out);
+    if (text.length)
+        dft_sentence_end(&text, out, "run", INDENT);
+    else if (!fclose(out))
+        free(text.text);
+}
+
+/* --- for how long ----------------------------------------------------------------------------- */
+
+static int lived_alike(const struct dft_page *page)
+{
+    return page->longest_ns - page->shortest_ns <= page->longest_ns / SAME;
+}
+
+/* "13 processes x 12.5 s"; "42 processes (81 programs), together 345 ms". */
+static void say_processes(FILE *out, const struct dft_page *page)
+{
+    const struct dft_job *job = &page->summary->job;
+    int all = page->processes == job->processes;
+    uint32_t pids = all ? job->pids : page->processes;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    fprintf(out, "%s process%s", dft_text_count(a, pids), pids == 1 ? "" : "es");
+    if (all && job->processes != pids)
+        fprintf(out, " (%s programs)", dft_text_count(a, job->processes));
+    if (page->processes == 1 && page->lives_ns == job->wall_ns)
+        return;
+    if (page->processes && pids == page->processes && lived_alike(page))
+        fprintf(out, " x %s", dft_text_ns(b, page->lives_ns / page->processes));
+    else
+        fprintf(out, ", together %s", dft_text_ns(b, page->lives_ns));
+}
+
+static void say_fates(FILE *out, const struct dft_job *job)
+{
+    char capacity[DFT_TEXT_ROOM];
+
+    if (job->ranks)
+        fprintf(out, ", %s of %u ranks", dft_text_count(capacity, job->ranks), job->world_size);
+    if (job->hosts > 1)
+        fprintf(out, ", %u hosts", job->hosts);
+    if (job->killed)
+        fprintf(out, ", %u killed", job->killed);
+    if (job->running)
+        fprintf(out, ", %u still running", job->running);
+    if (job->unseen)
+        fprintf(out, ", %u unknown (still running, or killed)", job->unseen);
+    if (job->recovered)
+        fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, job->recovered));
+}
+
+static void print_time(const struct dft_page *page)
+{
+    const struct dft_job *job = &page->summary->job;
+    char capacity[DFT_TEXT_ROOM], when[64];
+    time_t seconds = (time_t)(job->start_ns / 1000000000);
+    struct dft_sentence text;
+    FILE *out;
+    struct tm tm;
+
+    out = dft_sentence_begin(&text);
+    if (!out)
+        return;
+    fprintf(out, "%s, ", dft_text_ns(capacity, job->wall_ns));
+    say_processes(out, page);
+    say_fates(out, job);
+    if (job->start_ns && gmtime_r(&seconds, &tm) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm))
+        fprintf(out, "; from %s", when);
+    dft_sentence_end(&text, out, "time", INDENT);
+}
+
+/* --- how much of it --------------------------------------------------------------------------- */
+
+/* Requests go on beside each other, and threads do: then calls take more than all of the time. */
+static void say_share(FILE *out, const struct dft_page *page)
+{
+    const struct dft_job *job = &page->summary->job;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    int threads = job->threads > page->processes && page->processes == job->processes;
+
+    fprintf(out, "%s", dft_text_ns(a, page->io.time_ns));
+    if (page->lives_ns)
+        fprintf(out, " = %s of that", dft_text_share(b, page->io.time_ns, page->lives_ns));
+    if (threads && job->threads_ns && page->io.time_ns <= job->threads_ns)
+        fprintf(out, ", %s of %s threads", dft_text_share(a, page->io.time_ns, job->threads_ns),
+                dft_text_count(b, job->threads));
+    else if (page->io.time_ns > page->lives_ns)
+        fputs(": calls overlap", out);
+}
+
+/* The share of the slowest process or rank, of its own time. */
+static void say_slowest(FILE *out, const struct dft_page *page)
+{
+    const struct dft_answer *answer = &page->slowest;
+    uint64_t life = page->longest_ns, start, end;
+    char number[DFT_TEXT_ROOM];
+    struct dft_key_value who, program;
+
+    if (!page->has_slowest || !answer->count || !answer->groups[0].metrics.dur_sum)
+        return;
+    dft_group_value(answer, &answer->groups[0], (enum dft_by)answer->query.by[0], &who);
+    if (answer->query.by[0] == DFT_BY_RANK && who.type == DFT_KEY_UINT) {
+        fprintf(out, "; most in rank %llu: ", (unsigned long long)who.number);
+    } else {
+        const struct dft_source_process *process = answer->process_group[answer->groups[0].key.process_group - 1];
+
+        dft_process_lifetime(process, &start, &end);
+        life = end - start < life ? end - start : life;
+        dft_group_value(answer, &answer->groups[0], DFT_BY_PROGRAM, &program);
+        fprintf(out, "; most in process %u", process->process.pid);
+        if (program.type == DFT_KEY_TEXT && program.text.length) {
+            fputs(" (", out);
+            dft_text_escape(out, program.text.bytes, program.text.length);
+            fputs(")", out);
+        }
+        fputs(": ", out);
+    }
+    fputs(dft_text_ns(number, answer->groups[0].metrics.dur_sum), out);
+    if (life)
+        fprintf(out, ", %s of its %s", dft_text_share(number, answer->groups[0].metrics.dur_sum, life),
+                dft_text_ns((char[DFT_TEXT_ROOM]){0}, life));
+}
+
+static void print_io(const struct dft_page *page)
+{
+    struct dft_sentence text;
+    FILE *out;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+
+    out = dft_sentence_begin(&text);
+    if (!out)
+        return;
+    say_share(out, page);
+    fprintf(out, "; %s read, %s written in %s calls",
+            dft_text_bytes(a, page->classes[DFT_IO_READ].bytes + page->classes[DFT_IO_STARTUP].bytes),
+            dft_text_bytes(b, page->classes[DFT_IO_WRITE].bytes), dft_text_count(c, page->io.count));
+    say_slowest(out, page);
+    dft_sentence_end(&text, out, "I/O", INDENT);
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+/* I/O over time, a character for one or several groups. */
+static void print_over_time(const struct dft_answer *answer)
+{
+    int unicode = dft_plot_is_unicode();
+    uint64_t sums[COLUMNS] = {0}, width = answer->query.width_ns, most = 0, last = 0, fold;
+    unsigned width_left = dft_terminal_width() - INDENT, at = 0;
+    unsigned columns = width_left >= COLUMNS + CAPTION ? COLUMNS
+                       : width_left > 2 * CAPTION      ? width_left - CAPTION
+                                                       : width_left;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], line[3 * COLUMNS + 1] = "", *end = line;
+    struct dft_sentence text;
+    FILE *out;
+
+    for (uint32_t i = 0; i < answer->count; i++)
+        last = answer->groups[i].key.time > last ? answer->groups[i].key.time : last;
+    columns = columns < COLUMNS ? columns : COLUMNS;
+    fold = last / columns + 1;
+    out = last < 3 || !answer->has_busy ? NULL : dft_sentence_begin(&text);
+    if (!out)
+        return;
+    for (uint32_t i = 0; i < answer->count; i++)
+        sums[answer->groups[i].key.time / fold] += answer->groups[i].metrics.edge;
+    columns = (unsigned)(last / fold) + 1;
+    for (unsigned i = 0; i < columns; i++)
+        if (sums[i] > most) {
+            most = sums[i];
+            at = i;
+        }
+    for (unsigned i = 0; i < columns; i++)
+        end = stpcpy(end, sums[i]   ? dft_plot_bar(unicode, dft_plot_level(sums[i], most, DFT_PLOT_LEVELS))
+                          : unicode ? "·"
+                                    : "_");
+    fputs(line, out);
+    fprintf(out, "  %s each, most at %s", dft_text_ns(a, width * fold), dft_text_ns(b, at * fold * width));
+    dft_sentence_end(&text, out, "when", INDENT);
+}
+
+void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time)
+{
+    print_command(&page->summary->job);
+    print_runs(page->summary);
+    print_time(page);
+    print_io(page);
+    if (over_time && over_time->count)
+        print_over_time(over_time);
+}
+
+void dft_page_head_line(const struct dft_page *page)
+{
+    char *command = job_command(&page->summary->job, dft_terminal_width() / 2);
+    struct dft_sentence text;
+    FILE *out;
+    char a[DFT_TEXT_ROOM];
+
+    print_runs(page->summary);
+    out = dft_sentence_begin(&text);
+    if (out) {
+        fprintf(out, "%s%s", command ? command : "", command ? ": " : "");
+        fprintf(out, "%s, ", dft_text_ns(a, page->summary->job.wall_ns));
+        say_processes(out, page);
+        fputs(", I/O ", out);
+        say_share(out, page);
+        dft_sentence_end(&text, out, "", 0);
+    }
+    free(command);
+}
