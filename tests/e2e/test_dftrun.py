@@ -281,6 +281,11 @@ def says_why_nothing_was_recorded(directory):
     code, said = nothing(directory, "cat", "in", env=environment(DFTRACER_DISABLE_IO=1))
     true("DFTRACER_DISABLE_IO is set" in said[0] and "Unset" in said[1], f"calls that are not wanted: {said}")
     equal(dftrun(directory, "--quiet", "./static"), (7, b"", b""), "--quiet")
+    for words in (["timeout", "9", "./static"], ["nice", "./go"], ["sh", "-c", "./static; exit 7"]):
+        done = dftrun(directory, *words)
+        equal(done.code, 7, "exit code")
+        true(b"statically linked" in done.err or b"a Go program" in done.err, f"{words}: {done.err.decode()}")
+    true(b"statically linked" not in dftrun(directory, "cat", "./static").err, "a file that is read")
 
 
 @tests.case

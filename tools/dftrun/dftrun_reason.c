@@ -18,6 +18,8 @@ struct reason {
     const char *remedy;
 };
 
+static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", NULL};
+
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -78,7 +80,6 @@ static void read_script(char *text, const char *path)
 static const char *cleaning_command(const struct dft_run *run, const char **where)
 {
     static const char *const cleaners[] = {"env", "sudo", "doas", NULL};
-    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", NULL};
     const char *name = base_of(run->command[0]), *script = run->program.script, *found = NULL;
     char *text = calloc(1, TEXT_MAX);
 
@@ -121,6 +122,41 @@ static int find_cleaned(const struct dft_run *run, struct reason *reason)
     return 1;
 }
 
+/* --- a program behind another one --------------------------------------------------------------- */
+
+/* The program that COMMAND is there to run: "timeout 5 ./app", "sh -c './app -x'". Empty: none is known. */
+static void wrapped_program(const struct dft_run *run, char *name, size_t capacity)
+{
+    static const char *const wrappers[] = {"env",    "nice",    "nohup",  "timeout", "time", "stdbuf",
+                                           "setsid", "taskset", "ionice", "numactl", "chrt", NULL};
+    const char *command = base_of(run->command[0]);
+    char **words = run->command + 1;
+
+    *name = '\0';
+    if (is_one_of(command, shells) && words[0] && !strcmp(words[0], "-c") && words[1])
+        snprintf(name, capacity, "%.*s", (int)strcspn(words[1], " \t\n;|&<>()$`'\""), words[1]);
+    else if (is_one_of(command, wrappers))
+        for (; *words && !*name; words++)
+            if (strchr(*words, '/') && !access(*words, X_OK) && !strchr(*words, '='))
+                snprintf(name, capacity, "%s", *words);
+}
+
+static int find_wrapped(const struct dft_run *run, struct reason *reason)
+{
+    struct dft_program program;
+    char name[512];
+
+    wrapped_program(run, name, sizeof name);
+    if (!*name)
+        return 0;
+    dft_program_inspect(&program, name);
+    if (!program.untraceable)
+        return 0;
+    snprintf(reason->why, sizeof reason->why, "'%.300s': %s", name, program.untraceable);
+    reason->remedy = program.remedy;
+    return 1;
+}
+
 /* --- a program that could not be run ---------------------------------------------------------- */
 
 static const char *remedy_for_exec(const char *command, int error)
@@ -149,7 +185,7 @@ static void find_reason(const struct dft_run *run, struct reason *reason)
     } else if (is_on("DFTRACER_DISABLE_IO")) {
         snprintf(reason->why, sizeof reason->why, "DFTRACER_DISABLE_IO is set, and the program has no annotations");
         reason->remedy = "Unset it to record calls.";
-    } else if (!find_cleaned(run, reason)) {
+    } else if (!find_cleaned(run, reason) && !find_wrapped(run, reason)) {
         snprintf(reason->why, sizeof reason->why, "no file I/O was seen in '%.400s', nor in what it ran",
                  run->command[0]);
         reason->remedy = "Loading a program does not count, nor what lies in /proc, /sys and /dev.";
@@ -181,6 +217,6 @@ void dft_reason_note(const struct dft_run *run)
 {
     struct reason reason = {0};
 
-    if (find_cleaned(run, &reason))
+    if (find_cleaned(run, &reason) || find_wrapped(run, &reason))
         fprintf(stderr, "dftrun: some programs were not traced: %s\ndftrun: %s\n", reason.why, reason.remedy);
 }
