@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import tooltest
+from test_compare import repetition
 from tooltest import BUILD, DFTMERGE, check_around, make, run
 
 PROGRAM = BUILD / "bin" / "dftmerge-mpi"
@@ -123,6 +124,9 @@ def runs_compared(directory):
     rows = make(directory / "rows", processes=5, events=500, ranks=1, seed=9, keep=0)
     same(3, "compare", base, rows)
     assert json.loads(same(2, "compare", "--json", rows, new).out)["same"]
+    runs = [repetition(directory, name, number, mean) for name, mean in (("a", 100), ("b", 133)) for number in range(3)]
+    answer = json.loads(same(3, "compare", "--json", "--no-index", *runs[:3], "--", *runs[3:]).out)
+    assert [len(answer[side]["repetitions"]) for side in "ab"] == [3, 3] and answer["sure"] == "high", answer["why_sure"]
 
 
 SHORT = {"DFTMERGE_WINDOW_EVENTS": "300"}  # so that a few thousand events are many windows of time
