@@ -22,7 +22,7 @@ uint64_t dft_place_sum_cost(const struct dft_place_sum *sum)
     return sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
 }
 
-char *dft_places_line(const struct dft_facts *facts, unsigned fact, uint64_t place, uint64_t ops)
+char *dft_places_line(const struct dft_facts *facts, uint64_t directory, uint64_t ops)
 {
     const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
 
@@ -33,7 +33,7 @@ char *dft_places_line(const struct dft_facts *facts, unsigned fact, uint64_t pla
         uint64_t id;
 
         if (key->line && key->file && (!ops || ops >> key->op & 1) &&
-            !dft_file_facts_group(facts->answers[fact].files, key->file, &id) && id == place)
+            !dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, key->file, &id) && id == directory)
             return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
     }
     return NULL;

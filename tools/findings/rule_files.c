@@ -7,7 +7,6 @@
 #include "base/order.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
-#include "query/file_facts.h"
 
 #define OP(op)   (UINT64_C(1) << (op))
 #define OPENS    (OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN) | OP(DFT_OP_CLOSE) | OP(DFT_OP_FCLOSE))
@@ -106,11 +105,12 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc)
         rc = finding->where ? 0 : -ENOMEM;
     if (!rc && most->processes > 1)
-        rc = dft_finding_say(&finding->evidence, "%s: %s opens by %s processes", finding->where,
-                             dft_text_count(a, most->opens), dft_text_count(b, most->processes));
+        rc = dft_finding_say(&finding->evidence, "%s: %s opens by %s processes",
+                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens),
+                             dft_text_count(b, most->processes));
     else if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s: %s opens by one process", finding->where,
-                             dft_text_count(a, most->opens));
+        rc = dft_finding_say(&finding->evidence, "%s: %s opens by one process",
+                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens));
     if (!rc && most->bytes)
         rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most->opens));
     if (!rc && !most->written)
@@ -157,12 +157,11 @@ int dft_rule_reopened(struct dft_rules *rules)
 {
     struct reopened *files = NULL;
     size_t count = 0;
-    int rc;
+    int rc = dft_rules_need(rules, DFT_FACT_OPENS, UINT64_C(1) << DFT_FINDING_REOPENED);
 
-    if (!rules->facts->has_file_ops)
-        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_REOPENED,
-                              "aggregates do not tell what was called on which file (record events)");
-    rc = dft_facts_has(rules->facts, DFT_FACT_OPENS) ? collect_reopened(rules, &files, &count) : 0;
+    if (rc <= 0)
+        return rc;
+    rc = collect_reopened(rules, &files, &count);
     if (!rc)
         rc = add_reopened(rules, files, count);
     free(files);
@@ -171,26 +170,28 @@ int dft_rule_reopened(struct dft_rules *rules)
 
 /* --- many small files ------------------------------------------------------------------------- */
 
-static int say_small(struct dft_finding *finding, const struct dft_place_sum *sum)
+static int say_small(const struct dft_facts *facts, struct dft_finding *finding, const struct dft_place_sum *sum)
 {
+    const char *where = dft_facts_short(facts, finding->where);
+    uint64_t cost_ns = dft_place_sum_cost(sum), meta_ns = sum->meta_ns < cost_ns ? sum->meta_ns : cost_ns;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc = dft_finding_say(&finding->title, "many small files");
 
     if (!rc && sum->folded)
         rc = dft_finding_say(&finding->evidence, "%s: more than %s files (aggregates tell no more apart), %s calls, %s",
-                             finding->where, dft_text_count(c, sum->files), dft_text_count(a, sum->calls),
+                             where, dft_text_count(c, sum->files), dft_text_count(a, sum->calls),
                              dft_text_bytes(b, sum->bytes));
     else if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file)", finding->where,
+        rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file)", where,
                              dft_text_count(a, sum->files),
                              dft_text_bytes(b, sum->bytes / (sum->opens ? sum->opens : sum->files)),
                              dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files));
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, ", %s of the time metadata",
-                             dft_text_share(a, sum->meta_ns, sum->time_ns));
+        rc = dft_finding_say(&finding->evidence, ", %s of the time metadata", dft_text_share(a, meta_ns, cost_ns));
+    finding->sure = meta_ns * 2 > cost_ns ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     if (rc)
         return rc;
-    return dft_finding_say(&finding->why_sure, sum->meta_ns * 2 > sum->time_ns
+    return dft_finding_say(&finding->why_sure, meta_ns * 2 > cost_ns
                                                    ? "opening and closing takes longer than reading and writing"
                                                    : "most of the time is reading and writing");
 }
@@ -212,8 +213,7 @@ static int add_small(struct dft_rules *rules, char *where, const struct dft_plac
     finding->calls = sum->calls;
     finding->bytes = sum->bytes;
     finding->files = sum->files;
-    finding->sure = sum->meta_ns * 2 > sum->time_ns ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
-    rc = say_small(finding, sum);
+    rc = say_small(rules->facts, finding, sum);
     return rc ? rc : 1;
 }
 
@@ -251,8 +251,8 @@ static int tell_small(struct dft_rules *rules, uint64_t pattern)
 
         if (group->metrics.offset_max > (int64_t)size || group->metrics.bytes > size || group->metrics.count > 1000)
             continue;
-        rc = dft_file_facts_group(facts->answers[DFT_FACT_PATTERNS].files, group->key.file, &id);
-        place = rc ? NULL : dft_places_find(&facts->places.patterns, id);
+        id = dft_facts_pattern(facts, group->key.file);
+        place = dft_places_find(&facts->places.patterns, id);
         if (place && place->small.files && (!pattern || id == pattern))
             rc = dft_rules_tell(rules, group->key.file, DFT_FINDING_SMALL_FILES);
     }
@@ -321,8 +321,13 @@ int dft_rule_small_files(struct dft_rules *rules)
     const struct dft_place **sorted;
     struct dft_finding *finding;
     uint64_t all_ns = 0, time_ns = 0, folded = 0;
-    int64_t n = sort_patterns(rules, &sorted, &time_ns);
-    int rc = n < 0 ? -ENOMEM : 0;
+    int64_t n;
+    int rc = dft_rules_need(rules, DFT_FACT_PATTERNS, UINT64_C(1) << DFT_FINDING_SMALL_FILES);
+
+    if (rc <= 0)
+        return rc;
+    n = sort_patterns(rules, &sorted, &time_ns);
+    rc = n < 0 ? -ENOMEM : 0;
 
     for (size_t i = 0; i < patterns->count; i++) {
         all_ns += patterns->list[i].small.time_ns;
@@ -334,7 +339,7 @@ int dft_rule_small_files(struct dft_rules *rules)
         for (int64_t i = 0; i < n && i < PATTERNS && rc >= 0; i++) {
             rc = add_small(rules, text_of_pattern(rules->facts, sorted[i]), &sorted[i]->small, &finding);
             if (rc > 0) {
-                finding->line = dft_places_line(rules->facts, DFT_FACT_PATTERNS, sorted[i]->id, 0);
+                finding->line = dft_facts_line_of_pattern(rules->facts, sorted[i]->id, UINT64_MAX);
                 rc = tell_small(rules, sorted[i]->id);
             }
         }

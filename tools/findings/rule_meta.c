@@ -79,8 +79,11 @@ int dft_rule_metadata(struct dft_rules *rules)
     struct dft_finding *finding;
     struct dft_text common;
     uint64_t calls[DFT_PLACE_CALLS] = {0};
-    int rc = leave_out_told(rules);
+    int rc = dft_rules_need(rules, DFT_FACT_DIRS, UINT64_C(1) << DFT_FINDING_METADATA);
 
+    if (rc <= 0)
+        return rc;
+    rc = leave_out_told(rules);
     if (rc)
         return rc;
     common = dft_places_common(dirs, offsetof(struct dft_place, meta.time_ns));

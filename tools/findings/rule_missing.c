@@ -94,7 +94,7 @@ static int say_where(const struct dft_facts *facts, char **text, const struct mi
         char *path = dft_text_escaped(name.length ? name.bytes : "", name.length);
 
         rc = path ? dft_finding_say(text, "%s%s in %s", i ? ", " : "; ",
-                                    dft_text_count(a, missing->most[i]->lost.calls), path)
+                                    dft_text_count(a, missing->most[i]->lost.calls), dft_facts_short(facts, path))
                   : -ENOMEM;
         free(path);
     }
@@ -139,8 +139,10 @@ int dft_rule_missing(struct dft_rules *rules)
     const struct dft_facts *facts = rules->facts;
     struct missing missing = {0};
     struct dft_finding *finding;
-    int rc;
+    int rc = dft_rules_need(rules, DFT_FACT_DIRS, UINT64_C(1) << DFT_FINDING_MISSING);
 
+    if (rc <= 0)
+        return rc;
     count_missing(&facts->places.dirs, &missing);
     if (missing.sum.calls < dft_limit(rules, DFT_LIMIT_MISSING_CALLS))
         return 0;
@@ -151,7 +153,7 @@ int dft_rule_missing(struct dft_rules *rules)
     finding->calls = finding->errors = missing.sum.calls;
     finding->files = missing.sum.folded ? 0 : missing.sum.files;
     finding->sure = DFT_SURE_HIGH;
-    finding->line = dft_places_line(facts, DFT_FACT_DIRS, missing.most[0]->id,
+    finding->line = dft_places_line(facts, missing.most[0]->id,
                                     missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
     return say(facts, finding, &missing);
 }

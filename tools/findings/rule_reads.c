@@ -144,6 +144,12 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, struct files
     return rc ? rc : 1;
 }
 
+/* What begins the evidence. */
+static const char *name_of(const struct dft_rules *rules, const struct dft_finding *finding)
+{
+    return dft_facts_short(rules->facts, finding->where);
+}
+
 static int say_others(struct dft_finding *finding, const struct file *most)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
@@ -179,7 +185,7 @@ static int find_random(struct dft_rules *rules, struct files *files)
     if (!rc)
         rc = dft_finding_say(
             &finding->evidence, "%s: %s of %s accesses neither follow the last one nor stride, %s and %s each",
-            finding->where, dft_text_count(a, most->random), dft_text_count(b, most->data),
+            name_of(rules, finding), dft_text_count(a, most->random), dft_text_count(b, most->data),
             dft_text_bytes(c, most->random_bytes / most->random), dft_text_ns(d, most->random_ns / most->random));
     if (!rc)
         rc = say_others(finding, most);
@@ -199,8 +205,8 @@ static int say_reread(struct dft_rules *rules, struct dft_finding *finding, stru
     count_processes(rules->facts, most);
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%.1f times)",
-                             finding->where, dft_text_bytes(a, most->read_bytes), dft_text_bytes(b, most->distinct),
-                             (double)most->read_bytes / (double)most->distinct);
+                             name_of(rules, finding), dft_text_bytes(a, most->read_bytes),
+                             dft_text_bytes(b, most->distinct), (double)most->read_bytes / (double)most->distinct);
     if (!rc && most->processes > 1)
         rc = dft_finding_say(&finding->evidence, " by %s processes", dft_text_count(c, most->processes));
     if (!rc)
@@ -232,11 +238,15 @@ static int find_reread(struct dft_rules *rules, struct files *files)
     return say_reread(rules, finding, &files->list[0]);
 }
 
-static int look(struct dft_rules *rules, int (*find)(struct dft_rules *rules, struct files *files))
+static int look(struct dft_rules *rules, enum dft_finding_code code,
+                int (*find)(struct dft_rules *rules, struct files *files))
 {
     struct files files = {0};
-    int rc = dft_facts_has(rules->facts, DFT_FACT_FILES) ? collect(rules, &files) : 0;
+    int rc = dft_rules_need(rules, DFT_FACT_FILES, UINT64_C(1) << code);
 
+    if (rc <= 0)
+        return rc;
+    rc = collect(rules, &files);
     if (!rc && files.count)
         rc = find(rules, &files);
     free(files.list);
@@ -248,10 +258,10 @@ int dft_rule_random(struct dft_rules *rules)
     if (dft_facts_has(rules->facts, DFT_FACT_FILES) && !rules->facts->answers[DFT_FACT_FILES].has_accesses)
         return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_RANDOM,
                               "aggregates do not tell what was called on which file (record events)");
-    return look(rules, find_random);
+    return look(rules, DFT_FINDING_RANDOM, find_random);
 }
 
 int dft_rule_reread(struct dft_rules *rules)
 {
-    return look(rules, find_reread);
+    return look(rules, DFT_FINDING_REREAD, find_reread);
 }
