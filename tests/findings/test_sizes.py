@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Findings about the size of requests, streams, syncs and flushes, and how findings are asked for: each has a program that plants the
+trouble, and one beside it that must stay silent."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from tracing import BUILD, DFTMERGE, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+
+tests = Tests()
+MINE = ("one-byte", "small-reads", "small-writes", "stream", "fsync", "flush")
+
+
+def compiled(directory, source="sizes.c"):
+    need("gcc")
+    program = directory / source[:-2]
+    if not program.exists():
+        run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", program, HERE / "programs" / source])
+    return program
+
+
+def traced(directory, *arguments, **settings):
+    """Runs the program; the folder of its traces."""
+    program = compiled(directory)
+    work, traces = directory / "work", directory / "traces"
+    work.mkdir(exist_ok=True)
+    (work / "data").write_bytes(bytes(8 << 20))
+    shutil.rmtree(traces, ignore_errors=True)
+    run_checked([program, *arguments], cwd=work, env=tracing(traces / "t", DATA_DIR=work, **settings))
+    return traces
+
+
+def answer(*arguments):
+    done = dftmerge("findings", "--json", *arguments)
+    equal((done.code, done.err), (0, b""), f"findings {arguments}")
+    return json.loads(done.out)
+
+
+def planted(directory, *arguments, **settings):
+    """The findings by code."""
+    return {finding["code"]: finding for finding in answer(traced(directory, *arguments, **settings))["findings"]}
+
+
+def only(found, *codes):
+    equal(sorted(code for code in found if code in MINE), sorted(codes), f"findings: {found}")
+    return found[codes[0]] if codes else None
+
+
+def says(finding, *expected):
+    for pattern in expected:
+        true(re.search(pattern, finding["evidence"]), f"{pattern!r} is not in: {finding['evidence']}")
+
+
+@tests.case
+def the_slow_program(directory):
+    program = compiled(directory, "slow.c")
+    work, traces = directory / "work", directory / "traces"
+    work.mkdir()
+    run_checked([program, work, "prepare"])
+    run_checked([program, work, "run"], cwd=work, env=tracing(traces / "t", STACK=1))
+    rules = directory / "rules"
+    rules.write_text("any.share = 0.1 %\n")  # where an fsync takes long all else is little
+    found = {finding["code"]: finding for finding in answer("--rules", rules, traces)["findings"]}
+    equal(sorted(set(found) & {"fsync", "one-byte", "small-files", "missing", "reopened"}),
+          ["fsync", "missing", "one-byte", "reopened", "small-files"], "what was planted")
+    fsync, one = found["fsync"], found["one-byte"]
+    equal((fsync["title"], fsync["calls"]), ("fsync every 20 writes", 500), "fsync")
+    says(fsync, r"^500 calls .*; out/journal\.log: 1\.14 MiB in 10,000 writes of 120 B")
+    equal((one["title"], one["bytes"]), ("1-byte reads", 300000), "1-byte reads")
+    says(one, r"^in/table\.bin: 300,00[01] reads of 1 B, all sequential, .* with a 64 KiB buffer 5 calls$")
+    lines = (HERE / "programs" / "slow.c").read_text().splitlines()
+    for finding, call in ((fsync, "fsync("), (one, "read(fd, &c, 1)")):
+        name, number = finding["line"].rsplit(":", 1)
+        true(name.endswith("slow.c") and call in lines[int(number) - 1], f"the line of {finding}")
+    text = dftmerge("findings", traces).out.decode()
+    true(re.search(r"^not a problem: lost 0, failures to write 0", text, re.M), text)
+    true("adds source lines" not in text, f"there are source lines: {text}")
+
+
+@tests.case
+def one_byte_at_a_time(directory):
+    finding = only(planted(directory, "reads", 1, 100000, 1 << 20), "one-byte")
+    says(finding, r"^data: 100,000 reads of 1 B, all sequential, .*; with a 64 KiB buffer 2 calls$")
+    equal((finding["sure"], finding["why_sure"]), ("high", "larger requests of the same files were faster by so much"), "how sure")
+    true("DFTRACER_STACK=1" in answer(directory / "traces")["findings_notes"], "what source lines need is said")
+    only(planted(directory, "reads", 1 << 20, 8))
+    only(planted(directory, "reads", 1, 100, 1 << 20))  # a header
+
+
+@tests.case
+def small_reads(directory):
+    finding = only(planted(directory, "reads", 200, 40000), "small-reads")
+    says(finding, r"^data: 40,000 reads of 200 B, all sequential, .*; with a 64 KiB buffer 123 calls$")
+    only(planted(directory, "reads", 65536, 128))
+    only(planted(directory, "random", 200, 40000))  # cannot be put together
+
+
+@tests.case
+def small_writes(directory):
+    finding = only(planted(directory, "writes", 100, 40000), "small-writes")
+    says(finding, r"^out_a: 40,000 writes of 100 B, all sequential")
+    only(planted(directory, "writes", 1 << 18, 64))
+
+
+@tests.case
+def characters_of_a_stream_without_buffer(directory):
+    finding = only(planted(directory, "stream", 1, 0), "one-byte")
+    equal(finding["title"], "characters from a stream without buffer", "title")
+    says(finding, r"^data: 300,000 reads of a stream of 1 B, ")
+    only(planted(directory, "stream", 1, 4096))
+
+
+@tests.case
+def a_stream_in_the_way(directory):
+    finding = only(planted(directory, "stream", 200, 0), "stream")
+    equal(finding["title"], "small reads of a stream", "title")
+    says(finding, r"^data: 30,000 reads of a stream of 200 B, ")
+
+
+@tests.case
+def syncs(directory):
+    finding = only(planted(directory, "writes", 65536, 60, 2), "fsync")
+    equal((finding["title"], finding["where"], finding["calls"]), ("fsync every 2 writes", str(directory / "work/out_a"), 30), "one file")
+    says(finding, r"^30 calls that make data durable, .*; out_a: 3\.75 MiB in 60 writes of 64\.0 KiB, 128 KiB made durable at a time$")
+    finding = only(planted(directory, "writes", 65536, 10, 1, 9), "fsync")
+    equal((finding["title"], finding["calls"]), ("fsync after each write", 90), "many files")
+    only(planted(directory, "writes", 1 << 20, 8, 8))  # one fsync at the end
+
+
+@tests.case
+def flushes(directory):
+    finding = only(planted(directory, "lines", 20000, 1), "flush")
+    equal((finding["title"], finding["calls"]), ("fflush after each write", 20000), "each line")
+    equal(only(planted(directory, "lines", 60000, 5), "flush")["title"], "fflush every 5 writes", "some lines")
+    true("flush" not in planted(directory, "lines", 20000, 0), "the stream flushes by itself")
+
+
+@tests.case
+def writes_that_fail(directory):
+    result = answer(traced(directory, "fail", 20))
+    true(result["findings_notes"].startswith("19 calls that write, or make durable, failed, most with EFBIG"), result)
+    true("failures" not in result["findings_nothing"], result)
+
+
+@tests.case
+def aggregates(directory):
+    settings = {"ENABLE_AGGREGATION": 1}
+    finding = only(planted(directory, "reads", 200, 40000, **settings), "small-reads")
+    equal(finding["where"], str(directory / "work/data"), "the file that takes most of the time")
+    only(planted(directory, "reads", 65536, 128, **settings))
+    finding = only(planted(directory, "writes", 65536, 60, 2, **settings), "fsync")
+    equal(finding["title"], "fsync every 2 writes", "syncs")
+    result = answer(directory / "traces")
+    true("reopened" in result["findings_not_looked_for"] and "aggregates" in result["findings_why_not"], result)
+
+
+@tests.case
+def limits_of_the_user(directory):
+    traces = traced(directory, "writes", 65536, 60, 2)
+    rules = directory / "rules"
+    for text in ("fsync = off", "fsync.calls = 31", "any.share = 100 %"):
+        rules.write_text(text + "\nsmall-writes = off\n")
+        equal(answer("--rules", rules, traces)["findings"], [], text)
+    rules.write_text("fsync.calls = 30\nany.share = 0 %\nsmall-writes = off\n")
+    only({f["code"]: f for f in answer("--rules", rules, traces)["findings"]}, "fsync")
+    rules.write_text("fsync = off\nfsnc.calls = 3\n")
+    done = dftmerge("findings", "--rules", rules, traces)
+    equal((done.code, done.out), (2, b""), "a file with an error")
+    equal(done.err.decode(), f"dftmerge findings: --rules: {rules}, line 2: fsnc.calls: there is no such limit "
+          "(`dftmerge findings --list` has all). Did you mean fsync.calls?\n", "what is wrong")
+    if os.geteuid():
+        rules.chmod(0)
+        equal(dftmerge("findings", "--rules", rules, traces).err.decode(), f"dftmerge findings: --rules: {rules}: Permission denied\n", "")
+    listed = run_checked([DFTMERGE, "findings", "--list"]).out
+    rules.unlink(missing_ok=True)
+    rules.write_bytes(listed)
+    equal(run_checked([DFTMERGE, "findings", "--list", "--rules", rules]).out, listed, "the list is a file of limits")
+
+
+@tests.case
+def nothing_wrong(directory):
+    text = run_checked([DFTMERGE, "findings", traced(directory, "reads", 1 << 20, 8)]).out.decode()
+    true(re.match(r"nothing wrong: lost 0, failures to write 0, (tracing \S+ %, )?I/O \S+ % of the time\n$", text), text)
+
+
+@tests.case
+def screens(directory):
+    traces = traced(directory, "writes", 100, 20000, 200)
+    for columns in (20, 60, 80, 120, 200):
+        done = run([DFTMERGE, "findings", traces], env=environment(COLUMNS=columns))
+        text = done.out.decode("ascii")  # LC_ALL=C: nothing else
+        wide = [line for line in text.splitlines() if len(line) > max(columns, 100 if columns < 40 else 0)]
+        equal((done.code, wide), (0, []), f"{columns} columns")
+
+
+@tests.case
+def ranks_of_dftmerge_say_the_same(directory):
+    together = BUILD / "bin" / "dftmerge-mpi"
+    if not together.exists() or not shutil.which("mpirun"):
+        raise Skip("dftmerge-mpi or mpirun is not there")
+    traces = traced(directory, "writes", 100, 20000, 200)
+    alone = run_checked([DFTMERGE, "findings", "--json", traces]).out
+    mpirun = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", "3"]
+    equal(json.loads(run_checked([*mpirun, together, "findings", "--json", traces]).out), json.loads(alone), "three ranks")
+
+
+sys.exit(tests.main())
