@@ -185,6 +185,12 @@ def idle_gaps(directory):
 
 
 @tests.case
+def work_that_no_region_names_is_not_idle(directory):
+    found, _ = phases(directory, "c20 n400 c20", ranked=False)
+    equal(found, {}, "findings")
+
+
+@tests.case
 def one_rank_works_and_others_wait(directory):
     found, events = phases(directory, "c500 c100", "s500 c100", "s500 c100")
     serial = found["serial-phase"]

@@ -8,6 +8,7 @@
 
 #include "base/write_text.h"
 #include "findings/facts_ask.h"
+#include "findings/facts_overlap.h"
 #include "findings/facts_ranks.h"
 #include "format/facets.h"
 #include "mpi/comm.h"
@@ -143,23 +144,6 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
-/* Overlap is looked at where regions say what computes, or what waits. */
-static int ask_overlap(struct dft_facts *facts, uint64_t events)
-{
-    const struct dft_findings_request *asked = facts->request;
-    int exact = dft_source_kept(asked->source) == DFT_KEPT_ALL && (asked->thorough || events <= DFT_FACT_SWEPT);
-    const struct dft_overlap_request request = {.source = asked->source,
-                                                .filter = asked->filter,
-                                                .patterns = dft_overlap_usual,
-                                                .classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP),
-                                                .from = exact ? DFT_OVERLAP_EVENTS : DFT_OVERLAP_ROWS};
-
-    facts->has_overlap = dft_facts_has(facts, DFT_FACT_REGIONS) && !dft_comm_rank() &&
-                         dft_overlap_applies(&facts->answers[DFT_FACT_REGIONS]);
-    dft_comm_broadcast(&facts->has_overlap, sizeof facts->has_overlap);
-    return facts->has_overlap ? dft_overlap_make(&request, &facts->overlap) : 0;
-}
-
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
 {
     enum dft_kept_events kept = dft_source_kept(request->source);
@@ -183,7 +167,7 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     if (!rc)
         rc = dft_places_collect(facts);
     if (!rc)
-        rc = ask_overlap(facts, events);
+        rc = dft_facts_collect_overlap(facts, events);
     if (rc)
         dft_facts_fini(facts);
     return rc;

@@ -55,7 +55,8 @@ struct dft_facts {
     unsigned shared_class;
     struct dft_file_places places;
     struct dft_overlap overlap; /* where regions compute, or wait for data */
-    int has_overlap;
+    int has_overlap, has_cpu;
+    uint64_t unnamed_ns; /* the most processor time of a process that no such region names; with has_cpu */
 };
 
 /* Returns 0 or -ENOMEM. Collective. */

@@ -3,7 +3,7 @@
  *
  *     phases FILE PHASE...
  *
- * cMS   computes          sMS   does nothing
+ * cMS   computes          sMS   does nothing          nMS   takes so much processor time, and no region says so
  * wMS   writes to FILE    bMS   computes while a thread writes to FILE */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
@@ -15,12 +15,17 @@
 static const char *path;
 static char buffer[1 << 20];
 
-static double now(void)
+static double now_by(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double now(void)
+{
+    return now_by(CLOCK_MONOTONIC);
 }
 
 static void compute(int ms)
@@ -56,6 +61,10 @@ int main(int argc, char **argv)
         switch (argv[i][0]) {
         case 'c':
             compute(ms);
+            break;
+        case 'n':
+            for (double end = now_by(CLOCK_PROCESS_CPUTIME_ID) + ms; now_by(CLOCK_PROCESS_CPUTIME_ID) < end;)
+                ;
             break;
         case 's':
             usleep((useconds_t)ms * 1000);
