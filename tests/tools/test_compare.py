@@ -568,8 +568,8 @@ def repetitions(where):
     assert {(n, m, spread) for n, m, spread, _ in seen} >= {(2, 2, "beyond"), (1, 3, "beyond")}, seen
     text = told("--no-index", *a[:3], "--", *b[:3])
     assert re.match(r"B is \d\d % slower than A in I/O: ", text) and re.search(
-        r"how sure high: 3 runs of A against 3 of B: the medians are [\d.]+ ms apart, those of . alone differ by [\d.]+ ms at most; chance "
-        r"alone parts as many like that in 10 % of cases", text), text
+        r"how sure high: 3 runs of A against 3 of B: the medians are [\d.]+ ms apart, [\d.]+x what those of . alone "
+        r"differ by \([\d.]+ (ms|us)\) A ", text), text
     assert re.search(r"A \S+/a0, \S+/a1, \S+/a2 3 runs; the one in the middle has 4 processes, ", text), text
     text = told("--no-index", *a[:3], "--", *same)
     assert text.startswith("A and B do not differ in I/O by more than runs do: ") and " alone differ by " in text, text

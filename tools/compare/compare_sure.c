@@ -18,6 +18,24 @@ static void put_counts(FILE *out, const struct dft_comparison *comparison)
             plural(comparison->counts[0]), comparison->counts[1]);
 }
 
+/* By how much sides lie apart that differ; `width`: how far the runs of one do. */
+static void put_apart(FILE *out, const struct dft_comparison *comparison, const struct dft_change *time, uint64_t width,
+                      int side)
+{
+    double times = width ? (double)dft_change_size(time) / (double)width : 0;
+    char a[DFT_TEXT_ROOM];
+
+    fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
+    if (width)
+        fprintf(out, ", %.*fx what those of %c alone differ by (%s)", times < 9.95, times, side ? 'B' : 'A',
+                dft_text_ns(a, width));
+    else
+        fputs(", and those of one side do not differ", out);
+    if (width && times < DFT_REPEATED_FAR)
+        fprintf(out, "; chance alone parts as many so in %.2g %% of cases",
+                dft_repeated_chance(comparison->counts[0], comparison->counts[1]));
+}
+
 static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_comparison *comparison,
                                            const struct dft_change *time)
 {
@@ -36,10 +54,7 @@ static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_compariso
                                                   : "; but the slowest of one side and the fastest of the other meet",
                   out);
     } else if (time->spread == DFT_SPREAD_BEYOND) {
-        fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
-        fprintf(out, ", those of %c alone differ by %s at most", wider ? 'B' : 'A', dft_text_ns(a, widths[wider]));
-        fprintf(out, "; chance alone parts as many like that in %.2g %% of cases",
-                dft_repeated_chance(comparison->counts[0], comparison->counts[1]));
+        put_apart(out, comparison, time, widths[wider], wider);
     } else {
         fputs(": whether by chance cannot be told", out);
     }

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#define MARGIN_SURE 5
 #define CHANCE_SURE 1 /* per cent */
 
 static int ascending(const void *left, const void *right)
@@ -40,7 +39,7 @@ double dft_repeated_chance(uint32_t n, uint32_t m)
 static enum dft_repeated_sure sure_beyond(uint32_t n, uint32_t m, uint64_t distance, uint64_t width)
 {
     uint32_t least = n < m ? n : m;
-    int is_far = distance / MARGIN_SURE >= width;
+    int is_far = distance / DFT_REPEATED_FAR >= width;
 
     if ((least >= 3 && is_far) || dft_repeated_chance(n, m) < CHANCE_SURE)
         return DFT_REPEATED_HIGH;

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#define DFT_REPEATED_FAR 5 /* times the wider range: a margin that chance alone seldom has */
+
 /* One number of all repetitions of a side. */
 struct dft_repeated {
     uint64_t median, low, high; /* of an even number: the middle between the two in the middle */

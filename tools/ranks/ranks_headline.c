@@ -59,7 +59,10 @@ static void put_when(FILE *out, const struct dft_ranks_job *job, const struct df
     uint64_t end = job->origin_ns + lag->to * job->bucket_ns;
 
     if (measured->cause.has_onset || !lag->lags || lag->to >= job->nbuckets || end <= spike_of(measured)) {
-        fprintf(out, "since %s", dft_ranks_since(capacity, job, spike_of(measured)));
+        if (spike_of(measured) <= job->origin_ns + job->bucket_ns)
+            fputs("since the start", out);
+        else
+            fprintf(out, "since %s", dft_ranks_since(capacity, job, spike_of(measured)));
         return;
     }
     fprintf(out, "from %s", dft_ranks_since(capacity, job, spike_of(measured)));

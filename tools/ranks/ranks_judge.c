@@ -19,6 +19,7 @@
 #define LAGS_WALL       0.001 /* of the wall time, at least: what is less is nobody's trouble */
 #define LAGS_BUCKETS    5u    /* fewer are a hiccup */
 #define LAGS_DEVIATIONS 6.0
+#define LAST_BUCKETS    2u /* are seldom full */
 #define LATE_SHARE      0.05
 
 static int by_number(const void *left, const void *right)
@@ -70,7 +71,7 @@ static void find_lag(const double *x, uint32_t count, struct dft_lag *lag)
     }
     lag->before = mean_of(x, 0, lag->from);
     lag->within = mean_of(x, lag->from, lag->to);
-    if (lag->to + 1 >= count || mean_of(x, lag->to, count) > lag->within / 2) /* the last one is seldom full */
+    if (lag->to + LAST_BUCKETS >= count || mean_of(x, lag->to, count) > lag->within / 2)
         lag->to = count;
     if (!lag->from || lag->before > lag->within / 2)
         *lag = (struct dft_lag){.from = DFT_NO_BUCKET, .to = count, .within = mean};

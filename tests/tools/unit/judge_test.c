@@ -96,6 +96,7 @@ static void every_bucket(void)
         uint32_t count = 2u << roll(5), from = 0, to, level = roll(count), end = level + roll(count - level);
         int64_t x[JOB_BUCKETS];
         const struct dft_lag *lag;
+        double within;
 
         job_init(&made, 3, count);
         for (uint32_t b = 0; b < count; b++) { /* so many, of such numbers, make a mean and sums without a rounding */
@@ -109,9 +110,10 @@ static void every_bucket(void)
         for (uint32_t b = count, best = 0; b > from; b--)
             if (!best || in_front(x, count, from, b) > in_front(x, count, from, best))
                 best = to = b;
-        if (to + 1 >= count || mean(x, to, count) > mean(x, from, to) / 2)
+        within = mean(x, from, to);
+        if (to + 2 >= count || mean(x, to, count) > within / 2)
             to = count;
-        if (!from || mean(x, 0, from) > mean(x, from, to) / 2) {
+        if (!from || mean(x, 0, from) > within / 2) {
             from = DFT_NO_BUCKET;
             to = count;
         }
