@@ -85,9 +85,20 @@ def hdf5_over_mpi_io_over_posix(directory):
 def the_summary_shows_the_layers(directory):
     traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
     done = run_checked([DFTMERGE, "summary", "--by", "region,cat,name", directory / "out"])
-    for words in ((b"H5Fcreate", b"MPIIO"), (b"POSIX", b"pwrite")):
+    for words in ((b"H5Fcreate", b"MPI_File_open"), (b"MPI_File_write_at_all", b"pwrite")):
         true(any(all(w in line for w in words) for line in done.out.splitlines()), done.out)
     true(b"in no library" not in done.err, f"what this version of HDF5 lacks is no news: {done.err}")
+
+
+@tests.case
+def the_page_shows_the_layers_as_a_tree(directory):
+    traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
+    page = run_checked([DFTMERGE, "summary", "--run", "all", directory / "out"]).out.decode()
+    tree = page.partition("Regions and what is inside them\n")[2].partition("\n\n")[0].splitlines()
+    names = [line.split()[0] for line in tree]
+    depths = {line.split()[0]: len(line) - len(line.lstrip()) for line in tree}
+    true("H5Fcreate" in names and depths["H5Fcreate"] == 0, page)
+    true(names[names.index("H5Fcreate") + 1] == "MPI_File_open" and depths["MPI_File_open"] == 2, page)
 
 
 if __name__ == "__main__":

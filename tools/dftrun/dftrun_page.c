@@ -170,7 +170,7 @@ int dft_page_try_json(const struct dft_run *run)
 
 static void write_json(const struct dft_run *run, const char *const *what)
 {
-    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--json", "--run", what[0], what[1]};
+    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--all", "--json", "--run", what[0], what[1]};
     char temporary[PATH_MAX];
     int fd = open_json(run, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
@@ -183,7 +183,7 @@ static void write_json(const struct dft_run *run, const char *const *what)
     if (code > 0)
         fprintf(stderr, "dftrun: %s was not written: dftmerge failed, see above\n", run->json);
     else if (error)
-        fprintf(stderr, "dftrun: %s was not written: %s; later: dftmerge summary --json %s\n", run->json,
+        fprintf(stderr, "dftrun: %s was not written: %s; later: dftmerge summary --all --json %s\n", run->json,
                 strerror(-error), run->place);
 }
 
@@ -229,6 +229,6 @@ void dft_page_point(const struct dft_run *run)
             "traces    %s\n"
             "whole job dftmerge %s\n"
             "ranks     dftmerge ranks %s\n",
-            run->command[0], run->ranks.why, run->json ? "none yet: dftmerge summary --json DIR" : "not asked for",
+            run->command[0], run->ranks.why, run->json ? "none yet: dftmerge summary --all --json DIR" : "not asked for",
             run->place, run->place, run->place);
 }

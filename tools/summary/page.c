@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "query/plan_times.h"
 #include "summary/page.h"
+#include "summary/region_tree.h"
 
 #define TOP_FINDINGS 3u
 #define TOP_CALLS    20u
@@ -275,6 +276,8 @@ static int print_sections(struct dft_page *page, struct asked *asked)
     if (page->summary->job.ranks > 1)
         rc = dft_page_ranks(page);
     rc = rc ? rc : print_others(page, 0);
+    if (!rc && page->ops >> DFT_OP_REGION & 1)
+        rc = dft_region_tree_print(stdout, page->summary->source, &page->summary->options->filter);
     rc = rc ? rc : dft_page_classes(page);
     rc = rc ? rc : print_files(page, &asked->sections[FILES].answer);
     if (!rc && asked->calls)
