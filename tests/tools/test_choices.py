@@ -163,6 +163,11 @@ def every_command_obeys_or_refuses(where):
     ranks = json.loads(dftmerge("ranks", "--json", "--class", "read", where).out)
     reads = {g["rank"]: g["time_ns"] for g in summary("--by", "rank", "--class", "read", where)["groups"]}
     assert {r["rank"]: r["io_ns"] for r in ranks["ranks"]} == reads, (ranks["ranks"][0], reads)
+    make(where / "other", ranks=1, processes=4, mounts=1, seed=7, start=1700009999)
+    for options in (["--class", "read"], ["--mount", "/data"], ["--errors"], ["--slower-than", "1us", "--last", "0.5"], ["--ext", "bin"]):
+        compared = json.loads(dftmerge("compare", "--json", *options, where / "other", where / "other").out)
+        assert sum(c["count"]["a"] for c in compared["calls"]) == sum(
+            g["count"] for g in summary("--by", "class", *options, where / "other")["groups"] if g["class"] not in ("none", "wait")), options
     done = dftmerge("counters", "--class", "read", where, expect=2)
     assert "counters does not take --class" in done.err, done.err
 

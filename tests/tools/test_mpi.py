@@ -75,6 +75,10 @@ def answers(directory):
     same(2, "summary", directory / "e")
     same(2, "summary", "--by", "run,pid", "--json", directory / "e")
     same(5, "ps", traces)
+    same(3, "summary", "--tree", "--no-index", traces)
+    same(3, "summary", "--json", "--class", "read", "--slower-than", "10us", "--no-index", traces)
+    same(2, "summary", "--json", "--by", "file", "--errors", "--last", "5", "--mount", "/data,/", "--no-index", traces)
+    same(2, "summary", "--json", "--by", "rank,job", "--region", "st*", "--size", "4K-", "--no-index", traces)
     same(5, "stat", "--no-index", traces)
     (directory / "list").write_text(str(directory / "c") + "\n")
     same(2, "check", "--files-from", directory / "list", directory / "both.dft")
@@ -99,6 +103,7 @@ def one_rank_alone(directory):
     assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--format", "perfflow", "-o", "-", traces).out), got
     assert got.err[0] == "dftmerge-mpi: export --format perfflow is not done in parallel: one rank does it", got.err
     assert parallel(2, "calls")[:2] == run(DFTMERGE, "calls")[:2]
+    assert parallel(3, "summary", "--by", "instance", traces)[:2] == run(DFTMERGE, "summary", "--by", "instance", traces)[:2]
 
 
 def slow_ranks(directory):
