@@ -11,7 +11,7 @@
 struct slow {
     struct dft_slow_rank found;
     uint64_t mean_ns, usual_ns; /* a call while the rank is slow; of the rank in the middle */
-    uint64_t calls, others_ns;  /* calls while the rank is slow; a call without the longest one */
+    uint64_t calls, slow_calls; /* since then; of these in parts of the run in which calls take long */
     uint64_t since_ns, to_ns;
     const struct dft_group *dir; /* where; NULL: not known */
 };
@@ -47,12 +47,21 @@ static void add_parts(const struct dft_answer *times, struct part *parts)
     }
 }
 
+/* Do calls of a part take long? One long call among others does not say so. */
+static int is_slow_part(const struct part *part, uint64_t slow_ns)
+{
+    if (part->calls < 2)
+        return part->time_ns >= slow_ns * part->calls;
+    return (part->time_ns - part->max_ns) / (part->calls - 1) >= slow_ns;
+}
+
 /* The rank is slow from the part on from which it loses most; half of the limit is as good as usual. */
 static int find_since(const struct dft_rules *rules, struct slow *slow)
 {
-    const uint64_t factor = dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL), fair_ns = slow->usual_ns * factor / 2000;
+    const uint64_t slow_ns = slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000, fair_ns = slow_ns / 2;
     struct part *parts = calloc(PARTS, sizeof *parts);
     struct part sum = {0};
+    uint64_t slow_calls = 0;
     int64_t lost = 0, most = 0;
 
     if (!parts)
@@ -64,14 +73,14 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
         lost += (int64_t)(parts[i].time_ns - parts[i].calls * fair_ns);
         sum.time_ns += parts[i].time_ns;
         sum.calls += parts[i].calls;
-        sum.max_ns = parts[i].max_ns > sum.max_ns ? parts[i].max_ns : sum.max_ns;
+        slow_calls += is_slow_part(&parts[i], slow_ns) ? parts[i].calls : 0;
         slow->to_ns = slow->to_ns ? slow->to_ns : parts[i].to_ns;
         if (lost > most) {
             most = lost;
             slow->since_ns = parts[i].from_ns;
             slow->calls = sum.calls;
             slow->mean_ns = sum.time_ns / sum.calls;
-            slow->others_ns = sum.calls > 1 ? (sum.time_ns - sum.max_ns) / (sum.calls - 1) : 0;
+            slow->slow_calls = slow_calls;
         }
     }
     free(parts);
@@ -165,11 +174,11 @@ static int add(struct dft_rules *rules, const struct slow *slow, int is_straggle
     return say_straggler(facts, finding, slow);
 }
 
-/* One long call makes no slow rank, nor do a few. */
+/* A few long calls make no slow rank: most of its calls must take long. */
 static int is_slow(const struct dft_rules *rules, const struct slow *slow)
 {
-    return slow->calls >= dft_limit(rules, DFT_LIMIT_STRAGGLER_CALLS) &&
-           slow->others_ns >= slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000;
+    return slow->calls >= dft_limit(rules, DFT_LIMIT_STRAGGLER_CALLS) && slow->slow_calls * 2 >= slow->calls &&
+           slow->mean_ns >= slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000;
 }
 
 int dft_rule_ranks(struct dft_rules *rules)
