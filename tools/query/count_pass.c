@@ -242,29 +242,63 @@ static int count_many(struct dft_execution *const *executions, unsigned count)
     return rc ? rc : pass(executions, count);
 }
 
+static void share_memory(struct dft_execution *const *executions, unsigned count)
+{
+    for (unsigned i = 0; i < count && count > 1; i++) {
+        executions[i]->budget /= count;
+        executions[i]->share /= count;
+    }
+}
+
+/* Of rows alone, in one pass. Where these do not answer one of the questions exactly, each is counted by itself, and
+ * those go to `many`, which events are to answer. */
+static int count_of_rows(struct dft_execution **rows, unsigned count, struct dft_execution **many, unsigned *n)
+{
+    struct {
+        size_t budget, share;
+    } had[DFT_QUERIES_MAX];
+    int rc;
+
+    for (unsigned i = 0; i < count; i++) {
+        had[i].budget = rows[i]->budget;
+        had[i].share = rows[i]->share;
+    }
+    share_memory(rows, count);
+    rc = count ? count_many(rows, count) : 0;
+    if (rc != DFT_NOT_EXACT)
+        return rc;
+    for (unsigned i = 0; i < count; i++) {
+        forget(rows[i]);
+        rows[i]->budget = had[i].budget;
+        rows[i]->share = had[i].share;
+        rc = count > 1 ? count_many(&rows[i], 1) : DFT_NOT_EXACT;
+        if (rc == DFT_NOT_EXACT) {
+            rows[i]->rows_only = 0;
+            forget(rows[i]);
+            many[(*n)++] = rows[i];
+        } else if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
 int dft_count(struct dft_execution *const *executions, unsigned count)
 {
-    struct dft_execution *many[DFT_QUERIES_MAX];
-    unsigned n = 0;
+    struct dft_execution *many[DFT_QUERIES_MAX], *rows[DFT_QUERIES_MAX];
+    unsigned n = 0, nrows = 0;
     int rc = 0;
 
     for (unsigned i = 0; i < count && !rc; i++) {
-        struct dft_execution *execution = executions[i];
-
-        if (execution->rollup || execution->rows_only)
+        if (executions[i]->rollup)
             rc = count_many(&executions[i], 1);
-        if (rc == DFT_NOT_EXACT) {
-            execution->rows_only = 0;
-            forget(execution);
-            rc = 0;
-        } else if (execution->rollup || execution->rows_only) {
-            continue;
-        }
-        many[n++] = execution;
+        else if (executions[i]->rows_only)
+            rows[nrows++] = executions[i];
+        else
+            many[n++] = executions[i];
     }
-    for (unsigned i = 0; i < n && n > 1; i++) {
-        many[i]->budget /= n;
-        many[i]->share /= n;
-    }
+    if (!rc)
+        rc = count_of_rows(rows, nrows, many, &n);
+    share_memory(many, n);
     return rc || !n ? rc : count_many(many, n);
 }

@@ -29,7 +29,7 @@ struct section {
     struct dft_answer answer;
 };
 
-enum { FILES, OTHERS, SECTIONS = OTHERS + 2 };
+enum { FILES, OTHERS, SECTIONS = OTHERS + 3 };
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -186,27 +186,23 @@ static void add_section(const struct dft_page *page, struct section *section, co
     section->query.percentiles = section->query.busy = section->query.patterns = 1;
 }
 
-/* Regions, and what is no I/O. */
-static int print_others(struct dft_page *page, int waits)
+/* What is no I/O, where it takes time. */
+static int print_waits(struct dft_page *page)
 {
-    const uint64_t regions = UINT64_C(1) << DFT_OP_REGION;
-    uint64_t ops = waits ? page->ops & ~regions : page->ops & regions;
+    uint64_t ops = page->ops & ~(UINT64_C(1) << DFT_OP_REGION);
     struct section section;
-    int rc;
+    int rc, is_shown = page->waits_ns && (is_asked(page) || page->waits_ns >= page->lives_ns / 1000);
 
-    if (!ops)
+    dft_comm_broadcast(&is_shown, sizeof is_shown);
+    if (!is_shown || !ops)
         return 0;
-    add_section(page, &section, "Regions", ops, waits ? 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE : 0,
-                waits ? TOP_OTHERS : TOP_REGIONS);
+    add_section(page, &section, "", ops, 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE, TOP_OTHERS);
     rc = ask_sections(page, &section, 1);
     if (rc)
         return rc;
-    if (waits)
-        dft_page_waits(page, &section.answer, section.top);
-    else
-        rc = print_section(page, &section, 0);
+    dft_page_waits(&section.answer, section.top);
     dft_answer_fini(&section.answer);
-    return rc;
+    return 0;
 }
 
 /* Where there are too many files to tell them apart, patterns. */
@@ -244,7 +240,7 @@ static void print_findings(const struct dft_page *page, const struct dft_finding
 struct asked {
     struct section sections[SECTIONS];
     unsigned count;
-    struct section *calls, *over_time; /* or NULL */
+    struct section *calls, *regions, *over_time; /* or NULL */
 };
 
 static int ask_page(struct dft_page *page, struct asked *asked)
@@ -261,6 +257,10 @@ static int ask_page(struct dft_page *page, struct asked *asked)
         add_section(page, asked->calls, page->classes[DFT_IO_STARTUP].count ? "Calls but those of start-up" : "Calls",
                     ops, classes, TOP_CALLS);
     }
+    if (page->ops >> DFT_OP_REGION & 1) {
+        asked->regions = &asked->sections[asked->count++];
+        add_section(page, asked->regions, "Regions", UINT64_C(1) << DFT_OP_REGION, 0, TOP_REGIONS);
+    }
     if (width) {
         asked->over_time = &asked->sections[asked->count++];
         asked->over_time->query = (struct dft_query){
@@ -275,14 +275,16 @@ static int print_sections(struct dft_page *page, struct asked *asked)
 
     if (page->summary->job.ranks > 1)
         rc = dft_page_ranks(page);
-    rc = rc ? rc : print_others(page, 0);
-    if (!rc && page->ops >> DFT_OP_REGION & 1)
-        rc = dft_region_tree_print(stdout, page->summary->source, &page->summary->options->filter);
+    if (!rc && asked->regions) {
+        rc = print_section(page, asked->regions, 0);
+        if (!rc)
+            rc = dft_region_tree_print(stdout, page->summary->source, &page->summary->options->filter);
+    }
     rc = rc ? rc : dft_page_classes(page);
     rc = rc ? rc : print_files(page, &asked->sections[FILES].answer);
     if (!rc && asked->calls)
         rc = print_section(page, asked->calls, page->io.time_ns);
-    return rc ? rc : print_others(page, 1);
+    return rc ? rc : print_waits(page);
 }
 
 static int print_page(struct dft_page *page, const struct dft_unseen *unseen)

@@ -21,6 +21,7 @@ struct dft_page {
     struct dft_page_class classes[DFT_IO_COUNT];
     struct dft_page_class io; /* of all classes that are I/O */
     uint64_t ops;             /* operations that there are */
+    uint64_t waits_ns;        /* of calls that are no I/O, and no regions */
     struct dft_answer answer; /* by class: what answered */
     struct dft_answer
         slowest; /* the process (or rank) with the most I/O time; without groups where there is one alone */
@@ -81,6 +82,6 @@ int dft_page_ranks(struct dft_page *page);
 #define DFT_PAGE_FILES 65536u
 int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint64_t top);
 /* What waits or is no I/O, in one line. */
-void dft_page_waits(const struct dft_page *page, const struct dft_answer *answer, uint64_t top);
+void dft_page_waits(const struct dft_answer *answer, uint64_t top);
 void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen);
 #endif

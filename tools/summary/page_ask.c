@@ -80,6 +80,8 @@ static void add_classes(struct dft_page *page, int with_ops)
         add_class(&page->classes[group->key.class], &group->metrics);
         if (DFT_CLASSES_IO >> group->key.class & 1)
             add_class(&page->io, &group->metrics);
+        if (!(DFT_CLASSES_IO >> group->key.class & 1) && (!with_ops || group->key.op != DFT_OP_REGION))
+            page->waits_ns += group->metrics.dur_sum;
         if (with_ops)
             add_op(page, group);
     }

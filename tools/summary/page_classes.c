@@ -61,13 +61,13 @@ int dft_page_classes(const struct dft_page *page)
     return dft_page_table(&table);
 }
 
-void dft_page_waits(const struct dft_page *page, const struct dft_answer *answer, uint64_t top)
+void dft_page_waits(const struct dft_answer *answer, uint64_t top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
     struct dft_sentence text;
     FILE *out;
 
-    if (!answer->count || (!page->summary->options->top && answer->all.time_ns < page->lives_ns / 1000))
+    if (!answer->count)
         return;
     out = dft_sentence_begin(&text);
     if (!out)
