@@ -221,5 +221,33 @@ def random_access_to_memory_is_silent(directory):
     silent(traced(directory, "random", 500), "random")
 
 
+@tests.case
+def misaligned_access(directory):
+    prepare(directory, size=8 * MIB)
+    finding = found(traced(directory, "misaligned", 400, slow={"SLOW_READ_US": 50, "SLOW_INSIDE_US": 300}))["misaligned"]
+    equal((finding["calls"], finding["where"]), (200, f"{directory}/all.bin"), "calls and file")
+    true(finding["cost_ns"] >= 200 * 200000, f"cost: {finding}")
+
+
+@tests.case
+def misaligned_access_that_is_as_fast_is_silent(directory):
+    prepare(directory, size=8 * MIB)
+    silent(traced(directory, "misaligned", 400, slow={"SLOW_READ_US": 300}), "misaligned", "random")
+
+
+@tests.case
+def a_mapped_file_is_noted(directory):
+    prepare(directory, size=32 * MIB)
+    answer = traced(directory, "map", 1)
+    true(answer["findings_notes"].startswith("32.0 MiB mapped: all.bin; reads of it are not seen"), answer["findings_notes"])
+    silent(answer, "mapped")
+
+
+@tests.case
+def a_small_mapped_file_is_not_noted(directory):
+    prepare(directory, size=4096)
+    true("mapped" not in (traced(directory, "map", 1)["findings_notes"] or ""), "no note")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())

@@ -167,6 +167,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     if (!rc)
         rc = dft_places_collect(facts);
     if (!rc)
+        rc = dft_accesses_collect(facts, few);
+    if (!rc)
         rc = dft_facts_collect_overlap(facts, events);
     if (rc)
         dft_facts_fini(facts);
@@ -180,6 +182,7 @@ void dft_facts_fini(struct dft_facts *facts)
             dft_answer_fini(&facts->answers[fact]);
     facts->asked = 0;
     dft_places_fini(&facts->places);
+    dft_accesses_fini(&facts->accesses);
     dft_overlap_fini(&facts->overlap);
 }
 

@@ -9,6 +9,7 @@
 #include "findings/slow_rank.h"
 #include "query/answer.h"
 #include "query/query.h"
+#include "findings/accesses.h"
 #include "findings/places.h"
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
@@ -54,6 +55,7 @@ struct dft_facts {
     uint64_t shared_file;      /* of several ranks, with the most time; 0: none */
     unsigned shared_class;
     struct dft_file_places places;
+    struct dft_accesses accesses;
     struct dft_overlap overlap; /* where regions compute, or wait for data */
     int has_overlap, has_cpu;
     uint64_t unnamed_ns; /* the most processor time of a process that no such region names; with has_cpu */
@@ -126,7 +128,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 dft_rule_fn dft_rule_lost, dft_rule_sync, dft_rule_sizes, dft_rule_good;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
-    dft_rule_reread;
+    dft_rule_reread, dft_rule_misaligned, dft_rule_mapped;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_idle;
 
 #endif

@@ -23,6 +23,8 @@ static dft_rule_fn *const all_rules[] = {
     dft_rule_random,
     dft_rule_sizes,
     dft_rule_reread,
+    dft_rule_misaligned,
+    dft_rule_mapped,
     dft_rule_metadata,
     dft_rule_overlap,
     dft_rule_workers,

@@ -124,6 +124,15 @@ static void pieces(int in_order)
         (void)!pread(fd, data, PIECE, (off_t)PIECE * ((in_order ? i : rand()) % pieces));
 }
 
+/* Every other one begins inside a block. */
+static void every_other(void)
+{
+    int fd = open("all.bin", O_RDONLY);
+
+    for (int i = 0; i < number; i++)
+        (void)!pread(fd, data, PIECE, (off_t)PIECE * 2 * i + (i % 2 ? 100 : 0));
+}
+
 static void map(void)
 {
     int fd = open("all.bin", O_RDONLY);
@@ -157,6 +166,8 @@ int main(int argc, char **argv)
         again(number);
     else if (name_is(trouble, "random") || name_is(trouble, "in_order"))
         pieces(name_is(trouble, "in_order"));
+    else if (name_is(trouble, "misaligned"))
+        every_other();
     else if (name_is(trouble, "map"))
         map();
     return 0;

@@ -2,7 +2,7 @@
 /* Preloaded behind the tracer: a file system on which a read or write takes as long as a test wants.
  *
  * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every read
- * at an offset. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK:
+ * at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK:
  * a file of zeros; writes of all processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -81,6 +81,6 @@ ssize_t pread(int fd, void *bytes, size_t length, off_t offset)
 
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "pread");
-    wait_us(number_of("SLOW_READ_US"));
+    wait_us(number_of("SLOW_READ_US") + (offset % 4096 ? number_of("SLOW_INSIDE_US") : 0));
     return next(fd, bytes, length, offset);
 }

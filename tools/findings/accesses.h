@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Accesses: what only single events tell of them: whether they are aligned, and how much of files is mapped. */
+#ifndef DFT_ACCESSES_H
+#define DFT_ACCESSES_H
+
+#include "aggregator/histogram.h"
+#include "base/map.h"
+#include "format/event.h"
+#include "format/facets.h"
+
+#define DFT_ALIGNED_BYTES 4096u
+
+struct dft_facts;
+
+/* Calls of one class of sizes, from DFT_ALIGNED_BYTES on, that read (0) or write (1), by where they begin. */
+struct dft_access_class {
+    uint64_t calls[2], time_ns[2]; /* aligned, misaligned */
+    uint32_t bins[2][DFT_BINS];    /* of durations */
+};
+
+struct dft_accesses {
+    struct dft_access_class *classes; /* [2][DFT_SIZE_CLASSES]; NULL: these were not asked for */
+    struct dft_map misaligned;        /* file -> ns */
+    struct dft_map mapped;            /* file -> bytes of its largest mapping */
+    struct dft_names *names;          /* that have the texts of these files */
+};
+
+/* Reads the events, where something may be found. Returns 0 or -ENOMEM. Collective; on rank 0. */
+int dft_accesses_collect(struct dft_facts *facts, int few);
+void dft_accesses_fini(struct dft_accesses *accesses);
+
+#endif
