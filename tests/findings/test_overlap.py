@@ -31,10 +31,18 @@ def findings(path, *options):
     return {f["code"]: f for f in json.loads(done.out)["findings"] if f["code"] in OURS}
 
 
-def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60):
+def make_items(directory, count=60):
+    """Before the program runs: what it does itself would be I/O of the trainer."""
+    (directory / "data").mkdir()
+    for i in range(count):
+        (directory / "data" / f"item_{i:04}.npy").write_bytes(bytes(48 << 10))
+
+
+def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60, words=()):
     """Runs trainer and workers; the findings, and all events."""
     program = compiled(directory, "loader")
-    arguments = [directory / "data", workers, items, compute_us, load_us, slow_us, reads]
+    make_items(directory, items)
+    arguments = [directory / "data", workers, items, compute_us, load_us, slow_us, reads, *words]
     run_checked([program, *arguments], env=tracing(directory / "traces/t"))
     return findings(directory / "traces"), dump(directory / "traces")
 
@@ -112,8 +120,21 @@ def the_trainer_waits_for_files(directory):
 
 
 @tests.case
+def the_trainer_waits_and_no_region_says_so(directory):
+    """It does nothing while its workers load."""
+    found, events = loader(directory, compute_us=500, load_us=4000, slow_us=4000, workers=2, words=["quiet"])
+    waits = found["trainer-waits"]
+    trainer = next(e["pid"] for e in events if e["name"] == "epoch")
+    busy = spans_of(events, lambda e: e["pid"] == trainer and (is_io(e) or e["cat"] == "COMPUTE"))
+    loading = spans_of(events, lambda e: e["name"] == "__getitem__")
+    equal(waits["cost_ns"], union_ns(loading) - common_ns(loading, busy), "time of waiting")
+    true("neither computes nor is in I/O while workers load items" in waits["evidence"], waits)
+    equal(waits["sure"], "medium", "sure")
+
+
+@tests.case
 def a_loader_that_keeps_up_is_silent(directory):
-    found, events = loader(directory, compute_us=8000, load_us=200, slow_us=200)
+    found, events = loader(directory, compute_us=8000, load_us=2000, slow_us=2000)
     true("slow-worker" not in found and "exposed-io" not in found and "idle-gaps" not in found, found)
     wait, wall = union_ns(spans_of(events, named("wait for data"))), union_ns(spans_of(events, named("epoch")))
     true(wait * 10 < wall and "trainer-waits" not in found, (wait, wall, found))
@@ -133,6 +154,12 @@ def one_loader_worker_is_slow(directory):
     quiet = directory / "off"
     quiet.write_text("slow-worker.times = 1000\n")
     true("slow-worker" not in findings(directory / "traces", "--rules", quiet), "a limit that nothing passes")
+
+
+@tests.case
+def one_loader_worker_reads_more(directory):
+    found, _ = loader(directory, compute_us=100, load_us=0, slow_us=60)
+    true("its I/O, not its own work" in found["slow-worker"]["evidence"], found)
 
 
 @tests.case
@@ -219,6 +246,7 @@ def programs_without_regions_are_silent(directory):
 @tests.case
 def aggregates_say_about_the_same(directory):
     program = compiled(directory, "loader")
+    make_items(directory)
     run_checked([program, directory / "data", 2, 60, 500, 4000, 4000, 1], env=tracing(directory / "traces/t", ENABLE_AGGREGATION=1))
     waits = findings(directory / "traces")["trainer-waits"]
     true(waits["evidence"].startswith("about ") and "Not the file system" in waits["evidence"], waits)

@@ -5,7 +5,7 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 
-#define BUSY_MACHINE       4u /* a process that runs a quarter of the time, the others have the rest */
+#define BUSY_MACHINE       10u                        /* a process may get a tenth of a processor where many want it */
 #define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
 
 /* "; the longest such time is 1.2 s from +3.4 s on" */

@@ -26,7 +26,7 @@ _Static_assert(DFT_OVERLAP_PARTS == DFT_FACT_WINDOWS, "what dft_facts_judge expe
 
 /* --- the trainer waits ------------------------------------------------------------------------ */
 
-/* The team whose trainer waits longest, as a share of its time. */
+/* The team whose trainer waits longest. */
 static const struct dft_overlap_team *longest_waiting(const struct dft_overlap *overlap)
 {
     const struct dft_overlap_team *found = NULL;
@@ -69,7 +69,7 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int is_io = io * 2 > all, rc;
 
-    finding->sure = facts->overlap.is_exact && team->items ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    finding->sure = facts->overlap.is_exact && facts->overlap.has_data && team->items ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     rc = dft_finding_say(&finding->evidence, is_io ? ". The file system: " : ". Not the file system: ");
     if (!rc && team->items)
         rc = dft_finding_say(&finding->evidence, "workers were in I/O %s of %s of loading items (%s)",
@@ -78,7 +78,9 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
         rc = dft_finding_say(&finding->evidence, "meanwhile its processes were in I/O %s (%s)", dft_text_ns(a, io),
                              dft_text_share(b, io, all));
     if (!rc)
-        rc = dft_finding_say(&finding->why_sure, "regions of the program say what waits and what computes%s",
+        rc = dft_finding_say(&finding->why_sure, "regions of the program say what %scomputes%s%s",
+                             facts->overlap.has_data ? "waits and what " : "",
+                             facts->overlap.has_data ? "" : ", none what waits",
                              team->items ? "" : ", none what workers load");
     free(finding->advice);
     finding->advice = NULL;
@@ -147,9 +149,17 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
         rc = name ? dft_finding_say(&finding->evidence, "%s: ", name) : -ENOMEM;
     }
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s%s of %s (%s) in \"%s\"; compute %s", about,
-                             dft_text_ns(a, team->data_ns), dft_text_ns(b, team->times.wall_ns),
-                             dft_text_share(c, team->data_ns, team->times.wall_ns), region ? region : "waits for data",
+        rc =
+            dft_finding_say(&finding->evidence, "%s%s of %s (%s) ", about, dft_text_ns(a, team->data_ns),
+                            dft_text_ns(b, team->times.wall_ns), dft_text_share(c, team->data_ns, team->times.wall_ns));
+    if (!rc && region)
+        rc = dft_finding_say(&finding->evidence, "in \"%s\"", region);
+    else if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s",
+                             overlap->has_data ? "in regions that wait for data"
+                                               : "it neither computes nor is in I/O while workers load items");
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "; compute %s",
                              dft_text_share(d, team->times.compute_ns, team->times.wall_ns));
     if (!rc)
         rc = say_steps(overlap, team, finding);

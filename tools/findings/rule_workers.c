@@ -67,11 +67,19 @@ static uint32_t gather(const struct dft_facts *facts, uint64_t least, struct wor
     return merged;
 }
 
-/* What an item takes the other workers of its team, all together. Returns how many these are. */
-static uint32_t others_of(const struct worker *workers, uint32_t count, uint32_t at, struct worker *others)
+static double mean(uint64_t ns, uint64_t items)
+{
+    return items ? (double)ns / (double)items : 0;
+}
+
+/* What an item takes the other workers of its team, all together, and the slowest of them. Returns how many
+ * these are. */
+static uint32_t others_of(const struct worker *workers, uint32_t count, uint32_t at, struct worker *others,
+                          double *slowest)
 {
     uint32_t n = 0;
 
+    *slowest = 0;
     *others = (struct worker){0};
     for (uint32_t i = 0; i < count; i++) {
         if (i == at || workers[i].team != workers[at].team)
@@ -79,14 +87,11 @@ static uint32_t others_of(const struct worker *workers, uint32_t count, uint32_t
         others->items += workers[i].items;
         others->item_ns += workers[i].item_ns;
         others->item_io_ns += workers[i].item_io_ns;
+        if (mean(workers[i].item_ns, workers[i].items) > *slowest)
+            *slowest = mean(workers[i].item_ns, workers[i].items);
         n++;
     }
     return n;
-}
-
-static double mean(uint64_t ns, uint64_t items)
-{
-    return items ? (double)ns / (double)items : 0;
 }
 
 /* How much longer all its items take than those of others. */
@@ -145,7 +150,7 @@ int dft_rule_workers(struct dft_rules *rules)
     struct worker *workers, others, of_found;
     uint32_t count, found = 0, nothers = 0;
     struct dft_finding *finding;
-    double most = 0;
+    double most = 0, slowest, times = (double)dft_limit(rules, DFT_LIMIT_SLOW_WORKER_TIMES) / 1000;
     uint64_t cost;
     int rc = 0;
 
@@ -156,11 +161,9 @@ int dft_rule_workers(struct dft_rules *rules)
         return -ENOMEM;
     count = gather(rules->facts, dft_limit(rules, DFT_LIMIT_SLOW_WORKER_ITEMS), workers);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t n = others_of(workers, count, i, &others);
-        double times = (double)dft_limit(rules, DFT_LIMIT_SLOW_WORKER_TIMES) / 1000;
+        uint32_t n = others_of(workers, count, i, &others, &slowest);
 
-        if (!n || !others.item_ns ||
-            mean(workers[i].item_ns, workers[i].items) < times * mean(others.item_ns, others.items) ||
+        if (!n || !others.item_ns || mean(workers[i].item_ns, workers[i].items) < times * slowest ||
             extra_of(&workers[i], &others) <= most)
             continue;
         most = extra_of(&workers[i], &others);

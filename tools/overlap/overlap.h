@@ -113,6 +113,13 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
 int dft_overlap_applies(const struct dft_answer *regions);
 void dft_overlap_fini(struct dft_overlap *overlap);
 
+/* Is waiting for data not what regions say, but the time in which a trainer does nothing and a worker of
+ * it loads an item? */
+static inline int dft_overlap_guesses(const struct dft_overlap *overlap)
+{
+    return overlap->has_compute && overlap->has_items && !overlap->has_data;
+}
+
 /* The part of the job's time in which a time (Unix) lies. */
 static inline unsigned dft_overlap_part(const struct dft_overlap *overlap, uint64_t time)
 {

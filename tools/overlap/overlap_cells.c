@@ -137,7 +137,7 @@ static double part_of(const struct dft_overlap_cells *cells, uint64_t interval, 
 
 /* That a team does not compute, is not in I/O, and neither, in a 64th. */
 struct odds {
-    double no_compute, no_io, neither, data;
+    double no_compute, no_io, neither, data, idle, no_item; /* data, idle: of the trainer; no_item: of its workers */
 };
 
 static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t interval, struct odds *team)
@@ -148,7 +148,7 @@ static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t 
     int is_trainer = overlap->teams[process->team].trainer == process->process;
     struct dft_cell_sums *sums = &cells->sums[lane];
 
-    for (unsigned slot = shares.any || !overlap->has_compute ? 0 : DFT_SLOTS; slot < DFT_SLOTS; slot++) {
+    for (unsigned slot = shares.any || is_trainer || !overlap->has_compute ? 0 : DFT_SLOTS; slot < DFT_SLOTS; slot++) {
         double ns = (double)cells->width_ns / DFT_SLOTS * part_of(cells, interval, slot, cells->from_ns, cells->to_ns);
         double io = share(&shares, DFT_BUSY_IO, slot), data = share(&shares, DFT_BUSY_DATA, slot);
         double item = share(&shares, DFT_BUSY_ITEM, slot), none;
@@ -172,7 +172,11 @@ static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t 
         team[slot].no_compute *= 1 - compute;
         team[slot].no_io *= 1 - io;
         team[slot].neither *= none;
-        team[slot].data = is_trainer ? data : team[slot].data;
+        team[slot].no_item *= is_trainer ? 1 : 1 - item;
+        if (is_trainer) {
+            team[slot].data = data;
+            team[slot].idle = none * part_of(cells, interval, slot, cells->lives[2 * lane], cells->lives[2 * lane + 1]);
+        }
     }
 }
 
@@ -185,18 +189,19 @@ static void count_team(struct dft_overlap_cells *cells, uint32_t team, uint32_t 
     struct odds odds[DFT_SLOTS];
 
     for (unsigned slot = 0; slot < DFT_SLOTS; slot++)
-        odds[slot] = (struct odds){1, 1, 1, 0};
+        odds[slot] = (struct odds){1, 1, 1, 0, 0, 1};
     for (; *lane < cells->overlap->nprocesses && cells->overlap->processes[*lane].team == team; ++*lane)
         count_lane(cells, *lane, interval, odds);
     for (unsigned slot = 0; slot < DFT_SLOTS; slot++) {
         double ns = (double)cells->width_ns / DFT_SLOTS * part_of(cells, interval, slot, cells->from_ns, cells->to_ns);
         const struct odds *o = &odds[slot];
+        double waits = dft_overlap_guesses(cells->overlap) ? o->idle * (1 - o->no_item) : o->data;
 
         sums->compute += ns * (1 - o->no_compute);
         sums->io += ns * (1 - o->no_io);
         sums->hidden += ns * (1 - o->no_compute - o->no_io + o->neither);
-        sums->data += ns * o->data;
-        sums->item_io += ns * o->data * (1 - o->no_io);
+        sums->data += ns * waits;
+        sums->item_io += ns * waits * (1 - o->no_io);
         cells->active[(size_t)team * DFT_SLOTS + slot] = (float)(1 - o->neither);
     }
     exposed = sums->io - sums->hidden - exposed;

@@ -60,25 +60,32 @@ static void settle_process(struct dft_overlap_sweep *sweep, uint32_t number, uin
     process->item_io_ns += lane->level[DFT_BUSY_ITEM] && lane->is_in_io ? ns : 0;
 }
 
+/* Where no region says that a trainer waits for data, it does when it does nothing and a worker loads. */
+static int is_waiting(const struct dft_overlap *overlap, const struct dft_sweep_crew *crew)
+{
+    return dft_overlap_guesses(overlap) ? crew->idling && crew->loading : crew->waiting != 0;
+}
+
 static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now)
 {
     struct dft_sweep_crew *crew = &sweep->crews[number];
     struct dft_overlap_team *team = &sweep->overlap->teams[number];
     uint64_t since = crew->since, ns = now - since;
+    int waits = is_waiting(sweep->overlap, crew);
 
     crew->since = now;
-    if (crew->waiting)
+    if (waits)
         add_parts(sweep->overlap, team->data_parts, since, now);
     if (crew->in_io && !crew->computing)
         add_parts(sweep->overlap, team->exposed_parts, since, now);
     add(&team->times, crew->computing != 0, crew->in_io != 0, ns);
-    team->data_ns += crew->waiting ? ns : 0;
-    team->data_io_ns += crew->waiting && crew->in_io ? ns : 0;
+    team->data_ns += waits ? ns : 0;
+    team->data_io_ns += waits && crew->in_io ? ns : 0;
     for (uint32_t i = 0; i < crew->nscopes; i++) {
         struct dft_overlap_scope *scope = &sweep->overlap->scopes[crew->scopes[i]];
 
         add(&scope->times, crew->computing != 0, crew->in_io != 0, ns);
-        scope->data_ns += crew->waiting ? ns : 0;
+        scope->data_ns += waits ? ns : 0;
     }
 }
 
@@ -134,13 +141,15 @@ static void put_state(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t
     int active = is_active(crew), alive = crew->alive != 0, goes_on;
 
     if (lane->computes == next->computes && lane->is_in_io == next->is_in_io && lane->is_alive == next->is_alive &&
-        lane->waits == next->waits)
+        lane->waits == next->waits && lane->idles == next->idles && lane->loads == next->loads)
         return;
     settle_team(sweep, of, now);
     crew->computing += (uint32_t)next->computes - lane->computes;
     crew->in_io += (uint32_t)next->is_in_io - lane->is_in_io;
     crew->alive += (uint32_t)next->is_alive - lane->is_alive;
     crew->waiting += (uint32_t)next->waits - lane->waits;
+    crew->idling += (uint32_t)next->idles - lane->idles;
+    crew->loading += (uint32_t)next->loads - lane->loads;
     goes_on = active == is_active(crew) && alive == (crew->alive != 0);
     if (goes_on)
         return;
@@ -169,7 +178,7 @@ static void put_scope(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t
 void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_timed *point)
 {
     uint32_t what = point->item >> 1, number = point->group;
-    int ends = point->item & 1, has_compute = sweep->overlap->has_compute;
+    int ends = point->item & 1, has_compute = sweep->overlap->has_compute, is_trainer;
     const struct dft_overlap *overlap = sweep->overlap;
     struct dft_sweep_lane *lane, next;
 
@@ -184,11 +193,13 @@ void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_t
     sweep->overlap->processes[number].items += what == DFT_BUSY_ITEM && !ends;
     next.is_alive = next.level[DFT_BUSY_ALIVE] != 0;
     next.is_in_io = next.level[DFT_BUSY_IO] != 0;
-    next.waits = next.level[DFT_BUSY_DATA] &&
-                 overlap->teams[overlap->processes[number].team].trainer == overlap->processes[number].process;
+    is_trainer = overlap->teams[overlap->processes[number].team].trainer == overlap->processes[number].process;
+    next.waits = is_trainer && next.level[DFT_BUSY_DATA];
     next.computes = has_compute
                         ? next.level[DFT_BUSY_COMPUTE] != 0
                         : next.is_alive && !next.is_in_io && !next.level[DFT_BUSY_WAIT] && !next.level[DFT_BUSY_DATA];
+    next.idles = is_trainer && next.is_alive && !next.computes && !next.is_in_io;
+    next.loads = !is_trainer && next.level[DFT_BUSY_ITEM];
     put_state(sweep, number, point->time, &next);
     *lane = next;
 }

@@ -26,11 +26,12 @@ enum dft_busy {
 struct dft_sweep_lane {
     uint32_t level[DFT_BUSY_STATES];
     uint64_t since;
-    uint8_t computes, is_in_io, is_alive, waits; /* waits: a trainer, for data */
+    uint8_t computes, is_in_io, is_alive;
+    uint8_t waits, idles, loads; /* a trainer for data, or for anything; a worker at an item */
 };
 
 struct dft_sweep_crew {
-    uint32_t computing, in_io, alive, waiting; /* lanes */
+    uint32_t computing, in_io, alive, waiting, idling, loading; /* lanes */
     uint64_t since;
     uint32_t scopes[DFT_SCOPES_OPEN];
     uint32_t nscopes;

@@ -2,15 +2,15 @@
 /* A trainer with loader workers, as PyTorch has them: workers load items and send a byte for each; the
  * trainer waits for the next one in order, and computes.
  *
- *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS
+ *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS [quiet]
  *
  * LOAD_US is what a worker computes for an item, SLOW_US the same of the last worker. READS: so many
- * times is the item's file read. Files are made where there are none. */
+ * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more. quiet:
+ * no region says that the trainer waits. DIR has item_0000.npy and so on. */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,22 +43,6 @@ static void path_of(char *path, const char *dir, int item)
     snprintf(path, 4096, "%s/item_%04d.npy", dir, item);
 }
 
-static void make_files(const char *dir, int items)
-{
-    char path[4096];
-
-    mkdir(dir, 0777);
-    for (int i = 0; i < items; i++) {
-        int fd;
-
-        path_of(path, dir, i);
-        fd = open(path, O_WRONLY | O_CREAT, 0666);
-        if (fd < 0 || write(fd, buffer, sizeof buffer) != sizeof buffer)
-            exit(1);
-        close(fd);
-    }
-}
-
 static void read_item(const char *dir, int item)
 {
     char path[4096];
@@ -86,7 +70,7 @@ static void work(const char *dir, int to, int first, int step, int items, int us
     _exit(0);
 }
 
-static void train(const char *dir, char **argv, int workers, int items)
+static void train(const char *dir, char **argv, int workers, int items, int is_quiet)
 {
     int pipes[WORKERS_MAX][2];
 
@@ -98,7 +82,11 @@ static void train(const char *dir, char **argv, int workers, int items)
 
             snprintf(role, sizeof role, "worker %d", w);
             dftrace_set_role(role);
-            work(dir, pipes[w][1], w, workers, items, atoi(argv[w + 1 == workers ? 6 : 5]), atoi(argv[7]));
+            int is_slow = w + 1 == workers, reads = atoi(argv[7]), us = atoi(argv[is_slow ? 6 : 5]);
+
+            if (is_slow && !atoi(argv[5]))
+                work(dir, pipes[w][1], w, workers, items, 0, reads * (us + 1));
+            work(dir, pipes[w][1], w, workers, items, us, reads);
         }
         close(pipes[w][1]);
     }
@@ -107,10 +95,12 @@ static void train(const char *dir, char **argv, int workers, int items)
 
         DFTRACE_BEGIN("step");
         DFTRACE_ARG_INT("step", i);
-        DFTRACE_BEGIN("wait for data");
+        if (!is_quiet)
+            DFTRACE_BEGIN("wait for data");
         if (read(pipes[i % workers][0], &byte, 1) != 1)
             exit(1);
-        DFTRACE_END("wait for data");
+        if (!is_quiet)
+            DFTRACE_END("wait for data");
         DFTRACE_BEGIN_CAT("COMPUTE", "forward and backward");
         spin(atoi(argv[4]));
         DFTRACE_END_CAT("COMPUTE", "forward and backward");
@@ -124,13 +114,12 @@ static void train(const char *dir, char **argv, int workers, int items)
 
 int main(int argc, char **argv)
 {
-    if (argc != 8 || atoi(argv[2]) < 1 || atoi(argv[2]) > WORKERS_MAX)
+    if (argc < 8 || atoi(argv[2]) < 1 || atoi(argv[2]) > WORKERS_MAX)
         return 2;
-    make_files(argv[1], atoi(argv[3]));
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         DFTRACE_BEGIN("epoch");
         DFTRACE_ARG_INT("epoch", epoch);
-        train(argv[1], argv, atoi(argv[2]), atoi(argv[3]));
+        train(argv[1], argv, atoi(argv[2]), atoi(argv[3]), argc > 8);
         DFTRACE_END("epoch");
     }
     return 0;
