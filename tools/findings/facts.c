@@ -103,7 +103,9 @@ static int ask_files(struct dft_facts *facts)
     files.patterns = 1;
     dft_facts_put(facts, &questions, DFT_FACT_FILES, files);
     dft_facts_put(facts, &questions, DFT_FACT_PATTERNS, by_file(facts, DFT_BY_PATTERN));
-    dft_facts_put(facts, &questions, DFT_FACT_DIRS, (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2});
+    dft_facts_put(facts, &questions, DFT_FACT_DIRS,
+                  (struct dft_query){
+                      .by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2, .ops = facts->has_file_ops ? OP(DFT_OP_OPENDIR) : 0});
     if (facts->has_file_ops)
         dft_facts_put(facts, &questions, DFT_FACT_OPENS,
                       (struct dft_query){

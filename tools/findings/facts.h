@@ -15,7 +15,7 @@
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
 #define DFT_FACT_SWEPT   UINT64_C(2000000) /* overlap is exact with so few events, or when all is wanted */
-#define DFT_FACT_EVENTS  UINT64_C(4000000) /* a thread: what it reads in some 2 s */
+#define DFT_FACT_EVENTS  UINT64_C(3500000) /* a thread: what it reads in some 2 s */
 
 enum dft_fact {
     /* from rows, always */
@@ -26,7 +26,7 @@ enum dft_fact {
     /* by file: from events, with op, errno and size; else from rows of files, and only by class */
     DFT_FACT_FILES,    /* file, class */
     DFT_FACT_PATTERNS, /* pattern, class; likewise */
-    DFT_FACT_DIRS,     /* dir, class; no more, ever */
+    DFT_FACT_DIRS,     /* dir, class: from events of op OPENDIR alone; for which directory a file is in */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     /* where there are several ranks: facts_ranks.h */

@@ -106,20 +106,54 @@ int dft_order_check(const struct dft_order *order, const struct dft_query *query
     return dft_order_find(&empty, order->column, &sorting);
 }
 
+static int compare_values(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a > b ? -1 : a < b;
+}
+
+/* Leaves those groups that may be among the first `top`, which is fewer than there are: by their values
+ * alone, as these are sorted far quicker than groups. Unknown values come last. Returns 0 or -ENOMEM. */
+static int drop_last(struct dft_answer *answer, const struct dft_sorting *sorting, uint64_t top)
+{
+    uint64_t *values = malloc(2 * (size_t)answer->count * sizeof *values), *sorted = values + answer->count, least;
+    uint32_t kept = 0;
+
+    if (!values)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        int64_t value;
+
+        if (!dft_column_value(answer, &answer->groups[i], (enum dft_column)sorting->column, &value))
+            values[i] = 0;
+        else if (sorting->column == DFT_COLUMN_SELF)
+            values[i] = (uint64_t)value ^ UINT64_C(1) << 63;
+        else
+            values[i] = (uint64_t)value;
+        sorted[i] = values[i];
+    }
+    qsort(sorted, answer->count, sizeof *sorted, compare_values);
+    least = sorted[top - 1];
+    for (uint32_t i = 0; i < answer->count; i++)
+        if (values[i] >= least)
+            answer->groups[kept++] = answer->groups[i];
+    answer->count = kept;
+    free(values);
+    return 0;
+}
+
 int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
 {
     struct dft_sorting sorting;
-    uint32_t count = answer->count;
+    uint32_t count;
     int rc = dft_order_find(answer, column, &sorting);
 
+    if (!rc)
+        rc = dft_comm_agree(top && top < answer->count && sorting.column >= 0 ? drop_last(answer, &sorting, top) : 0);
     if (rc)
         return rc;
-    if (top && top < count && sorting.column >= 0) {
-        qsort_r(answer->groups, count, sizeof *answer->groups, dft_group_compare, &sorting);
-        for (count = (uint32_t)top; count < answer->count; count++)
-            if (dft_group_compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
-                break;
-    }
+    count = answer->count;
     rc = dft_answer_texts(answer, answer->texts ? answer->texts : dft_source_names_table(answer->dft_source),
                           answer->groups, count);
     if (rc)
