@@ -119,6 +119,27 @@ def every_answer_fits_its_schema(where):
         assert "json-c" in done.err, done.err
 
 
+def the_whole_page(where):
+    """Each section has the groups that --by has, each finding the members that `findings` has."""
+    inputs(where)
+    group = jsonschema.Draft7Validator(strict(SCHEMAS["summary"]["properties"]["groups"]["items"]))
+    keys = {"calls": "call,class", "classes": "class", "sizes": "size,class", "by_rank": "rank", "files": "file", "patterns": "pattern"}
+    for folder in ("native", "live", "foreign", "ranks"):
+        page = answer_of("summary", "--all", where / folder)
+        fits("summary", page, folder)
+        assert page["findings"] == answer_of("findings", where / folder)["findings"], folder
+        for name, found in page["found"].items():
+            assert found == len(page[name]) and all(group.is_valid(g) for g in page[name]), (folder, name)
+            if name not in ("sizes", "by_rank", "regions"):  # these are of some classes
+                wanted = answer_of("summary", "--by", keys[name], where / folder)["groups"]
+                assert [(g["count"], g["time_ns"]) for g in page[name]] == [(g["count"], g["time_ns"]) for g in wanted], (folder, name)
+        io = sum(g["time_ns"] for g in page["classes"] if g["class"] not in ("wait", "none"))
+        assert io == sum(g["time_ns"] for g in page["sizes"]) == sum(g["time_ns"] for g in page["by_rank"])
+    assert answer_of("summary", "--all", "--top", "1", where / "native")["found"]["files"] > 1
+    for wrong in (["--all"], ["--all", "--json", "--by", "file"], ["--all", "--csv"]):
+        assert "--all --json, without --by" in dftmerge("summary", *wrong, where / "native", expect=2).err, wrong
+
+
 def no_schema_has_a_member_that_is_not(_where):
     program = "".join(p.read_text() for folder in ("tools", "format") for p in sorted((ROOT / folder).rglob("*.[ch]")))
     assert set(SCHEMAS) == {*COMMANDS, "telemetry", "instances"}
@@ -151,4 +172,4 @@ def keys_are_listed(where):
 
 
 if __name__ == "__main__":
-    main([every_answer_fits_its_schema, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])
+    main([every_answer_fits_its_schema, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])

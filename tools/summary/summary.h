@@ -52,8 +52,10 @@ void dft_unseen_print(FILE *out, const struct dft_unseen *unseen);
 struct dft_json;
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
 
-/* The members that `summary --all` has beside the others: findings, calls, files ... */
-int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary);
+/* The members that `summary --all` has in place of "groups": findings, calls, files ... `head` writes what
+ * comes before them, given the answer by call. Returns 0 or -ENOMEM. */
+int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
+                         void (*head)(void *context, const struct dft_answer *answer), void *context);
 /* One group of an answer, as an object. */
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary for programs: JSON and CSV. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/end.h"
@@ -14,8 +15,27 @@
 
 static const char *const keep_names[DFT_KEEP_COUNT] = {"events", "selected", "aggregates", "nothing"};
 
+/* That of the first process, its words with spaces between them. */
+static void json_command(struct dft_json *json, const struct dft_job *job)
+{
+    struct dft_text command = job->first ? job->first->process.command : (struct dft_text){0};
+    char *text = command.length ? malloc(command.length) : NULL;
+
+    if (!text) {
+        dft_json_null(json, "command");
+        return;
+    }
+    for (uint32_t i = 0; i < command.length; i++)
+        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
+    while (command.length && text[command.length - 1] == ' ')
+        command.length--;
+    dft_json_text(json, "command", text, command.length);
+    free(text);
+}
+
 static void json_job(struct dft_json *json, const struct dft_job *job)
 {
+    json_command(json, job);
     dft_json_uint(json, "processes", job->processes);
     dft_json_uint(json, "pids", job->pids);
     dft_json_uint(json, "ranks", job->ranks);
@@ -130,46 +150,72 @@ static void json_notes(struct dft_json *json, struct dft_source *source)
     dft_json_strings(json, "notes", notes, count);
 }
 
-int dft_summary_json(struct dft_summary *summary)
+/* The object that is written, and what its head is about. */
+struct whole {
+    struct dft_json json;
+    struct dft_summary *summary;
+    struct dft_unseen unseen;
+};
+
+static void json_head(void *context, const struct dft_answer *answer)
 {
+    struct whole *whole = context;
+    struct dft_json *json = &whole->json;
+    struct dft_summary *summary = whole->summary;
+
+    dft_json_init(json, stdout, 1);
+    dft_json_object(json, NULL);
+    json_job(json, &summary->job);
+    dft_json_jobs(json, summary->source);
+    dft_json_runs(json, summary->source);
+    dft_json_uint(json, "events", answer->events);
+    dft_json_uint(json, "events_kept", answer->events_kept);
+    json_losses(json, summary);
+    dft_unseen_json(json, &whole->unseen);
+    if (answer->query.width_ns)
+        dft_json_uint(json, "width_ns", answer->query.width_ns);
+    dft_json_string(json, "source", dft_answer_source_name(answer->source));
+    dft_json_uint(json, "calls_from_events", answer->placed_events);
+    dft_json_uint(json, "calls_from_aggregates", answer->placed_rows);
+    dft_summary_nothing(summary, answer);
+}
+
+/* The answer of --by. */
+static int json_groups(struct whole *whole)
+{
+    struct dft_summary *summary = whole->summary;
     struct dft_query query = summary->query;
     struct dft_answer answer;
-    struct dft_json json;
-    struct dft_unseen unseen;
-    int rc = dft_unseen_collect(summary, &unseen);
+    int rc;
 
-    if (rc)
-        return rc;
     query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
-    dft_json_init(&json, stdout, 1);
-    dft_json_object(&json, NULL);
-    json_job(&json, &summary->job);
-    dft_json_jobs(&json, summary->source);
-    dft_json_runs(&json, summary->source);
-    dft_json_uint(&json, "events", answer.events);
-    dft_json_uint(&json, "events_kept", answer.events_kept);
-    json_losses(&json, summary);
-    dft_unseen_json(&json, &unseen);
-    if (answer.query.width_ns)
-        dft_json_uint(&json, "width_ns", answer.query.width_ns);
-    dft_json_string(&json, "source", dft_answer_source_name(answer.source));
-    dft_json_uint(&json, "calls_from_events", answer.placed_events);
-    dft_json_uint(&json, "calls_from_aggregates", answer.placed_rows);
-    dft_json_array(&json, "groups");
+    json_head(whole, &answer);
+    dft_json_array(&whole->json, "groups");
     do
         for (uint32_t i = 0; i < answer.count; i++)
-            dft_summary_json_group(&json, &answer, &answer.groups[i]);
+            dft_summary_json_group(&whole->json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
-    dft_json_end_array(&json);
-    dft_summary_nothing(summary, &answer);
-    json_notes(&json, summary->source);
-    dft_json_end_object(&json);
-    putchar('\n');
+    dft_json_end_array(&whole->json);
     dft_answer_fini(&answer);
     return rc;
+}
+
+int dft_summary_json(struct dft_summary *summary)
+{
+    struct whole whole = {.summary = summary};
+    int rc = dft_unseen_collect(summary, &whole.unseen);
+
+    if (!rc)
+        rc = summary->all ? dft_summary_json_all(&whole.json, summary, json_head, &whole) : json_groups(&whole);
+    if (rc)
+        return rc;
+    json_notes(&whole.json, summary->source);
+    dft_json_end_object(&whole.json);
+    putchar('\n');
+    return 0;
 }
 
 static void csv_group(const struct dft_answer *answer, const struct dft_group *group)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The whole page for programs: findings, and the groups of all its sections. */
+#include <stdlib.h>
+
+#include "base/write_json.h"
+#include "summary/page.h"
+
+#define TOP 1000u /* groups of a section, unless --top says more */
+
+enum { CALLS, CLASSES, SIZES, RANKS, FILES, PATTERNS, REGIONS, SECTIONS };
+
+#define AT_ONCE (FILES - CALLS) /* questions of the first pass, in that order; then the others */
+
+static const struct {
+    const char *name;
+    struct dft_query query;
+} sections[SECTIONS] = {
+    [CALLS] = {"calls", {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3, .percentiles = 1, .accesses = 1}},
+    [CLASSES] = {"classes", {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .accesses = 1}},
+    [SIZES] = {"sizes", {.by = {DFT_BY_SIZE, DFT_BY_CLASS}, .nby = 2, .classes = DFT_CLASSES_IO}},
+    [RANKS] = {"by_rank", {.by = {DFT_BY_RANK}, .nby = 1, .classes = DFT_CLASSES_IO}},
+    [FILES] = {"files", {.by = {DFT_BY_FILE}, .nby = 1, .accesses = 1, .patterns = 1}},
+    [PATTERNS] = {"patterns", {.by = {DFT_BY_PATTERN}, .nby = 1, .accesses = 1, .patterns = 1}},
+    [REGIONS] = {"regions",
+                 {.by = {DFT_BY_CAT, DFT_BY_NAME}, .nby = 2, .ops = UINT64_C(1) << DFT_OP_REGION, .percentiles = 1}},
+};
+
+static int ask(struct dft_summary *summary, unsigned from, unsigned to, struct dft_answer *answers)
+{
+    struct dft_query_request requests[SECTIONS];
+    uint64_t top = summary->options->top ? summary->options->top : TOP;
+
+    for (unsigned i = from; i < to; i++) {
+        requests[i - from] = (struct dft_query_request){
+            sections[i].query, {summary->options->sort, top, DFT_SUMMARY_LINES}, &answers[i]};
+        requests[i - from].query.events = summary->query.events;
+        if (dft_order_check(&requests[i - from].order, &sections[i].query))
+            requests[i - from].order.column = NULL;
+    }
+    return dft_query_many(summary->source, &summary->options->filter, requests, to - from);
+}
+
+static int put_section(struct dft_json *json, const char *name, struct dft_answer *answer)
+{
+    int rc;
+
+    dft_json_array(json, name);
+    do
+        for (uint32_t i = 0; i < answer->count; i++)
+            dft_summary_json_group(json, answer, &answer->groups[i]);
+    while ((rc = dft_answer_next(answer)) > 0);
+    dft_json_end_array(json);
+    return rc;
+}
+
+static void put_found(struct dft_json *json, const struct dft_answer *answers)
+{
+    dft_json_object(json, "found");
+    for (unsigned i = 0; i < SECTIONS; i++)
+        dft_json_uint(json, sections[i].name, answers[i].found);
+    dft_json_end_object(json);
+}
+
+int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
+                         void (*head)(void *, const struct dft_answer *), void *context)
+{
+    struct dft_answer answers[SECTIONS];
+    struct dft_findings findings;
+    unsigned asked = 0;
+    int rc = dft_summary_findings(summary, &findings);
+
+    if (rc)
+        return rc;
+    rc = ask(summary, 0, AT_ONCE, answers);
+    asked = rc ? 0 : AT_ONCE;
+    if (!rc)
+        rc = ask(summary, AT_ONCE, SECTIONS, answers);
+    asked = rc ? asked : SECTIONS;
+    if (!rc) {
+        head(context, &answers[CALLS]);
+        dft_findings_json(json, &findings);
+        put_found(json, answers);
+    }
+    for (unsigned i = 0; !rc && i < SECTIONS; i++)
+        rc = put_section(json, sections[i].name, &answers[i]);
+    for (unsigned i = 0; i < asked; i++)
+        dft_answer_fini(&answers[i]);
+    dft_findings_fini(&findings);
+    return rc;
+}
