@@ -349,6 +349,21 @@ def one_alone(where):
     assert [line["ranks"] for line in compare("--no-index", a, b)["ranks"]] == ["0-3"]
 
 
+def one_among_many(where):
+    """A rank of sixty whose opens are slow from the middle on: nothing to all I/O together, but the job may wait for it."""
+    def job(seed, slow):
+        return [steady(seed + r) + [("open", f"/data/f{i}", 500 + i * 5000, 500 if r == slow and i >= 20 else 50 + (i + seed) % 3, None)
+                                    for i in range(40)] for r in range(60)]
+    a, b, same = (write(where / name, job(seed, slow)) for name, seed, slow in (("a", 100, -1), ("b", 300, 17), ("c", 300, -1)))
+    text = told("--no-index", a, b)
+    found = re.match(r"A and B do not differ in I/O by more than each does within itself: .*, but open of /data/f# does: \+9\.\d+ ms; "
+                     r"rank 17 of 60 alone since about \+(0\.\d+) s: 500 us a call against 5\d\.\d us in A", text)
+    assert found and 0.09 < float(found[1]) < 0.12, text
+    assert line_of(compare("--no-index", a, b), "calls", name="open")["alone"]["rank"] == 17
+    text = told("--no-index", a, same)
+    assert ", but " not in text and "alone" not in text, text
+
+
 def too_small_to_matter(where):
     """A change that rounds to 0.0 % is none, however sure; one of a few per cent, as sure, is."""
     def job(mean):
@@ -455,6 +470,10 @@ def aggregates_alone(where):
         make(where / f"rows{seed}", processes=9, seed=seed, keep=0)
         make(where / f"all{seed}", processes=9, seed=seed)
     rows, all_ = (compare(where / f"{k}1", where / f"{k}2") for k in ("rows", "all"))
+    for answer in (rows, all_):
+        for out in (line["alone"] for table in ("total", "calls") for line in answer[table] if line["alone"]):
+            assert out.pop("since_ns") is None or answer is all_  # that, and the cost from there on, takes slices of time
+            out.pop("cost_ns")
     assert rows["total"] == all_["total"] and rows["calls"] == all_["calls"]  # nine processes: no slices are needed
     def known(answer):
         return [{k: f[k] for k in ("pattern", "count", "bytes")} for f in sorted(answer["files"], key=str)
@@ -691,7 +710,7 @@ def usage(where):
 
 
 if __name__ == "__main__":
-    main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, too_small_to_matter, more_and_other_calls, too_little_to_tell,
+    main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, too_small_to_matter, more_and_other_calls, too_little_to_tell,
           files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, repetitions, calls_of_some_repetitions, parts_and_repetitions,
           it_says_what_is_odd, more_files_than_fit, filters,
           usage])

@@ -444,7 +444,7 @@ def text_fits(where):
     assert len(dftmerge("ranks", "--top", "1", where).out.splitlines()) < len(dftmerge("ranks", where).out.splitlines())
     for wrong in (("--top", "x"), ("--sort", "time"), ("--csv",)):
         assert run(DFTMERGE, "ranks", *wrong, where).code == 2, wrong
-    for width in (80, 100, 200):
+    for width in (60, 80, 100, 200):
         text = dftmerge("ranks", where, env={"COLUMNS": str(width)}).out.decode()
         lines = text.splitlines()
         first_lines = text.partition("\n\n")[0]

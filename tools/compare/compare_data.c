@@ -114,6 +114,7 @@ static void json_alone(struct dft_json *json, const struct dft_comparison *compa
                        const struct dft_item *item)
 {
     const struct dft_process *process = dft_compare_alone_process(comparison, table, item);
+    const struct dft_query *query = &dft_compare_answer(&comparison->runs[item->alone.side], table)->query;
 
     if (!process) {
         dft_json_null(json, "alone");
@@ -126,6 +127,10 @@ static void json_alone(struct dft_json *json, const struct dft_comparison *compa
     dft_json_known_int(json, "rank", process->rank >= 0, process->rank);
     dft_json_uint(json, "pid", process->pid);
     dft_json_double(json, "times", item->alone.times);
+    dft_json_double(json, "cost_ns", item->alone.cost_ns);
+    dft_json_double(json, "other_ns", item->alone.other_ns);
+    dft_json_known_uint(json, "since_ns", item->alone.has_since && query->width_ns,
+                        query->base_ns + item->alone.since_slice * query->width_ns);
     dft_json_bool(json, "sure", item->alone.sure);
     dft_json_end_object(json);
 }

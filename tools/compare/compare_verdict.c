@@ -12,7 +12,7 @@
 
 #define SHARE_MORE 1.1 /* of the whole: others went the other way */
 #define WALL_PART  20  /* a wall time that differs by one in so many is told */
-#define BUT_PART   100 /* a change of a call is told that is one in so many of all I/O */
+#define BUT_PART   100 /* a change of a call is told that is one in so many of all I/O, or of the wall time */
 #define ONLY_MAX   8u
 
 void dft_put_process(FILE *out, const struct dft_process *process)
@@ -106,7 +106,7 @@ static void put_alone(FILE *out, const struct dft_comparison *comparison, enum d
                 dft_text_count(b, alone->processes));
     dft_put_process(out, process);
     if (alone->count == 1)
-        fprintf(out, " of %s alone", dft_text_count(b, alone->processes));
+        fprintf(out, " of %s%s alone", dft_text_count(b, alone->processes), alone->side ? "" : " of A");
     if (alone->has_since && query->width_ns && since > run->job.start_ns)
         fprintf(out, " since about %+.*f s", query->width_ns < 1000000000 ? 2 : 1,
                 (double)(since - run->job.start_ns) / 1e9);
@@ -128,26 +128,41 @@ static int put_of_file(FILE *out, const struct dft_comparison *comparison, const
     return 0;
 }
 
-/* Of sides that do not differ as a whole: ", but openat of .../ckpt-# does: +11.8 s", where that is worth it. */
-static int put_but(FILE *out, const struct dft_comparison *comparison, const struct dft_change *total)
+/* The largest change beyond the spread, or of a process alone, that is worth a word; NULL: none. */
+static const struct dft_item *exception(const struct dft_compared_items *items, uint64_t least)
 {
-    const struct dft_compared_items *items = &comparison->tables[DFT_COMPARED_FILE_CALLS];
-    char capacity[DFT_TEXT_ROOM];
-
     for (uint32_t i = 0; i < items->count; i++) {
         const struct dft_item *item = &items->items[items->order[i]];
         const struct dft_change *time = &item->changes[DFT_MEASURE_TIME];
 
-        if (time->spread != DFT_SPREAD_BEYOND || dft_change_size(time) < total->value[0] / BUT_PART)
-            continue;
-        fputs(", but ", out);
-        put_name(out, comparison, item->key.name);
-        if (put_of_file(out, comparison, item))
-            return -ENOMEM;
-        fprintf(out, " does: %s", dft_change_ns(capacity, time));
-        put_alone(out, comparison, DFT_COMPARED_FILE_CALLS, item);
-        return 0;
+        if ((time->spread == DFT_SPREAD_BEYOND || item->alone.count) && dft_change_size(time) >= least)
+            return item;
     }
+    return NULL;
+}
+
+/* Of sides that do not differ as a whole: ", but openat of .../ckpt-# does: +11.8 s". What one rank of many
+ * loses is little of all I/O, but the job may wait for it. */
+static int put_but(FILE *out, const struct dft_comparison *comparison, const struct dft_change *total)
+{
+    const struct dft_repeated wall = dft_compare_wall(comparison, 1);
+    uint64_t whole = wall.median && wall.median < total->value[0] ? wall.median : total->value[0];
+    const struct dft_item *of_file = exception(&comparison->tables[DFT_COMPARED_FILE_CALLS], whole / BUT_PART);
+    const struct dft_item *call = exception(&comparison->tables[DFT_COMPARED_CALLS], whole / BUT_PART);
+    const struct dft_item *item = of_file ? of_file : call;
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!item)
+        return 0;
+    fputs(", but ", out);
+    put_name(out, comparison, item->key.name);
+    if (of_file && put_of_file(out, comparison, item))
+        return -ENOMEM;
+    fprintf(out, " does: %s", dft_change_ns(capacity, &item->changes[DFT_MEASURE_TIME]));
+    if (of_file && (of_file->alone.count || !call || call->key.name != of_file->key.name))
+        put_alone(out, comparison, DFT_COMPARED_FILE_CALLS, of_file);
+    else
+        put_alone(out, comparison, DFT_COMPARED_CALLS, call);
     return 0;
 }
 

@@ -97,7 +97,7 @@ static int slow_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top)
 {
     const struct dft_grid_column columns[] = {
-        {job->by_rank ? "rank" : "pid"}, {"host", 1, 1}, {"I/O time"}, {"of median"}, {"since", 1}, {"most in", 1}};
+        {job->by_rank ? "rank" : "pid"}, {"host", 1, 1, 1}, {"I/O time"}, {"of median"}, {"since", 1}, {"most in", 1}};
     struct dft_grid *grid;
     char capacity[DFT_TEXT_ROOM];
     int rc = 0;

@@ -13,6 +13,7 @@
 #include "base/names.h"
 
 #define TOP_DEFAULT 10u
+#define INDENT      10u
 
 void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
 {
@@ -82,11 +83,13 @@ static void put_sampled(const struct dft_ranks_job *job)
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-static void put_skew(const struct dft_ranks_job *job, const char *what, int is_end)
+static int put_skew(const struct dft_ranks_job *job, int is_end)
 {
     uint32_t last = 0, first = 0;
     char capacity[DFT_TEXT_ROOM];
+    struct dft_sentence sentence;
     uint64_t spread;
+    FILE *out;
 
     for (uint32_t r = 1; r < job->nranks; r++) {
         uint64_t now = is_end ? job->ranks[r].end_ns : job->ranks[r].start_ns;
@@ -98,38 +101,44 @@ static void put_skew(const struct dft_ranks_job *job, const char *what, int is_e
     }
     spread = is_end ? job->ranks[last].end_ns - job->ranks[first].end_ns
                     : job->ranks[last].start_ns - job->ranks[first].start_ns;
-    if (spread)
-        printf("%swithin %s", what, dft_text_ns(capacity, spread));
-    else
-        printf("%sat the same time", what);
-    if (spread) {
-        printf(", the last is ");
-        put_rank(job, last);
-        printf(", %s behind the median",
-               dft_text_ns(capacity, is_end ? job->ranks[last].end_ns - job->median_end_ns
-                                            : job->ranks[last].start_ns - job->median_start_ns));
+    out = dft_sentence_begin(&sentence);
+    if (out && spread) {
+        fprintf(out, "within %s, the last is ", dft_text_ns(capacity, spread));
+        dft_ranks_put(out, job, last);
+        fprintf(out, ", %s behind the median",
+                dft_text_ns(capacity, is_end ? job->ranks[last].end_ns - job->median_end_ns
+                                             : job->ranks[last].start_ns - job->median_start_ns));
+    } else if (out) {
+        fputs("at the same time", out);
     }
-    putchar('\n');
+    return dft_sentence_end(&sentence, out, is_end ? "end" : "start", INDENT);
 }
 
-static void put_stragglers(const struct dft_ranks_job *job)
+static int put_stragglers(const struct dft_ranks_job *job)
 {
     char capacity[DFT_TEXT_ROOM];
+    struct dft_sentence sentence;
+    FILE *out;
 
     if (!job->nstragglers)
-        return;
-    printf("late      %" PRIu32 " ended long behind the others: ", job->nstragglers);
-    for (uint32_t i = 0; i < job->nstragglers && i < 5; i++) {
-        printf(i ? ", " : "");
-        put_rank(job, job->stragglers[i]);
-        printf(" by %s", dft_text_ns(capacity, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
+        return 0;
+    out = dft_sentence_begin(&sentence);
+    if (out)
+        fprintf(out, "%" PRIu32 " ended long behind the others: ", job->nstragglers);
+    for (uint32_t i = 0; out && i < job->nstragglers && i < 5; i++) {
+        fputs(i ? ", " : "", out);
+        dft_ranks_put(out, job, job->stragglers[i]);
+        fprintf(out, " by %s", dft_text_ns(capacity, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
     }
-    puts(job->nstragglers > 5 ? " ..." : "");
+    if (out && job->nstragglers > 5)
+        fputs(" ...", out);
+    return dft_sentence_end(&sentence, out, "late", INDENT);
 }
 
 static int put_job(const struct dft_ranks_job *job)
 {
     char capacity[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks), *given = dft_filter_given(job->filter);
+    int rc;
 
     if (!clocks || !given) {
         free(clocks);
@@ -160,12 +169,11 @@ static int put_job(const struct dft_ranks_job *job)
                job->others);
     }
     if (job->clocks.kind != DFT_CLOCKS_ANCHORS || job->clocks.nhosts > 1 || job->clocks.without)
-        dft_text_wrapped(stdout, "clocks", 10, clocks);
+        dft_text_wrapped(stdout, "clocks", INDENT, clocks);
     free(clocks);
-    put_skew(job, "start     ", 0);
-    put_skew(job, "end       ", 1);
-    put_stragglers(job);
-    return 0;
+    rc = put_skew(job, 0);
+    rc = rc ? rc : put_skew(job, 1);
+    return rc ? rc : put_stragglers(job);
 }
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
