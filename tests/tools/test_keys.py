@@ -7,6 +7,7 @@ import io
 import json
 import re
 
+from pfw_files import Writer, write
 from tooltest import DFTMERGE, class_of, dftmerge, directory, dump, counts, main, make, run, summary
 
 
@@ -202,10 +203,16 @@ def directories_are_a_tree(where):
 
 
 def deep_and_many_directories(where):
-    """A path of 1,000 directories is one line."""
-    make(where, processes=1, many=2, long=2000)
-    text = dftmerge("summary", "--tree", where).out.decode()
+    """A path of 1,000 directories is one line, and one that no kernel takes ends none."""
+    make(where / "a", processes=1, many=2, long=2000)
+    text = dftmerge("summary", "--tree", where / "a").out.decode()
     assert "answered from" in text and len(lines_of_tree(text)) >= 1, text[:500]
+    writer = Writer("2.x")
+    for at, path in enumerate(("/" + "d/" * 30000 + "f", "/x/y")):
+        writer.call("POSIX", "read", 1000 * at, 10, file=path)
+    write(where / "b.pfw", writer.text())
+    text = dftmerge("summary", "--tree", "--no-index", where / "b.pfw").out.decode()
+    assert len(lines_of_tree(text)) >= 2, text[:500]
 
 
 def processes_have_names(where):

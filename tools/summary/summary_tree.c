@@ -13,6 +13,7 @@
 #include "summary/page.h"
 
 #define NODES_MAX 100000u /* what lies deeper counts for what is known above it */
+#define DEPTH_MAX 1024u   /* directories inside each other, likewise */
 #define LINES     40u
 #define NOBODY    UINT32_MAX
 #define SMALLEST  1000u /* a line of less than a thousandth is not shown */
@@ -280,8 +281,11 @@ int dft_summary_tree(struct dft_summary *summary)
     struct dft_page page = {.summary = summary};
     struct dft_answer answer;
     struct tree tree = {.answer = &answer};
-    int rc = dft_summary_ask(summary, &summary->query, NULL, 0, DFT_SUMMARY_LINES, &answer);
+    struct dft_query query = summary->query;
+    int rc;
 
+    query.depth = query.depth && query.depth < DEPTH_MAX ? query.depth : DEPTH_MAX;
+    rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, &answer);
     if (rc)
         return rc;
     tree.texts = dft_names_create(NULL);
