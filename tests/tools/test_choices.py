@@ -215,6 +215,21 @@ def titles_sort(where):
     assert "no such column" in dftmerge("summary", "--sort", "", where, expect=2).err
 
 
+def all_titles_sort(where):
+    """Whatever stands above a column at 200 columns is a word for --sort; then this column is marked."""
+    make(where, ranks=1, mounts=1)
+    for by in ("op,size", "file", "time", "process"):
+        text = dftmerge("summary", "--by", by, where, env={"COLUMNS": "200"}).out.decode()
+        lines = text.splitlines()
+        heads = [line for line in lines if re.search(r" time  ", line) and "calls" in line]
+        titles = [t.lstrip("*") for t in re.split(r"\s{2,}", heads[0].strip()) if t]
+        assert len(titles) > 8, heads
+        for title in titles:
+            shown = dftmerge("summary", "--by", by, "--sort", title, where, env={"COLUMNS": "200"}).out.decode()
+            assert re.search(rf"(^|\s)\*{re.escape(title)}(\s|$)", shown) or title == "in flight" and "*busy" in shown \
+                or title == "% of wall" and "*time" in shown or title == "calls/s" and "*calls" in shown, (by, title, shown)
+
+
 def time_goes_on(where):
     make(where, processes=2, slow=1, events=300)
     for by in ("time", "time,class", "name,time"):
@@ -239,4 +254,4 @@ def help_names_all(where):
 
 if __name__ == "__main__":
     main([rows_and_events_say_the_same, choices_go_together, rows_alone_answer_what_they_know, times_count_from_the_end,
-          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, titles_sort, time_goes_on, help_names_all])
+          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, titles_sort, all_titles_sort, time_goes_on, help_names_all])

@@ -327,7 +327,8 @@ const char *dft_column_name(enum dft_column column)
     return columns[column];
 }
 
-uint64_t dft_metrics_rate(const struct dft_metrics *metrics)
+/* Bytes a second of the time. A damaged row may have any number of them. */
+static uint64_t rate_of(const struct dft_metrics *metrics)
 {
     double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
 
@@ -347,6 +348,8 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
 {
     const struct dft_metrics *m = &group->metrics;
     int percentiles = answer->has_percentiles && m->samples && group->p50 != DFT_PERCENTILE_UNKNOWN;
+    /* calls that moved bytes: of a run that is kept as one event, all */
+    uint64_t moves = m->data + (m->count > m->samples ? m->count - m->samples : 0);
     const struct {
         int known;
         uint64_t value;
@@ -381,8 +384,8 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_SHARE] = {1, !answer->has_self    ? m->dur_sum
                                  : group->self_ns > 0 ? (uint64_t)group->self_ns
                                                       : 0},
-        [DFT_COLUMN_A_CALL] = {m->data != 0, m->data ? m->bytes / m->data : 0},
-        [DFT_COLUMN_RATE] = {m->bytes && m->dur_sum, dft_metrics_rate(m)},
+        [DFT_COLUMN_A_CALL] = {m->bytes && moves, moves ? (m->bytes + moves / 2) / moves : 0},
+        [DFT_COLUMN_RATE] = {m->bytes && m->dur_sum, m->dur_sum ? rate_of(m) : 0},
     };
 
     *value = (int64_t)values[column].value;

@@ -31,8 +31,6 @@ static inline int dft_column_is_swept(int column)
 {
     return column == DFT_COLUMN_UNION || column == DFT_COLUMN_IN_FLIGHT;
 }
-/* Bytes a second of the time. A damaged row may have any number of them. */
-uint64_t dft_metrics_rate(const struct dft_metrics *metrics);
 /* Returns 0: it means nothing here (null), 1: *value (only self_ns may be negative). */
 int dft_column_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_column column,
                      int64_t *value);

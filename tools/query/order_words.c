@@ -19,7 +19,8 @@ static const struct {
     {"min", DFT_COLUMN_TIME_MIN},  {"p50", DFT_COLUMN_P50},           {"p95", DFT_COLUMN_P95},
     {"p99", DFT_COLUMN_P99},       {"max", DFT_COLUMN_TIME_MAX},      {"bytes", DFT_COLUMN_BYTES},
     {"a call", DFT_COLUMN_A_CALL}, {"distinct", DFT_COLUMN_DISTINCT}, {"rate", DFT_COLUMN_RATE},
-    {"calls/s", DFT_COLUMN_COUNT}, {"first", DFT_COLUMN_FIRST},       {"last", DFT_COLUMN_LAST},
+    {"calls/s", DFT_COLUMN_COUNT}, {"% of wall", DFT_COLUMN_TIME},    {"first", DFT_COLUMN_FIRST},
+    {"last", DFT_COLUMN_LAST},
 };
 #define TITLES    (sizeof titles / sizeof *titles)
 #define WORDS_MAX (TITLES + 2u * DFT_COLUMNS + 3u * DFT_BY_COUNT)

@@ -9,6 +9,7 @@
 #include "base/nearest_word.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
 #include "summary/instances.h"
@@ -148,8 +149,11 @@ static int print_text(const struct dft_summary *summary, const struct dft_instan
         printf("Instances of regions");
         if (shown < instances->found)
             printf(" (%s of %s)", dft_text_count(a, shown), dft_text_count(b, instances->found));
-        puts(", with what their thread did; all I/O is that of all processes meanwhile");
+        putchar('\n');
         dft_grid_print(grid, stdout);
+        dft_text_wrapped(
+            stdout, "", 0,
+            "calls, I/O, bytes and wait are of the region's thread; all I/O is of all processes meanwhile");
     }
     dft_grid_destroy(grid);
     return rc;

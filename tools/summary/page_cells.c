@@ -49,20 +49,6 @@ static uint64_t ratio(double value)
     return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
 }
 
-/* Self time where it is known: so that a region and what is inside it do not count twice. */
-static uint64_t share_of(const struct dft_answer *answer, const struct dft_group *group)
-{
-    if (!answer->has_self)
-        return group->metrics.dur_sum;
-    return group->self_ns > 0 ? (uint64_t)group->self_ns : 0;
-}
-
-/* Calls that moved bytes: of a run that is kept as one event, all. */
-static uint64_t moves_of(const struct dft_metrics *m)
-{
-    return m->data + (m->count > m->samples ? m->count - m->samples : 0);
-}
-
 static int column_value(const struct dft_page_line *line, enum dft_column column, uint64_t *value)
 {
     return dft_column_value(line->answer, line->group, column, (int64_t *)value);
@@ -100,8 +86,7 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
         return answer->has_busy;
     case DFT_CELL_BAR:
     case DFT_CELL_SHARE:
-        *value = share_of(answer, group);
-        return table->share_ns != 0;
+        return column_value(line, DFT_COLUMN_SHARE, value) && table->share_ns;
     case DFT_CELL_WALL:
         *value = m->dur_sum;
         return table->wall_ns != 0;
@@ -109,8 +94,7 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
         *value = (uint64_t)group->self_ns;
         return answer->has_self && group->self_ns >= 0;
     case DFT_CELL_MEAN:
-        *value = m->samples ? m->dur_sum / m->samples : 0;
-        return m->samples != 0;
+        return column_value(line, DFT_COLUMN_MEAN, value);
     case DFT_CELL_P50:
         return column_value(line, DFT_COLUMN_P50, value);
     case DFT_CELL_P95:
@@ -120,14 +104,12 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
     case DFT_CELL_MAX:
         return column_value(line, DFT_COLUMN_TIME_MAX, value);
     case DFT_CELL_EACH:
-        *value = moves_of(m) ? (m->bytes + moves_of(m) / 2) / moves_of(m) : 0;
-        return m->bytes && moves_of(m);
+        return column_value(line, DFT_COLUMN_A_CALL, value);
     case DFT_CELL_DISTINCT:
         *value = group->distinct_bytes;
         return group->has_distinct != 0;
     case DFT_CELL_RATE:
-        *value = m->dur_sum ? dft_metrics_rate(m) : 0;
-        return m->bytes && m->dur_sum;
+        return column_value(line, DFT_COLUMN_RATE, value);
     case DFT_CELL_CALLS_RATE:
         *value = table->span_ns ? ratio((double)m->count * 1e9 / (double)table->span_ns + 0.5) : 0;
         return table->span_ns != 0;
