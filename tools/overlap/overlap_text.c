@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "overlap/overlap_output.h"
 #include "source/source_names.h"
 
@@ -18,27 +19,31 @@ struct line {
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-static void put_verdict(const struct dft_overlap *overlap)
+static const char *teams_word(const struct dft_overlap *overlap)
+{
+    int ranked = overlap->teams[0].rank >= 0;
+
+    return overlap->nteams == 1 ? ranked ? "rank" : "program" : ranked ? "ranks" : "programs";
+}
+
+static void say_verdict(FILE *out, const struct dft_overlap *overlap)
 {
     const struct dft_overlap_times *all = &overlap->all;
     const char *about = overlap->is_exact ? "" : "about ";
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
     if (!all->io_ns) {
-        puts("no I/O in this time");
+        fputs("no I/O in this time", out);
         return;
     }
-    printf("I/O %s%s: %s (%s) hidden behind compute, ", about, dft_text_ns(a, all->io_ns),
-           dft_text_ns(b, all->hidden_ns), dft_text_share(c, all->hidden_ns, all->io_ns));
-    printf("%s (%s) exposed", dft_text_ns(a, all->exposed_ns), dft_text_share(b, all->exposed_ns, all->io_ns));
-    printf(", which is %s of the time of %" PRIu32 " %s\n", dft_text_share(d, all->exposed_ns, all->wall_ns),
-           overlap->nteams,
-           overlap->nteams == 1         ? overlap->teams[0].rank < 0 ? "program" : "rank"
-           : overlap->teams[0].rank < 0 ? "programs"
-                                        : "ranks");
+    fprintf(out, "I/O %s%s: %s (%s) hidden behind compute, ", about, dft_text_ns(a, all->io_ns),
+            dft_text_ns(b, all->hidden_ns), dft_text_share(c, all->hidden_ns, all->io_ns));
+    fprintf(out, "%s (%s) exposed", dft_text_ns(a, all->exposed_ns), dft_text_share(b, all->exposed_ns, all->io_ns));
+    fprintf(out, ", which is %s of the time of %" PRIu32 " %s", dft_text_share(d, all->exposed_ns, all->wall_ns),
+            overlap->nteams, teams_word(overlap));
 }
 
-static void put_compute(const struct dft_overlap *overlap)
+static void say_compute(FILE *out, const struct dft_overlap *overlap)
 {
     const struct dft_overlap_times *all = &overlap->all;
     uint64_t data_ns = 0;
@@ -46,16 +51,42 @@ static void put_compute(const struct dft_overlap *overlap)
 
     for (uint32_t i = 0; i < overlap->nteams; i++)
         data_ns += overlap->teams[i].data_ns;
-    printf("compute %s%s (%s), idle %s (%s)", overlap->is_exact ? "" : "about ", dft_text_ns(a, all->compute_ns),
-           dft_text_share(b, all->compute_ns, all->wall_ns), dft_text_ns(c, all->idle_ns),
-           dft_text_share(d, all->idle_ns, all->wall_ns));
+    fprintf(out, "compute %s%s (%s), idle %s (%s)", overlap->is_exact ? "" : "about ", dft_text_ns(a, all->compute_ns),
+            dft_text_share(b, all->compute_ns, all->wall_ns), dft_text_ns(c, all->idle_ns),
+            dft_text_share(d, all->idle_ns, all->wall_ns));
     if (data_ns)
-        printf(", waiting for data %s (%s)", dft_text_ns(a, data_ns), dft_text_share(b, data_ns, all->wall_ns));
-    putchar('\n');
+        fprintf(out, ", waiting for data %s (%s)", dft_text_ns(a, data_ns), dft_text_share(b, data_ns, all->wall_ns));
+}
+
+static void say_doubts(FILE *out, const struct dft_overlap *overlap)
+{
     if (!overlap->has_compute)
-        puts("no region computes here: compute is the time outside I/O and waits; --compute names regions that do");
+        fputs("no region computes here: compute is the time outside I/O and waits; --compute names regions that do",
+              out);
     if (!overlap->is_exact)
-        puts("estimated from aggregates, in 64ths of their interval; events make it exact");
+        fprintf(out, "%sestimated from aggregates, in 64ths of their interval; events make it exact",
+                overlap->has_compute ? "" : "; ");
+}
+
+static int put_sentence(const struct dft_overlap *overlap, void (*say)(FILE *out, const struct dft_overlap *overlap))
+{
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+
+    if (out)
+        say(out, overlap);
+    return dft_sentence_end(&sentence, out, "", 0);
+}
+
+static int put_head(const struct dft_overlap *overlap)
+{
+    int rc = put_sentence(overlap, say_verdict);
+
+    if (!rc)
+        rc = put_sentence(overlap, say_compute);
+    if (!rc && (!overlap->has_compute || !overlap->is_exact))
+        rc = put_sentence(overlap, say_doubts);
+    return rc;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -86,8 +117,8 @@ static char *process_name(struct dft_source *source, uint32_t number, const char
 
     if (text.length)
         role = dft_text_escaped(text.bytes, text.length);
-    if (program && asprintf(&name, "%s %" PRIu32 "%s%s%s", program, process->process.pid, what, role ? " " : "",
-                            role ? role : "") < 0)
+    if (program && asprintf(&name, "%s%s%s %" PRIu32 "%s", role ? role : "", role ? ", " : "", program,
+                            process->process.pid, what) < 0)
         name = NULL;
     free(program);
     free(role);
@@ -224,12 +255,12 @@ int dft_overlap_text(const struct dft_overlap *overlap, struct dft_source *sourc
 
     if (!lines)
         return -ENOMEM;
-    put_verdict(overlap);
-    put_compute(overlap);
+    rc = put_head(overlap);
     count = make_lines(overlap, by, lines);
     if (!count)
         put_nothing(overlap, by);
-    rc = put_table(overlap, source, by, lines, count, top);
+    if (!rc)
+        rc = put_table(overlap, source, by, lines, count, top);
     if (!rc && by >= DFT_OVERLAP_BY_EPOCH && overlap->more_scopes)
         printf("%" PRIu64 " later epochs and steps are not looked at by themselves\n", overlap->more_scopes);
     free(lines);
