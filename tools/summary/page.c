@@ -77,6 +77,9 @@ static void print_title(const struct dft_page *page, const struct section *secti
     fprintf(out, "%s by %s", section->title, sort && strcmp(sort, "t_ns") != 0 ? sort : "time");
     if (section->top && section->top < answer->found && is_asked(page))
         fprintf(out, " (the first %s of %s)", dft_text_count(a, section->top), dft_text_count(b, answer->found));
+    if (section->query.classes && !(section->query.classes >> DFT_IO_STARTUP & 1) &&
+        page->classes[DFT_IO_STARTUP].count)
+        fputs(", without start-up", out);
     putchar('\n');
     dft_sentence_end(&text, out, "", 0);
 }
@@ -254,7 +257,7 @@ static int ask_page(struct dft_page *page, struct asked *asked)
         .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes}, .order = DFT_PAGE_FILES};
     if (ops) {
         asked->calls = &asked->sections[asked->count++];
-        add_section(page, asked->calls, page->classes[DFT_IO_STARTUP].count ? "Calls but those of start-up" : "Calls",
+        add_section(page, asked->calls, "Calls",
                     ops, classes, TOP_CALLS);
     }
     if (page->ops >> DFT_OP_REGION & 1) {
