@@ -104,7 +104,7 @@ def json_of_the_page(directory):
     equal((done.code, done.out), (3, b"1"), "code and output")
     true(b"Calls" in done.err and b" by time\n" in done.err, f"the page: {done.err.decode()}")
     page = json.loads((directory / "page.json").read_text())
-    true(page["processes"] >= 2 and page["groups"], "the page in JSON")
+    true(page["processes"] >= 2 and "findings" in page and page["calls"] and page["files"], "the page in JSON")
     done = dftrun(directory, "--quiet", "--json", "page.json", "cat", "in")
     equal((done.code, done.out, done.err), (0, b"1", b""), "--quiet")
     equal(json.loads((directory / "page.json").read_text())["processes"], 1, "the file is replaced")
