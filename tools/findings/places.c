@@ -201,8 +201,10 @@ static int take_file(struct looking *looking, const struct whole *whole)
     uint64_t dir = 0, pattern = 0, *bare;
     int rc;
 
-    if (whole->file == dft_name_id("//", 2)) /* files anywhere that were not told apart */
+    if (whole->file == dft_name_id("//", 2)) { /* files anywhere that were not told apart */
+        places->unknown_ns += whole->time_ns;
         return 0;
+    }
     rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, whole->file, &dir);
 
     if (!rc)

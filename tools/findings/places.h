@@ -56,6 +56,7 @@ struct dft_places {
 /* All empty: metadata costs too little to look at files one by one, or they are not to be asked for. */
 struct dft_file_places {
     struct dft_places dirs, patterns;
+    uint64_t unknown_ns; /* of files anywhere that aggregates do not tell apart */
     struct dft_asker *askers;
     size_t naskers, askers_capacity;
 };

@@ -326,6 +326,12 @@ int dft_rule_small_files(struct dft_rules *rules)
 
     if (rc <= 0)
         return rc;
+    if (rules->facts->places.unknown_ns >= rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE)) {
+        rc = dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_SMALL_FILES,
+                            "there are more files than aggregates tell apart (record events)");
+        if (rc)
+            return rc;
+    }
     n = sort_patterns(rules, &sorted, &time_ns);
     rc = n < 0 ? -ENOMEM : 0;
 
