@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-/* Writes a text, and a newline. The first line follows a title, the others are as far to the right. A
- * title has `indent` columns with the blanks behind it, or more. Words are never cut: what is longer than a line
- * stands in a line of its own. */
+/* Writes a text, and a newline. The first line follows a title, the others are as far to the
+ * right. A title has `indent` columns with the blanks behind it, or more. Words are never cut:
+ * what is longer than a line stands in a line of its own. */
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
 
 /* A sentence that is written piece by piece; dft_sentence_end prints it wrapped, and frees it. */

@@ -176,8 +176,8 @@ static void comparison_fini(struct dft_comparison *comparison)
     free(comparison->failures);
 }
 
-/* Closes all runs, and says what is to be said of each. Returns the exit code. All share the lists of the
- * filter, which `options` has. */
+/* Closes all runs, and says what is to be said of each. Returns the exit code. All share the
+ * lists of the filter, which `options` has. */
 static int close_runs(struct dft_comparison *comparison, struct dft_options *options, int code)
 {
     int bad = 0;

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Two runs side by side: what differs, by how much, and whether that is more than each run differs
- * within itself, or than repetitions of a run differ among themselves.
+/* Two runs side by side: what differs, by how much, and whether that is more than each run
+ * differs within itself, or than repetitions of a run differ among themselves.
  *
- * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one
- * slice of time. A table of the comparison gathers them under its own keys (calls, regions,
+ * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in
+ * one slice of time. A table of the comparison gathers them under its own keys (calls, regions,
  * patterns of files, groups of ranks); each line of it is an item with the groups, its cells, of
  * both runs. From the cells come the sums, the percentiles (of merged histograms) and the spread.
  *
  * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost
  * events. Time is judged by its cost, the time of a call: once for every process where both runs
  * have at least DFT_UNITS_MIN that make the call, else for every process and slice of time. A
- * difference is beyond the spread when the costs of B lie so much higher (or lower) among those of
- * A that chance alone, if both were drawn from one pot, would do it less than once in a thousand
- * times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number of calls
- * alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side it
- * cannot be told. Percentiles are judged in the same way, by those of the units. What a whole run
- * has in common, a busy file system or another machine, is not told apart from a change of the
- * program.
+ * difference is beyond the spread when the costs of B lie so much higher (or lower) among those
+ * of A that chance alone, if both were drawn from one pot, would do it less than once in a
+ * thousand times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number
+ * of calls alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a
+ * side it cannot be told. Percentiles are judged in the same way, by those of the units. What a
+ * whole run has in common, a busy file system or another machine, is not told apart from a change
+ * of the program.
  *
- * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its runs, and the
- * ranges of the runs are the yardstick (repeated.h), for counts and bytes too: what runs do within
- * themselves decides nothing. The cells of an item are those of one run a side, the one with the median
- * time in I/O. They are what says which process stands out, and which ranks do alike.
+ * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its
+ * runs, and the ranges of the runs are the yardstick (repeated.h), for counts and bytes too: what
+ * runs do within themselves decides nothing. The cells of an item are those of one run a side,
+ * the one with the median time in I/O. They are what says which process stands out, and which
+ * ranks do alike.
  *
  * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
- * run is also looked at by itself, where there are several. The process stands out where its calls
- * cost more than DFT_ALONE_TIMES what they cost in any process of the other run. The change is
- * beyond the spread when DFT_UNITS_MIN slices of the process's time at least each cost more than
- * any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be told;
- * the change is never within the spread.
+ * run is also looked at by itself, where there are several. The process stands out where its
+ * calls cost more than DFT_ALONE_TIMES what they cost in any process of the other run. The change
+ * is beyond the spread when DFT_UNITS_MIN slices of the process's time at least each cost more
+ * than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be
+ * told; the change is never within the spread.
  *
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
  * does not know which calls were made on which files, nor what was done in a slice of its time.
@@ -36,8 +37,8 @@
  * knows (percentiles of files) is unknown, never new or gone.
  *
  * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is
- * within the spread, whatever the tests say. With many calls a test finds any difference, even that
- * of two clocks; and it reads "0.0 %". */
+ * within the spread, whatever the tests say. With many calls a test finds any difference, even
+ * that of two clocks; and it reads "0.0 %". */
 #ifndef DFT_COMPARE_H
 #define DFT_COMPARE_H
 
@@ -142,8 +143,8 @@ struct dft_compared_run {
     uint8_t side;
     uint32_t number; /* from 1, as given */
     uint64_t io_ns;  /* of several runs */
-    /* Patterns that are in another directory than those of runs[0]: id -> (id in runs[0], bytes of the
-     * directory to leave out) */
+    /* Patterns that are in another directory than those of runs[0]: id -> (id in runs[0], bytes
+     * of the directory to leave out) */
     struct dft_group_map moved; /* key.file */
     struct dft_moved {
         uint64_t file;
@@ -189,8 +190,9 @@ struct dft_comparison {
     uint32_t nfailures;
 };
 
-/* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given; `parts`: the paths
- * of a side are one run. Returns 0, 1 after it was said on stderr, or -ENOMEM. Collective, as all of these. */
+/* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given;
+ * `parts`: the paths of a side are one run. Returns 0, 1 after it was said on stderr, or -ENOMEM.
+ * Collective, as all of these. */
 int dft_compared_open(struct dft_comparison *comparison, const struct dft_options sides[2], int parts);
 /* Puts the run with the median time in I/O of each side first. Returns 0 or -ENOMEM. */
 int dft_compared_order(struct dft_comparison *comparison);
@@ -226,14 +228,15 @@ int dft_compare_fail(struct dft_comparison *comparison);
 /* The answer that a table is made of. */
 const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table);
 
-/* compare_spread.c: the numbers of an item in one run, by its cells there; and its changes, once those in all
- * runs are known. `scratch` is made by the first call. */
+/* compare_spread.c: the numbers of an item in one run, by its cells there; and its changes, once
+ * those in all runs are known. `scratch` is made by the first call. */
 struct dft_spread_scratch;
 int dft_compare_measure(const struct dft_cell *cells, uint32_t count, struct dft_measured_item *measured,
                         struct dft_spread_scratch **scratch);
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
                      const struct dft_measured_item *measured, struct dft_spread_scratch **scratch);
-/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians, ranges, verdicts. */
+/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians,
+ * ranges, verdicts. */
 void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
                           const struct dft_measured_item *measured);
 void dft_spread_free(struct dft_spread_scratch *scratch);

@@ -55,8 +55,8 @@ static uint32_t slices_beyond(const struct dft_cell *cells, uint32_t count, doub
     return beyond;
 }
 
-/* Since when the process stands out: its first slice that costs more than `limit`; and what its calls cost
- * behind that one, of which a part may be as usual. */
+/* Since when the process stands out: its first slice that costs more than `limit`; and what its
+ * calls cost behind that one, of which a part may be as usual. */
 static void find_since(const struct dft_cell *cells, uint32_t count, double limit, struct dft_alone *alone)
 {
     struct cost cost, since = {0}, rest = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison asks each run: calls, patterns of files and ranks; of the runs in the middle of each
- * side by process and slice of time. */
+/* What a comparison asks each run: calls, patterns of files and ranks; of the runs in the middle
+ * of each side by process and slice of time. */
 #include "compare/compare.h"
 #include "mpi/comm.h"
 #include "source/source_notes.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which patterns of the first run and of another one mean the same files although they lie in different
- * directories.
+/* Which patterns of the first run and of another one mean the same files although they lie in
+ * different directories.
  *
  * Patterns that both runs have are the same. For the others, a directory of A and one of B are
- * taken for each other when below them the most patterns are the same: every pair of patterns with
- * the same last part votes for the pair of directories that is left when the parts at their ends
- * that agree are taken away. Then the patterns below are, and it goes on with the rest, until
- * nobody votes. */
+ * taken for each other when below them the most patterns are the same: every pair of patterns
+ * with the same last part votes for the pair of directories that is left when the parts at their
+ * ends that agree are taken away. Then the patterns below are, and it goes on with the rest,
+ * until nobody votes. */
 #include "compare/compare.h"
 #include "base/names.h"
 #include "base/array.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what several repetitions say about an item: medians, ranges, and whether sides differ by more than
- * repetitions do. */
+/* Owns what several repetitions say about an item: medians, ranges, and whether sides differ by
+ * more than repetitions do. */
 #include "compare/compare.h"
 
 /* A number of all runs of a side that know it. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of both sides: which paths are repetitions and which are parts of one run; opening them; the
- * repetition in the middle of each side.
+/* The runs of both sides: which paths are repetitions and which are parts of one run; opening
+ * them; the repetition in the middle of each side.
  *
- * Each path of a side is a repetition. But paths are parts of one run where they hold processes of the
- * same run (the same identity, or none) that lived at the same time: such as the directories of several
- * nodes, or single files. */
+ * Each path of a side is a repetition. But paths are parts of one run where they hold processes
+ * of the same run (the same identity, or none) that lived at the same time: such as the
+ * directories of several nodes, or single files. */
 #include "compare/compare.h"
 
 #include <errno.h>

@@ -65,8 +65,8 @@ const char *dft_change_percent(char *capacity, const struct dft_change *change)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* One unit for all numbers of a kind: so large that the largest of them still has a digit or two behind the
- * point, and four before it at most. */
+/* One unit for all numbers of a kind: so large that the largest of them still has a digit or two
+ * behind the point, and four before it at most. */
 struct unit {
     const char *name;
     double size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Repetitions: is a difference between two sides larger than what the repetitions of one side differ
- * among themselves? */
+/* Repetitions: is a difference between two sides larger than what the repetitions of one side
+ * differ among themselves? */
 #ifndef DFT_REPEATED_H
 #define DFT_REPEATED_H
 
@@ -19,19 +19,19 @@ enum dft_repeated_sure { DFT_REPEATED_LOW, DFT_REPEATED_MEDIUM, DFT_REPEATED_HIG
 /* Sorts the values. */
 struct dft_repeated dft_repeated_of(uint64_t *values, uint32_t n);
 
-/* Is b higher (1) or lower (-1) than a by more than repetitions differ; not (0); or is it unknown (2), as
- * neither side has two? It is so where the ranges do not meet, and the medians lie further apart than the
- * wider range is wide.
+/* Is b higher (1) or lower (-1) than a by more than repetitions differ; not (0); or is it unknown
+ * (2), as neither side has two? It is so where the ranges do not meet, and the medians lie
+ * further apart than the wider range is wide.
  *
- * HOW SURE. `chance` is how often ranges of as many values lie apart by chance alone: 2 of all ways to
- * divide them. `margin` is the distance of the medians through the wider range.
+ * HOW SURE. `chance` is how often ranges of as many values lie apart by chance alone: 2 of all
+ * ways to divide them. `margin` is the distance of the medians through the wider range.
  *
  *   high     three on each side at least and a margin of 5; or a chance below 1 % (five on each side)
  *   medium   three on each side at least; or two and a margin of 5
  *   low      all else: one on a side, or two that nearly touch the others
  *
- * Where it is not so, the answer is surer the more repetitions there are: what would be larger than their
- * range would have shown. */
+ * Where it is not so, the answer is surer the more repetitions there are: what would be larger
+ * than their range would have shown. */
 int dft_repeated_judge(const struct dft_repeated *a, const struct dft_repeated *b, enum dft_repeated_sure *sure);
 
 /* How often ranges of n and m values lie apart by chance, in per cent. */

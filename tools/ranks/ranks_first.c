@@ -5,11 +5,11 @@
  *   latency   time in reads and writes beyond `beyond` times the usual for as many calls of their sizes
  *   metadata  the same of metadata calls
  *   bytes     bytes moved beyond twice those of the median rank in the same bucket
- * `beyond` is twice what the quieter quarter of the job's buckets takes against the usual, so that
- * ordinary scatter is none. Of five buckets in a row the middle value stands: one or two that stick
- * out are a hiccup, no cause. Before its first bucket a rank has lost nothing. Ranks that lose less
- * than a tenth of what the worst does take no part. The floor is 2 % of a bucket's length (1 MiB),
- * and a fifth of what the worst rank loses in a bucket of its bad time. */
+ * `beyond` is twice what the quieter quarter of the job's buckets takes against the usual, so
+ * that ordinary scatter is none. Of five buckets in a row the middle value stands: one or two
+ * that stick out are a hiccup, no cause. Before its first bucket a rank has lost nothing. Ranks
+ * that lose less than a tenth of what the worst does take no part. The floor is 2 % of a bucket's
+ * length (1 MiB), and a fifth of what the worst rank loses in a bucket of its bad time. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,10 +50,10 @@ static int kind_of(enum dft_ranks_measure measure)
     return measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA;
 }
 
-/* The 25th percentile, over all buckets with calls, of what they took against the usual, weighted by
- * what is usual: a slow rank fills many buckets with few calls, when the others have long ended. The
- * quieter part of the job is the measure: when one rank has drawn all others with it, most of the
- * job is slow. */
+/* The 25th percentile, over all buckets with calls, of what they took against the usual, weighted
+ * by what is usual: a slow rank fills many buckets with few calls, when the others have long
+ * ended. The quieter part of the job is the measure: when one rank has drawn all others with it,
+ * most of the job is slow. */
 static double quiet_ratio(const struct dft_ranks_job *job, int kind)
 {
     double bins[RATIO_BINS] = {0}, all = 0, sum;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: the first lines of the text: which rank, since when, in what and what it costs; the
- * evidence; how sure that is. */
+/* dftmerge ranks: the first lines of the text: which rank, since when, in what and what it costs;
+ * the evidence; how sure that is. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static uint64_t spike_of(const struct dft_measured *measured)
 
 /* --- somebody --------------------------------------------------------------------------------- */
 
-/* "since +2.17 s", or "from +15.0 s to +35.0 s". A lag is against the others: where these were slow later,
- * its end is none. */
+/* "since +2.17 s", or "from +15.0 s to +35.0 s". A lag is against the others: where these were
+ * slow later, its end is none. */
 static void put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
     const struct dft_lag *lag = &job->ranks[measured->cause.suspects->rank].lag;
@@ -191,8 +191,8 @@ static void put_against_median(FILE *out, const struct dft_ranks_job *job, uint3
     fprintf(out, " the median of %s", dft_text_ns(capacity, job->median_io_ns));
 }
 
-/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody
- * either. */
+/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not
+ * nobody either. */
 static int put_slow_all_in_all(const struct dft_ranks_job *job)
 {
     struct dft_sentence sentence;

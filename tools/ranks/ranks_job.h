@@ -173,8 +173,9 @@ int dft_ranks_first(struct dft_ranks_job *job);   /* measured, headline */
 int dft_ranks_where(struct dft_ranks_job *job);   /* call and directory of first suspects */
 int dft_ranks_sampled(struct dft_ranks_job *job); /* sampled */
 int dft_ranks_regions(struct dft_ranks_job *job); /* moments, of all suspects */
-/* Finds the regions of suspects of telemetry in the traces of job->source, by rank and by the time of
- * the rank's own clock: moments, in the order of suspects. Nothing else of the job is needed. */
+/* Finds the regions of suspects of telemetry in the traces of job->source, by rank and by the
+ * time of the rank's own clock: moments, in the order of suspects. Nothing else of the job is
+ * needed. */
 int dft_ranks_phases(struct dft_ranks_job *job, const struct dft_first_cause *cause);
 void dft_ranks_fini(struct dft_ranks_job *job);
 
@@ -191,7 +192,8 @@ const char *dft_ranks_sampled_name(enum dft_ranks_sampled_measure measure);
 uint64_t dft_ranks_region(const struct dft_ranks_job *job, const struct dft_suspect *suspect);
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
-/* ranks_headline.c: the first lines: who, since when, in what, what it costs; the evidence; how sure. */
+/* ranks_headline.c: the first lines: who, since when, in what, what it costs; the evidence; how
+ * sure. */
 int dft_ranks_headline(const struct dft_ranks_job *job);
 void dft_ranks_put_clock(FILE *out, uint64_t ns); /* "13:27:07 UTC" */
 /* "rank 17", or "pid 1234" where no process says its rank; and its host, in parentheses. */

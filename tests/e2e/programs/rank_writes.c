@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job of ranks, each a child that says its rank by DFTRACER_RANK, and writes rounds of records into a file of its own.
+/* A job of ranks, each a child that says its rank by DFTRACER_RANK, and writes rounds of records
+ * into a file of its own.
  *   rank_writes DIR RANKS ROUNDS SLOW      SLOW: the rank that keeps SLOW_AT; -1: none */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library behind ours whose write() takes SLOW_MS milliseconds longer from SLOW_AT seconds on: what a slow file
- * system, or a throttled rank, looks like. */
+/* A library behind ours whose write() takes SLOW_MS milliseconds longer from SLOW_AT seconds on:
+ * what a slow file system, or a throttled rank, looks like. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>

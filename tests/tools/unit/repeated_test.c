@@ -105,7 +105,8 @@ static void laws(void)
         }
         if (a.n % 2 && b.n % 2) /* the middle of two may fall between numbers */
             wrong += judge(&larger[0], &larger[1], &other) != judged || other != sure;
-        /* A repetition like the one in the middle, and all of them once more, never make it less sure. */
+        /* A repetition like the one in the middle, and all of them once more, never make it less
+         * sure. */
         more.of[more.n++] = repeated(&a).median;
         memcpy(twice.of + twice.n, a.of, a.n * sizeof *a.of);
         twice.n *= 2;
