@@ -192,6 +192,19 @@ def what_nothing_can_pass_is_said(where):
     assert "no process has recorded its mount points" in dftmerge("summary", "--mount", "/data", where).err
 
 
+def words_are_near(where):
+    """Whatever word is wrong, the nearest known one is named."""
+    make(where)
+    for arguments, said in ((["sumary", where], "'summary'"), (["summary", "--sotr", "time", where], "--sort"), (["summary", "--by", "fiel", where], "file"),
+                            (["summary", "--sort", "bytse", where], "bytes"), (["summary", "--class", "wirte", where], "write"),
+                            (["compare", "--sort", "byets", where, where], "bytes"), (["compare", "--metric", "TMIE", where, where], "time"),
+                            (["export", "--format", "perfeto", "-o", "-", where], "perfetto"), (["timeline", "--by", "rnak", where], "rank"),
+                            (["top", "--by", "flie", where], "file"), (["dump", "--form", "1", where], "--from"), (["ps", "--stakcs", where], "--stacks")):
+        done = dftmerge(*arguments, expect=2)
+        assert f"Did you mean {said}?" in done.err and done.out == b"", (arguments, done)
+    assert "--last says by itself" in dftmerge("export", "--format", "csv", "-o", "-", "--last", "1", "--until", "3", where, expect=2).err
+
+
 def titles_sort(where):
     """What stands above a column names it, in any case, as far as it is plain; the column is marked, and shown on a narrow terminal."""
     make(where)
@@ -254,4 +267,4 @@ def help_names_all(where):
 
 if __name__ == "__main__":
     main([rows_and_events_say_the_same, choices_go_together, rows_alone_answer_what_they_know, times_count_from_the_end,
-          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, titles_sort, all_titles_sort, time_goes_on, help_names_all])
+          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, words_are_near, titles_sort, all_titles_sort, time_goes_on, help_names_all])

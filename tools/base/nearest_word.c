@@ -2,6 +2,7 @@
 /* Finds the nearest word by edit distance. */
 #include "base/nearest_word.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define LETTERS 32u /* longer words are like no other */
@@ -9,6 +10,11 @@
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static int same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* Two neighbours that have changed places count as one letter. */
@@ -22,8 +28,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 rows[i][j] = i + j;
                 continue;
             }
-            rows[i][j] = least(least(rows[i - 1][j], rows[i][j - 1]) + 1, rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            rows[i][j] =
+                least(least(rows[i - 1][j], rows[i][j - 1]) + 1, rows[i - 1][j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 rows[i][j] = least(rows[i][j], rows[i - 2][j - 2] + 1);
         }
     return rows[n][m];
@@ -46,4 +53,12 @@ const char *dft_nearest_word(const char *word, size_t length, const char *const 
         }
     }
     return best;
+}
+
+void dft_say_nearest(const char *word, const char *const *words, size_t count)
+{
+    const char *nearest = dft_nearest_word(word, strlen(word), words, count);
+
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
 }

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "mpi/comm.h"
 
+#include "base/nearest_word.h"
 #include "base/pattern.h"
 #include "source/source_notes.h"
 #include "base/names.h"
@@ -24,16 +26,22 @@ struct asked {
 /* `text` NULL: time. */
 static int parse_measure(enum dft_measure *measure, const char *option, const char *text)
 {
+    const char *words[DFT_MEASURES];
+
     *measure = DFT_MEASURE_TIME;
     if (!text)
         return 0;
     for (int m = 0; m < DFT_MEASURES; m++)
-        if (!strcmp(text, dft_measure_word((enum dft_measure)m)) ||
-            !strcmp(text, dft_measure_name((enum dft_measure)m))) {
+        if (!strcasecmp(text, dft_measure_word((enum dft_measure)m)) ||
+            !strcasecmp(text, dft_measure_name((enum dft_measure)m))) {
             *measure = (enum dft_measure)m;
             return 0;
         }
-    fprintf(stderr, "dftmerge compare: --%s %s: there are time, bytes, count, p50, p95 and p99\n", option, text);
+    for (int m = 0; m < DFT_MEASURES; m++)
+        words[m] = dft_measure_word((enum dft_measure)m);
+    fprintf(stderr, "dftmerge compare: --%s %s: no such measure.", option, text);
+    dft_say_nearest(text, words, DFT_MEASURES);
+    fputs(" There are time, bytes, count, p50, p95 and p99\n", stderr);
     return -EINVAL;
 }
 

@@ -13,6 +13,7 @@
 #include "export/export_perfflow.h"
 #include "export/export_pfw.h"
 #include "format/ops.h"
+#include "base/nearest_word.h"
 #include "base/outfile.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
@@ -32,10 +33,16 @@ static const struct dft_exporter *find(const char *name)
 
 static void say_formats(const char *name)
 {
-    fprintf(stderr,
-            name ? "dftmerge: export cannot write '%s'. Formats:" : "dftmerge: export needs --format FORMAT:", name);
+    const char *names[EXPORTERS];
+
     for (size_t i = 0; i < EXPORTERS; i++)
-        fprintf(stderr, " %s", exporters[i]->name);
+        names[i] = exporters[i]->name;
+    fprintf(stderr, name ? "dftmerge: export cannot write '%s'." : "dftmerge: export needs --format FORMAT.", name);
+    if (name)
+        dft_say_nearest(name, names, EXPORTERS);
+    fputs(" Formats:", stderr);
+    for (size_t i = 0; i < EXPORTERS; i++)
+        fprintf(stderr, " %s", names[i]);
     fputs("\nFor example: dftmerge export --format perfetto -o trace.json traces/\n", stderr);
 }
 
@@ -125,7 +132,9 @@ static const struct dft_exporter *understand(struct asked *asked, struct dft_fil
         fprintf(stderr, "dftmerge: export: --%s takes seconds, not '%s'\n", until == asked->to ? "to" : "until", until);
     } else {
         filter->values[DFT_FILTER_TO].count = until != NULL;
-        return exporter;
+        if (!dft_filter_contradiction(filter))
+            return exporter;
+        fprintf(stderr, "dftmerge: export: %s\n", dft_filter_contradiction(filter));
     }
     return NULL;
 }

@@ -40,14 +40,9 @@ static size_t words_of(enum dft_filter_option option, const char *words[WORDS_MA
 
 static int say_words(enum dft_filter_option option, const char *word, const char *const *words, size_t count, char *why)
 {
-    char upper[32], *at = why;
-    size_t n = strlen(word) < sizeof upper - 1 ? strlen(word) : sizeof upper - 1;
-    const char *nearest;
+    const char *nearest = dft_nearest_word(word, strlen(word), words, count);
+    char *at = why;
 
-    for (size_t i = 0; i < n; i++)
-        upper[i] = option == DFT_FILTER_OP || option == DFT_FILTER_ERRNO ? (char)toupper((unsigned char)word[i])
-                                                                         : (char)tolower((unsigned char)word[i]);
-    nearest = dft_nearest_word(upper, n, words, count);
     at += snprintf(at, DFT_FILTER_WHY, "there is no %s '%.40s'.",
                    option == DFT_FILTER_ERRNO ? "error" : dft_filter_name(option), word);
     if (nearest)

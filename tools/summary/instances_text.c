@@ -46,14 +46,12 @@ static int column_of(const char *word)
 
 int dft_summary_instances_check(const struct dft_summary *summary)
 {
-    const char *sort = summary->options->sort, *nearest;
+    const char *sort = summary->options->sort;
 
     if (!sort || column_of(sort) >= 0)
         return 0;
-    nearest = dft_nearest_word(sort, strlen(sort), titles, COLUMNS);
     fprintf(stderr, "dftmerge summary: --sort %s: no such column, or several begin so.", sort);
-    if (nearest)
-        fprintf(stderr, " Did you mean %s?", nearest);
+    dft_say_nearest(sort, titles, COLUMNS);
     fputs(" Instances have", stderr);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(stderr, "%s %s", i ? "," : "", titles[i]);

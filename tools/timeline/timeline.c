@@ -54,15 +54,11 @@ static int deny(const char *option, const char *value, const char *why)
 /* Finds a word among `count`. Returns its position, or -EINVAL. */
 static int find_word(const char *option, const char *word, const char *const *words, unsigned count)
 {
-    const char *nearest;
-
     for (unsigned i = 0; i < count; i++)
         if (!strcmp(words[i], word))
             return (int)i;
-    nearest = dft_nearest_word(word, strlen(word), words, count);
     fprintf(stderr, "dftmerge timeline: --%s %s: there is no such word.", option, word);
-    if (nearest)
-        fprintf(stderr, " Did you mean %s?", nearest);
+    dft_say_nearest(word, words, count);
     fputs(" There are", stderr);
     for (unsigned i = 0; i < count; i++)
         fprintf(stderr, "%s %s", i ? "," : "", words[i]);

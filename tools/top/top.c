@@ -267,12 +267,9 @@ static int find_word(const char *const *words, int count, const char *word)
 
 static int wrong_word(const char *option, const char *word, const char *const *words, int count)
 {
-    const char *nearest = dft_nearest_word(word, strlen(word), words, (size_t)count);
-
     fprintf(stderr, "dftmerge top: --%s %s: there is no such %s.", option, word,
             strcmp(option, "by") ? "column" : "grouping");
-    if (nearest)
-        fprintf(stderr, " Did you mean %s?", nearest);
+    dft_say_nearest(word, words, (size_t)count);
     fputs(" These are:", stderr);
     for (int i = 0; i < count; i++)
         fprintf(stderr, " %s", words[i]);

@@ -97,8 +97,9 @@ static void words_that_are_meant(void)
     static const char *const words[] = {"mount", NULL, "host", "errno", "a", "access"};
     static const struct {
         const char *word, *meant;
-    } cases[] = {{"mout", "mount"},   {"mount", "mount"}, {"hst", "host"}, {"errn", "errno"}, {"error", NULL},
-                 {"acces", "access"}, {"b", NULL},        {"", NULL},      {"xyz", NULL},     {"hostname", NULL}};
+    } cases[] = {{"mout", "mount"},   {"mount", "mount"}, {"hst", "host"},     {"errn", "errno"}, {"error", NULL},
+                 {"acces", "access"}, {"b", NULL},        {"", NULL},          {"xyz", NULL},     {"hostname", NULL},
+                 {"hots", "host"},    {"HSOT", "host"},   {"acecss", "access"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *found = dft_nearest_word(cases[i].word, strlen(cases[i].word), words, 6);
