@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-from tracing import (DFTMERGE, LIBRARY, SECONDS, Skip, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
+from tracing import (BUILD, DFTMERGE, LIBRARY, SECONDS, Skip, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
                      true)
 
 tests = Tests()
@@ -134,12 +134,22 @@ def too_few_to_matter(directory):
     not_found(planted(directory, "out/data", 1000, 2048, "between", SLOW_US=50), "no-collective")
 
 
-def of_mpi(directory, *arguments, weave=True):
+@tests.case
+def more_ranks_than_are_looked_at(directory):
+    """Ranks with less time are left out of the facts: that does not make the others slow."""
+    make = BUILD / "bin" / "make_ranks"
+    if not make.exists():
+        raise Skip("make_ranks is not built")
+    run_checked([make, directory / "traces", "ranks=3000", "seconds=4", "rate=20", "keep=0"])
+    not_found(findings(directory), "straggler", "imbalance", "contention")
+
+
+def of_mpi(directory, *arguments, weave=True, **launcher):
     need("mpirun", "mpicc")
     done = run(["mpicc", "-O1", "-o", "program", HERE / "programs/mpi_data.c"], cwd=directory)
     if done.code:
         raise Skip(f"mpicc cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
-    home = {"HOME": directory, "OMPI_MCA_btl": "self,vader"}
+    home = {"HOME": directory, "OMPI_MCA_btl": "self,vader", **launcher}
     if run([*MPIRUN, "true"], cwd=directory, env=environment(**home)).code:
         raise Skip("mpirun does not work here")
     settings = {k: v for k, v in tracing(directory / "traces/t", **({"WEAVE": "mpiio"} if weave else {})).items()
@@ -151,7 +161,7 @@ def of_mpi(directory, *arguments, weave=True):
 
 @tests.case
 def one_rank_moves_all(directory):
-    found = of_mpi(directory, "data", 4, 8 << 20, "collective")
+    found = of_mpi(directory, "data", 4, 8 << 20, 0, "collective")
     finding = found["aggregators"]
     equal((finding["title"], finding["bytes"]), (f"1 rank moves the data of {RANKS}", RANKS * 4 * (8 << 20)), "what is moved")
     true("128 MiB moved by rank 0 (1 aggregator for 4 ranks)" in finding["evidence"], finding["evidence"])
@@ -160,15 +170,26 @@ def one_rank_moves_all(directory):
 
 
 @tests.case
+def ranks_that_wait_in_collective_calls(directory):
+    """All ranks move data, and one comes late each time."""
+    found = of_mpi(directory, "data", 8, 1 << 20, 100000, "collective", OMPI_MCA_io_ompio_num_aggregators=RANKS)
+    finding = found["collective"]
+    equal((finding["title"], finding["bytes"]), ("collective I/O waits", RANKS * 8 << 20), "what is moved")
+    true(finding["cost_ns"] >= 3 * 7 * 50_000_000, f"what three ranks wait: {finding}")
+    true(re.search(r"rank [123] is in MPI_File_write_at_all for", finding["evidence"]), finding["evidence"])
+    not_found(found, "aggregators")
+
+
+@tests.case
 def every_rank_moves_its_own(directory):
-    found = of_mpi(directory, "data", 4, 8 << 20, "independent")
+    found = of_mpi(directory, "data", 4, 8 << 20, 20000, "independent")
     not_found(found, "aggregators", "collective", "no-collective")
 
 
 @tests.case
 def what_every_job_is_told(directory):
     """Shared files and those of one rank, collective and independent calls, and who moves the data."""
-    of_mpi(directory, "data", 4, 1 << 20, "collective")
+    of_mpi(directory, "data", 4, 1 << 20, 0, "collective")
     note = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)["findings_notes"]
     true(re.search(r"files that ranks read or write: [1-9]\d* shared, [\d,]+ of one rank alone; "
                    r"MPI-IO: 16 collective calls, [\d.]+ .?s; 0 independent ones, 0 ns; "
@@ -180,7 +201,7 @@ def what_every_job_is_told(directory):
 
 @tests.case
 def what_is_not_woven_is_not_looked_for(directory):
-    of_mpi(directory, "data", 4, 1 << 20, "independent", weave=False)
+    of_mpi(directory, "data", 4, 1 << 20, 0, "independent", weave=False)
     done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])
     page = json.loads(done.out)
     true({"aggregators", "collective"} <= set(page["findings_not_looked_for"]), page["findings_not_looked_for"])
