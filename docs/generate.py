@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the parts of docs/ that are made from something else: the table of variables.md and the members of json.md.
+"""Makes the parts of docs/ that are made from something else: the tables of variables.md and findings.md, and the
+members of json.md.
 
     docs/generate.py            writes them anew
     docs/generate.py --check    exit code 1, and the name of the page, where one is stale
@@ -56,6 +57,33 @@ def variables():
     return lines
 
 
+# --- findings -----------------------------------------------------------------------------------------------------------
+
+UNITS = {"BYTES": [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)], "NS": [("ns", 1), ("us", 10**3), ("ms", 10**6), ("s", 10**9)],
+         "COUNT": [("", 1)], "SHARE": [("%", 10)], "TIMES": [("", 1000)]}
+
+
+def show_limit(unit, value):
+    """In the largest unit that needs no fraction, as `dftmerge findings --list` has it."""
+    word, factor = next((u for u in reversed(UNITS[unit]) if value % u[1] == 0), UNITS[unit][0])
+    return f"{value / factor:g} {word}".strip()
+
+
+def findings():
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / "tools" / "findings" / "findings.def").read_text(), flags=re.DOTALL)
+    quoted = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
+    kind = re.compile(r"DFT_FINDING\(\s*(\w+),\s*" + quoted + r",\s*" + quoted + r"\)")
+    limit = re.compile(r"DFT_LIMIT\(\s*(\w+),\s*\w+,\s*" + quoted + r",\s*(\w+),\s*(\d+),\s*" + quoted + r"\)")
+    limits = limit.findall(text)
+    assert len(kind.findall(text)) == text.count("DFT_FINDING(") and len(limits) == text.count("DFT_LIMIT("), "a row of findings.def cannot be read"
+    lines = ["| kind or limit | value | advice, or why the limit is so |", "| --- | --- | --- |"]
+    for code, name, advice in kind.findall(text):
+        lines.append(f"| **{strings(name)}** | | {strings(advice)} |")
+        lines += [f"| `{strings(name)}.{strings(own)}` | {show_limit(unit, int(value))} | {strings(reason)} |"
+                  for of, own, unit, value, reason in limits if of == code]
+    return lines
+
+
 # --- members of JSON ----------------------------------------------------------------------------------------------------
 
 
@@ -99,7 +127,7 @@ def json_members():
 
 # --- pages --------------------------------------------------------------------------------------------------------------
 
-MADE = {"variables.md": variables, "json.md": json_members}
+MADE = {"variables.md": variables, "json.md": json_members, "findings.md": findings}
 
 
 def made_anew(name):

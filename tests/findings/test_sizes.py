@@ -163,6 +163,15 @@ def aggregates(directory):
 
 
 @tests.case
+def a_page_of_many_events(directory):
+    traces = traced(directory, "reads", 200, 40000)
+    few, many = (run([DFTMERGE, "-q", traces], env=environment(COLUMNS=200, DFTMERGE_PAGE_EVENTS=events)).out.decode() for events in (10**6, 1))
+    true(re.search(r"^1  small reads .*\n   data: 40,000 reads of 200 B, ", few, re.M) and "not looked for" not in few, few)
+    true(re.search(r"^1  small reads .*\n   40,000 reads of 200 B, ", many, re.M), many)
+    true(re.search(r"^not looked for: .*reopened.*: there are many events.*`dftmerge findings PATH`", many, re.M), many)
+
+
+@tests.case
 def limits_of_the_user(directory):
     traces = traced(directory, "writes", 65536, 60, 2)
     rules = directory / "rules"

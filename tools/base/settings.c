@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DFTMERGE_* variables. Only tests set the numbers: no answer depends on them. */
+/* The DFTMERGE_* variables. Only tests set the numbers: no answer depends on them, but which
+ * findings the page has (DFTMERGE_PAGE_EVENTS). */
 #include "base/settings.h"
 
 #include <errno.h>
@@ -21,6 +22,9 @@ static const struct setting {
     [DFT_SETTING_GROUP_BYTES] = {"DFTMERGE_GROUP_BYTES", "bytes for groups in memory; more go into a file in TMPDIR",
                                  96 * MIB, 0, HIGH},
     [DFT_SETTING_NAMES_BYTES] = {"DFTMERGE_NAMES_BYTES", "bytes for the texts of names", 96 * MIB, 0, HIGH},
+    [DFT_SETTING_PAGE_EVENTS] = {"DFTMERGE_PAGE_EVENTS",
+                                 "events a thread that the page reads for findings by file: some 2 s of processor time",
+                                 3500000, 0, HIGH},
     [DFT_SETTING_WINDOW_EVENTS] = {"DFTMERGE_WINDOW_EVENTS", "events of one window of time", UINT64_C(1) << 19, 1,
                                    HIGH},
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "base/write_text.h"
 #include "findings/facts_ask.h"
 #include "findings/facts_overlap.h"
@@ -155,7 +156,7 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
 
     memset(facts, 0, sizeof *facts);
     facts->request = request;
-    few = request->thorough || events <= DFT_FACT_EVENTS * dft_source_threads(request->source);
+    few = request->thorough || events <= dft_setting(DFT_SETTING_PAGE_EVENTS) * dft_source_threads(request->source);
     facts->has_too_many = !few && kept != DFT_KEPT_NONE;
     facts->has_stacks = has_stacks(request->source);
     facts->has_file_ops = few && kept == DFT_KEPT_ALL;

@@ -15,7 +15,6 @@
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
 #define DFT_FACT_SWEPT   UINT64_C(2000000) /* overlap is exact with so few events, or when all is wanted */
-#define DFT_FACT_EVENTS  UINT64_C(3500000) /* a thread: what it reads in some 2 s */
 
 enum dft_fact {
     /* from rows, always */
