@@ -101,7 +101,9 @@ static void put_alone(FILE *out, const struct dft_comparison *comparison, enum d
     if (!process)
         return;
     fputs("; ", out);
-    if (alone->count > 1)
+    if (alone->count > 1 && alone->count == alone->processes)
+        fprintf(out, "in all %s processes, the most in ", dft_text_count(a, alone->count));
+    else if (alone->count > 1)
         fprintf(out, "in %s of %s processes, the most in ", dft_text_count(a, alone->count),
                 dft_text_count(b, alone->processes));
     dft_put_process(out, process);
