@@ -132,6 +132,19 @@ static void measure_cells(struct dft_grid *grid)
     }
 }
 
+/* Where nothing else fits, the last two columns that are shown. */
+static void hide_first(struct dft_grid *grid, size_t limit)
+{
+    unsigned shown = 0;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        shown += !grid->hidden[c];
+    for (unsigned c = 0; c < grid->count && shown > 2 && total_width(grid) > limit; c++) {
+        shown -= !grid->hidden[c];
+        grid->hidden[c] = 1;
+    }
+}
+
 static void measure(struct dft_grid *grid)
 {
     size_t all, limit = dft_terminal_width(), step = 0;
@@ -154,6 +167,7 @@ static void measure(struct dft_grid *grid)
         grid->widths[c] -= give;
         all -= give;
     }
+    hide_first(grid, limit);
 }
 
 /* Counts the bytes of the first n columns of a text. */

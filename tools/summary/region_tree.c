@@ -8,6 +8,7 @@
 
 #include "base/plot.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "format/facets.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
@@ -131,7 +132,8 @@ static int print_tree(FILE *out, struct tree *tree)
         return -ENOMEM;
     rc = put_inside(tree, 0, 0, ROOTS_MAX);
     if (!rc) {
-        fputs("\nRegions and what is inside them\n", out);
+        fputc('\n', out);
+        dft_text_wrapped(out, "", 0, "Regions and what is inside them");
         dft_grid_print(tree->grid, out);
     }
     dft_grid_destroy(tree->grid);
