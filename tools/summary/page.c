@@ -257,8 +257,7 @@ static int ask_page(struct dft_page *page, struct asked *asked)
         .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes}, .order = DFT_PAGE_FILES};
     if (ops) {
         asked->calls = &asked->sections[asked->count++];
-        add_section(page, asked->calls, "Calls",
-                    ops, classes, TOP_CALLS);
+        add_section(page, asked->calls, "Calls", ops, classes, TOP_CALLS);
     }
     if (page->ops >> DFT_OP_REGION & 1) {
         asked->regions = &asked->sections[asked->count++];
