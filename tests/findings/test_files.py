@@ -114,6 +114,15 @@ def small_files(directory):
 
 
 @tests.case
+def small_files_that_are_mapped(directory):
+    prepare(directory, small=3000)
+    answer = traced(directory, "map_small", 3000)
+    finding = found(answer)["small-files"]
+    equal((finding["files"], finding["bytes"]), (3000, 600000), "files and bytes")
+    silent(answer, "metadata")
+
+
+@tests.case
 def small_files_from_aggregates(directory):
     prepare(directory, small=150)
     finding = found(traced(directory, "small", 150, ENABLE_AGGREGATION=1))["small-files"]
@@ -160,6 +169,12 @@ def files_that_are_there_are_not_missing(directory):
 def files_that_are_made_then_are_not_missing(directory):
     prepare(directory)
     silent(traced(directory, "create", 3000), "missing")
+
+
+@tests.case
+def files_that_others_are_renamed_to_are_not_missing(directory):
+    prepare(directory)
+    silent(traced(directory, "rename", 3000), "missing")
 
 
 @tests.case

@@ -42,6 +42,13 @@ static int take(void *context, const struct dft_event_at *at)
         return event->size >= DFT_ALIGNED_BYTES && event->calls == 1 && dft_event_has_offset(event)
                    ? add_access(accesses, at)
                    : 0;
+    if ((at->op == DFT_OP_RENAME || at->op == DFT_OP_LINK) && event->file2) {
+        uint64_t *made = dft_map_put(&accesses->made, event->file2);
+
+        if (made)
+            *made = 1;
+        return made ? 0 : -ENOMEM;
+    }
     if (at->op != DFT_OP_MAP || at->io != DFT_IO_META || !event->file || !event->size)
         return 0;
     mapped = dft_map_put(&accesses->mapped, event->file);
@@ -51,20 +58,25 @@ static int take(void *context, const struct dft_event_at *at)
     return 0;
 }
 
-/* Are there mappings of data, or is enough time in large accesses? */
+/* Are there mappings of data, or is enough time in large accesses? Are files missing, and others renamed? */
 static int is_worth_it(const struct dft_facts *facts)
 {
     const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
-    uint64_t large_ns = 0, mappings = 0;
+    const uint64_t *limits = facts->request->limits->values;
+    uint64_t large_ns = 0, mappings = 0, renames = 0, lost = 0;
 
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct dft_group *group = &calls->groups[i];
+        uint64_t count = group->metrics.count;
 
-        mappings += group->key.op == DFT_OP_MAP && group->key.class == DFT_IO_META ? group->metrics.count : 0;
+        mappings += group->key.op == DFT_OP_MAP && group->key.class == DFT_IO_META ? count : 0;
+        renames += group->key.op == DFT_OP_RENAME || group->key.op == DFT_OP_LINK ? count : 0;
+        lost += dft_facets_err(group->key.facets) == ENOENT ? count : 0;
         if (dft_facets_size_class(group->key.facets) >= dft_size_class(DFT_ALIGNED_BYTES))
             large_ns += group->metrics.dur_sum;
     }
-    return mappings || large_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
+    return mappings || (renames && lost >= limits[DFT_LIMIT_MISSING_CALLS]) ||
+           large_ns >= facts->total_ns / 1000 * limits[DFT_LIMIT_ANY_SHARE];
 }
 
 /* The texts of the files that matter. */
@@ -108,5 +120,6 @@ void dft_accesses_fini(struct dft_accesses *accesses)
     free(accesses->classes);
     dft_map_fini(&accesses->misaligned);
     dft_map_fini(&accesses->mapped);
+    dft_map_fini(&accesses->made);
     memset(accesses, 0, sizeof *accesses);
 }

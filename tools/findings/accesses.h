@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Accesses: what only single events tell of them: whether they are aligned, and how much of files is mapped. */
+/* Accesses: what only single events tell of them: whether they are aligned, how much of
+ * files is mapped, and what files were made of others. */
 #ifndef DFT_ACCESSES_H
 #define DFT_ACCESSES_H
 
@@ -22,6 +23,7 @@ struct dft_accesses {
     struct dft_access_class *classes; /* [2][DFT_SIZE_CLASSES]; NULL: these were not asked for */
     struct dft_map misaligned;        /* file -> ns */
     struct dft_map mapped;            /* file -> bytes of its largest mapping */
+    struct dft_map made;              /* file -> 1: another one was renamed, or linked, to it */
     struct dft_names *names;          /* that have the texts of these files */
 };
 

@@ -168,9 +168,9 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     if (!rc && !only_files)
         rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
     if (!rc)
-        rc = dft_places_collect(facts);
-    if (!rc)
         rc = dft_accesses_collect(facts, few);
+    if (!rc)
+        rc = dft_places_collect(facts); /* knows what was mapped */
     if (!rc)
         rc = dft_facts_collect_overlap(facts, events);
     if (rc)

@@ -42,6 +42,8 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
     const char *advice = dft_finding_advice(code);
     uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
 
+    if (cost_ns > of_ns && of_ns == rules->facts->total_ns) /* in several threads of a process at once */
+        of_ns = rules->facts->request->job->threads_ns;
     if (rules->limits->off >> code & 1 || (code != DFT_FINDING_LOST && (!cost_ns || cost_ns < least)))
         return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))

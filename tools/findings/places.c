@@ -26,9 +26,9 @@ enum { BARE_ASKED = 1, BARE_FOUND = 2 };
 struct whole {
     uint64_t file, calls, opens, data, bytes, time_ns, max_ns, meta_ns, meta_max_ns;
     uint64_t lost, lost_opens, lost_stats, lost_ns;
-    uint64_t kinds[DFT_PLACE_CALLS];
+    uint64_t kinds[DFT_PLACE_CALLS], mapped;
     int64_t end;
-    int is_startup, is_folded;
+    int is_startup, is_folded, is_made;
 };
 
 struct looking {
@@ -117,7 +117,8 @@ static int is_small(const struct dft_facts *facts, const struct whole *whole)
     const struct dft_limits *limits = facts->request->limits;
     uint64_t size = limits->values[DFT_LIMIT_SMALL_FILES_SIZE], opens = limits->values[DFT_LIMIT_REOPENED_OPENS];
 
-    if (!whole->data || whole->is_startup || (whole->end > 0 && (uint64_t)whole->end > size))
+    if ((!whole->data && !whole->mapped) || whole->mapped > size || whole->is_startup ||
+        (whole->end > 0 && (uint64_t)whole->end > size))
         return 0;
     if (!facts->has_file_ops)
         return whole->is_folded ||
@@ -134,7 +135,10 @@ static void add_whole(const struct dft_facts *facts, struct dft_place *place, co
     const struct dft_place_sum small = {.files = 1,
                                         .calls = whole->calls,
                                         .opens = whole->opens,
-                                        .bytes = whole->bytes,
+                                        .bytes = whole->bytes ? whole->bytes : whole->mapped,
+                                        .sizes = whole->end > 0  ? (uint64_t)whole->end
+                                                 : whole->mapped ? whole->mapped
+                                                                 : whole->bytes,
                                         .time_ns = whole->time_ns,
                                         .meta_ns = whole->meta_ns,
                                         .max_ns = whole->max_ns,
@@ -142,8 +146,8 @@ static void add_whole(const struct dft_facts *facts, struct dft_place *place, co
     struct dft_place_sum meta = {
         .files = 1, .opens = whole->opens, .time_ns = whole->meta_ns, .max_ns = whole->meta_max_ns, .folded = folded};
 
-    place->found += whole->calls != 0;
-    if (!whole->calls && whole->lost) {
+    place->found += whole->calls != 0 || whole->is_made;
+    if (!whole->calls && whole->lost && !whole->is_made) {
         dft_place_sum_add(&place->lost, &lost);
         place->lost_stats += whole->lost_stats;
     }
@@ -241,6 +245,15 @@ static int add_asker(struct dft_file_places *places, const struct dft_answer *an
                           (struct dft_asker){id, group->metrics.count, value.text});
 }
 
+/* What single events tell of a file. */
+static void look_up(const struct dft_facts *facts, struct whole *whole)
+{
+    const uint64_t *mapped = whole->file ? dft_map_find(&facts->accesses.mapped, whole->file) : NULL;
+
+    whole->mapped = mapped ? *mapped : 0;
+    whole->is_made = whole->file && dft_map_find(&facts->accesses.made, whole->file);
+}
+
 static int by_file(const void *left, const void *right)
 {
     const struct dft_group *a = *(const struct dft_group *const *)left, *b = *(const struct dft_group *const *)right;
@@ -269,8 +282,9 @@ static int take_groups(void *context, const struct dft_answer *answer)
         add_group(looking, &whole, sorted[i]);
         if (i + 1 < answer->count && sorted[i + 1]->key.file == whole.file)
             continue;
+        look_up(looking->facts, &whole);
         rc = whole.file ? take_file(looking, &whole) : 0;
-        for (; !rc && !whole.calls && whole.lost && from <= i; from++)
+        for (; !rc && !whole.calls && whole.lost && !whole.is_made && from <= i; from++)
             rc = add_asker(&looking->facts->places, answer, sorted[from]);
         from = i + 1;
     }

@@ -24,6 +24,7 @@ enum dft_place_calls {
 
 struct dft_place_sum {
     uint64_t files, calls, opens, bytes, time_ns, meta_ns;
+    uint64_t sizes;  /* of these files, as far as they were accessed */
     uint64_t max_ns; /* of a call */
     uint64_t folded; /* of these files, those that stand for more than aggregates tell apart */
 };

@@ -13,6 +13,7 @@ void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *mo
     sum->calls += more->calls;
     sum->opens += more->opens;
     sum->bytes += more->bytes;
+    sum->sizes += more->sizes;
     sum->time_ns += more->time_ns;
     sum->meta_ns += more->meta_ns;
 }

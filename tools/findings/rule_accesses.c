@@ -125,8 +125,8 @@ int dft_rule_mapped(struct dft_rules *rules)
         return -ENOMEM;
     rc = dft_finding_say(&note, "%s mapped: %s", dft_text_bytes(a, most), dft_facts_short(rules->facts, path));
     if (!rc && mapped->count > 1)
-        rc = dft_finding_say(&note, " and %s more files, %s in all", dft_text_count(a, mapped->count - 1),
-                             dft_text_bytes(b, bytes));
+        rc = dft_finding_say(&note, " and %s more file%s, %s in all", dft_text_count(a, mapped->count - 1),
+                             mapped->count > 2 ? "s" : "", dft_text_bytes(b, bytes));
     if (!rc)
         rc = dft_finding_say(&note, "; reads of %s are not seen", mapped->count > 1 ? "them" : "it");
     if (!rc)

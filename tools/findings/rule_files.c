@@ -116,8 +116,8 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc && !most->written)
         rc = dft_finding_say(&finding->evidence, ", never changed between");
     if (!rc && count > 1)
-        rc = dft_finding_say(&finding->evidence, "; %s; and %s more files", dft_text_ns(a, most->cost_ns),
-                             dft_text_count(b, count - 1));
+        rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, most->cost_ns),
+                             dft_text_count(b, count - 1), count > 2 ? "s" : "");
     return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
 }
 
@@ -183,8 +183,7 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
                              dft_text_bytes(b, sum->bytes));
     else if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file)", where,
-                             dft_text_count(a, sum->files),
-                             dft_text_bytes(b, sum->bytes / (sum->opens ? sum->opens : sum->files)),
+                             dft_text_count(a, sum->files), dft_text_bytes(b, sum->sizes / sum->files),
                              dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files));
     if (!rc)
         rc = dft_finding_say(&finding->evidence, ", %s of the time metadata", dft_text_share(a, meta_ns, cost_ns));

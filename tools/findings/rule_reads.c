@@ -154,9 +154,10 @@ static int say_others(struct dft_finding *finding, const struct file *most)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    return finding->files > 1 ? dft_finding_say(&finding->evidence, "; %s; and %s more files",
-                                                dft_text_ns(a, most->cost_ns), dft_text_count(b, finding->files - 1))
-                              : 0;
+    return finding->files > 1
+               ? dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, most->cost_ns),
+                                 dft_text_count(b, finding->files - 1), finding->files > 2 ? "s" : "")
+               : 0;
 }
 
 /* --- random access ---------------------------------------------------------------------------- */

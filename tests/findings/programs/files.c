@@ -67,16 +67,19 @@ static void stats(const char *directory)
     }
 }
 
-/* What is not there, and made then: not missing. */
-static void create(void)
+/* What is not there, and made then, under another name first or not: not missing. */
+static void create(int under_another)
 {
     char path[64];
     struct stat st;
 
     for (int i = 0; i < number; i++) {
         snprintf(path, sizeof path, "out/f_%d", i);
-        if (stat(path, &st))
-            close(open(path, O_WRONLY | O_CREAT, 0644));
+        if (!stat(path, &st))
+            continue;
+        close(open(under_another ? "out/new" : path, O_WRONLY | O_CREAT, 0644));
+        if (under_another)
+            rename("out/new", path);
     }
 }
 
@@ -133,6 +136,23 @@ static void every_other(void)
         (void)!pread(fd, data, PIECE, (off_t)PIECE * 2 * i + (i % 2 ? 100 : 0));
 }
 
+static void map_small(void)
+{
+    char path[64];
+
+    for (int i = 0; i < number; i++) {
+        int fd;
+        void *bytes;
+
+        snprintf(path, sizeof path, "many/f_%d.txt", i);
+        fd = open(path, O_RDONLY);
+        bytes = mmap(NULL, 200, PROT_READ, MAP_PRIVATE, fd, 0);
+        *data += *(char *)bytes;
+        munmap(bytes, 200);
+        close(fd);
+    }
+}
+
 static void map(void)
 {
     int fd = open("all.bin", O_RDONLY);
@@ -156,8 +176,10 @@ int main(int argc, char **argv)
         stats("plugins");
     else if (name_is(trouble, "there"))
         stats("many");
-    else if (name_is(trouble, "create"))
-        create();
+    else if (name_is(trouble, "create") || name_is(trouble, "rename"))
+        create(name_is(trouble, "rename"));
+    else if (name_is(trouble, "map_small"))
+        map_small();
     else if (name_is(trouble, "reopen") || name_is(trouble, "keep"))
         configure(name_is(trouble, "reopen"));
     else if (name_is(trouble, "storm"))
