@@ -8,6 +8,7 @@ import json
 import re
 
 from pfw_files import Writer, write
+from pfw_files import Writer
 from tooltest import DFTMERGE, class_of, dftmerge, directory, dump, counts, main, make, run, summary
 
 
@@ -264,6 +265,24 @@ def instances_of_regions(where):
     assert "there are no single events here" in dftmerge("summary", "--by", "instance", where / "rows", expect=1).err
 
 
+def instances_have_names(where):
+    """Arguments tell instances apart: epoch 1, 2, 3. What waits for data, and calls that wait, are the wait, once."""
+    writer = Writer("1.0.8", rank=1)
+    for i in range(3):
+        at = 1_700_000_000_000_000 + 1000 * i
+        writer.call("dlio", "epoch", at, 900, epoch=i + 1, step="s")
+        writer.call("dlio", "wait for data", at + 100, 200 + i)
+        writer.call("POSIX", "read", at + 400, 50, "/data/x", ret=3, fd=4)
+    (where / "x.pfw").write_text(writer.text())
+    answer = json.loads(dftmerge("summary", "--json", "--by", "instance", "--region", "epoch", where).out)
+    assert [(i["args"], i["count"], i["io_ns"], i["wait_ns"], i["read_bytes"]) for i in answer["instances"]] == [
+        (f"epoch {n + 1}, step s", 1, 50_000, (200 + n) * 1000, 3) for n in range(3)], answer
+    for columns in (60, 80, 120):
+        lines = dftmerge("summary", "--by", "instance", "--region", "epoch", where, env={"COLUMNS": str(columns)}).out.decode().splitlines()
+        assert max(map(len, lines)) <= columns and len(re.findall("epoch", "".join(lines))) >= 3, lines
+    assert "epoch (epoch 3, step s)" in "".join(lines)
+
+
 if __name__ == "__main__":
     main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
-          directories_are_a_tree, deep_and_many_directories, processes_have_names, instances_of_regions])
+          directories_are_a_tree, deep_and_many_directories, processes_have_names, instances_of_regions, instances_have_names])

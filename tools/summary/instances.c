@@ -19,6 +19,7 @@
 #include "source/source_visit.h"
 
 #define MEMO 1024u
+#define ARGS 8u /* of an instance are looked at */
 
 /* Times in order, and what started from each of them on to the next. */
 struct parts {
@@ -42,29 +43,42 @@ struct counting {
 
 /* --- which instances -------------------------------------------------------------------------- */
 
-/* What is told of an instance beside its name: short arguments, as "epoch 1, step 3". */
-static void label(const struct counting *counting, const struct dft_batch *batch, uint32_t event, uint32_t first,
-                  char *text)
+/* A short argument, as "epoch 1"; empty: it is long. */
+static void put_arg(const struct counting *counting, const struct dft_arg *arg, char text[DFT_INSTANCE_ARGS])
 {
-    size_t used = 0;
+    struct dft_text category, key;
+    char capacity[18];
 
     *text = 0;
-    for (uint32_t i = first; i < batch->nargs && batch->args[i].event == event; i++) {
-        const struct dft_arg *arg = &batch->args[i];
-        struct dft_text key = dft_names_text(dft_source_names_table(counting->source), arg->key);
-        char one[DFT_INSTANCE_ARGS];
-        int length = 0;
+    dft_names_call(dft_source_names_table(counting->source), arg->key, &category, &key, capacity);
+    if (!key.length || key.length > 20)
+        return;
+    if (arg->type == DFT_ARG_INT)
+        snprintf(text, DFT_INSTANCE_ARGS, "%.*s %lld", (int)key.length, key.bytes, (long long)arg->i);
+    else if (arg->type == DFT_ARG_STRING && arg->s.length && arg->s.length < 20)
+        snprintf(text, DFT_INSTANCE_ARGS, "%.*s %.*s", (int)key.length, key.bytes, (int)arg->s.length, arg->s.bytes);
+}
 
-        if (!key.length || key.length > 20)
-            continue;
-        if (arg->type == DFT_ARG_INT)
-            length = snprintf(one, sizeof one, "%.*s %lld", (int)key.length, key.bytes, (long long)arg->i);
-        else if (arg->type == DFT_ARG_STRING && arg->s.length < 20)
-            length = snprintf(one, sizeof one, "%.*s %.*s", (int)key.length, key.bytes, (int)arg->s.length,
-                              arg->s.length ? arg->s.bytes : "");
-        if (length > 0 && used + (size_t)length + 3 < DFT_INSTANCE_ARGS)
-            used += (size_t)snprintf(text + used, DFT_INSTANCE_ARGS - used, "%s%s", used ? ", " : "", one);
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+/* What is told of an instance beside its name: short arguments in order of their names, "epoch 1, step 3". */
+static void label(const struct counting *counting, const struct dft_batch *batch, uint32_t event, uint32_t first,
+                  char text[DFT_INSTANCE_ARGS])
+{
+    char args[ARGS][DFT_INSTANCE_ARGS];
+    size_t count = 0, used = 0;
+
+    *text = 0;
+    for (uint32_t i = first; i < batch->nargs && batch->args[i].event == event && count < ARGS; i++) {
+        put_arg(counting, &batch->args[i], args[count]);
+        count += *args[count] != 0;
     }
+    qsort(args, count, sizeof args[0], by_text);
+    for (size_t i = 0; i < count && used + strlen(args[i]) + 3 < DFT_INSTANCE_ARGS; i++)
+        used += (size_t)snprintf(text + used, DFT_INSTANCE_ARGS - used, "%s%s", used ? ", " : "", args[i]);
 }
 
 static int by_length(const void *left, const void *right)

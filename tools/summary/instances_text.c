@@ -126,6 +126,7 @@ static int add_line(struct dft_grid *grid, const struct dft_summary *summary, co
 static int print_text(const struct dft_summary *summary, const struct dft_instances *instances, size_t shown, int sort)
 {
     char marked[COLUMNS][DFT_TEXT_ROOM], a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    const uint8_t narrow = dft_terminal_width() < 80; /* else numbers go before names are cut */
     struct dft_grid *grid;
     uint64_t origin_ns, end_ns;
     int rc = 0;
@@ -133,9 +134,9 @@ static int print_text(const struct dft_summary *summary, const struct dft_instan
     for (int i = 0; i < COLUMNS; i++)
         snprintf(marked[i], sizeof marked[i], "%s%s", sort == i && summary->options->sort ? "*" : "", titles[i]);
     const struct dft_grid_column columns[] = {
-        {marked[FROM], 0, 0, 0}, {"region", 1, 1, 0},     {"rank", 0, 0, 4},          {"pid", 0, 0, 5},
-        {marked[TIME], 0, 0, 0}, {"calls", 0, 0, 3},      {marked[IO], 0, 0, 0},      {"%", 0, 0, 2},
-        {marked[WAIT], 0, 0, 0}, {marked[READ], 0, 0, 1}, {marked[WRITTEN], 0, 0, 1}, {marked[EVERY], 0, 0, 1}};
+        {marked[FROM], 0, 0, 0}, {"region", 1, narrow, 0}, {"rank", 0, 0, 4},          {"pid", 0, 0, 5},
+        {marked[TIME], 0, 0, 0}, {"calls", 0, 0, 3},       {marked[IO], 0, 0, 0},      {"%", 0, 0, 2},
+        {marked[WAIT], 0, 0, 0}, {marked[READ], 0, 0, 1},  {marked[WRITTEN], 0, 0, 1}, {marked[EVERY], 0, 0, 1}};
 
     grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     if (!grid)
