@@ -229,6 +229,7 @@ void dft_page_point(const struct dft_run *run)
             "traces    %s\n"
             "whole job dftmerge %s\n"
             "ranks     dftmerge ranks %s\n",
-            run->command[0], run->ranks.why, run->json ? "none yet: dftmerge summary --all --json DIR" : "not asked for",
-            run->place, run->place, run->place);
+            run->command[0], run->ranks.why,
+            run->json ? "none yet: dftmerge summary --all --json DIR" : "not asked for", run->place, run->place,
+            run->place);
 }
