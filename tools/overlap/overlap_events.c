@@ -26,6 +26,8 @@ struct keeper {
     size_t count, capacity;
     struct dft_overlap_scope *scopes; /* start_ns, and in times.wall_ns the length */
     size_t nscopes, scopes_capacity;
+    uint16_t *busy; /* what each call of the batch is */
+    size_t busy_capacity;
 };
 
 struct reading {
@@ -191,21 +193,22 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
     struct keeper *keeper = &reading->keepers[worker];
     uint32_t lane = reading->overlapping->lane_of[process->number];
     size_t before = keeper->count;
-    unsigned busy[batch->ncalls + 1];
     int rc = 0;
 
     __atomic_store_n(&reading->to, to, __ATOMIC_RELAXED); /* all threads say the same */
     if (lane == DFT_NO_LANE)
         return 0;
+    if (DFT_ARRAY_RESERVE(keeper->busy, keeper->busy_capacity, batch->ncalls + 1u))
+        return -ENOMEM;
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        busy[i] = dft_overlap_call(reading->overlapping, &batch->calls[i]);
+        keeper->busy[i] = (uint16_t)dft_overlap_call(reading->overlapping, &batch->calls[i]);
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
 
-        if (event->call < batch->ncalls && busy[event->call] && event->dur_ns && event->start_ns >= from &&
+        if (event->call < batch->ncalls && keeper->busy[event->call] && event->dur_ns && event->start_ns >= from &&
             event->start_ns <= to && event->phase == DFT_PHASE_COMPLETE &&
             dft_event_counts(event, batch->calls[event->call].op))
-            rc = keep_event(reading, keeper, batch, i, lane, busy[event->call]);
+            rc = keep_event(reading, keeper, batch, i, lane, keeper->busy[event->call]);
     }
     return rc ? rc : (int64_t)((keeper->count - before) / 2);
 }
@@ -367,6 +370,7 @@ int dft_overlap_from_events(struct dft_overlapping *overlapping)
     for (unsigned i = 0; reading.keepers && i < reading.nkeepers; i++) {
         free(reading.keepers[i].points);
         free(reading.keepers[i].scopes);
+        free(reading.keepers[i].busy);
     }
     free(reading.keepers);
     free(reading.later);

@@ -92,11 +92,11 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
     (void)block;
     for (uint32_t i = 0; lane != DFT_NO_LANE && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
-        const struct dft_call *call = &batch->calls[event->call];
+        const struct dft_call *call = event->call < batch->ncalls ? &batch->calls[event->call] : NULL;
         uint64_t end = event->start_ns + event->dur_ns;
         unsigned busy;
 
-        if (event->phase != DFT_PHASE_COMPLETE || !dft_event_counts(event, call->op) || end <= event->start_ns)
+        if (!call || event->phase != DFT_PHASE_COMPLETE || !dft_event_counts(event, call->op) || end <= event->start_ns)
             continue;
         busy = dft_overlap_call(visiting->overlapping, call);
         for (unsigned state = 0; state < DFT_CELL_STATES; state++)
