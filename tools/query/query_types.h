@@ -115,7 +115,7 @@ struct dft_answer {
     int has_percentiles, has_union, has_self, has_busy, has_accesses;
     struct dft_group *groups;
     uint32_t count;
-    uint64_t found;         /* groups in all: before dft_answer_sort cut them to the first few, and in all pages */
+    uint64_t found; /* groups in all: before dft_answer_sort cut them to the first few, and in all pages */
     struct dft_totals all;
     uint64_t all_ns;        /* self time (time, where that is not known) of all groups found */
     uint64_t events;        /* that pass the filter, whether or not they belong to a group */
