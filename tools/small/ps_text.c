@@ -7,6 +7,7 @@
 
 #include "base/names.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "command/write_jobs.h"
 #include "format/end.h"
 #include "small/ps_inside.h"
@@ -202,12 +203,14 @@ static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, 
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* How many processes there are, how they ended, and what they did. */
-static void print_head(const struct ps *ps)
+static int print_head(const struct ps *ps)
 {
     uint32_t ended[DFT_ENDING_RUNNING + 1] = {0};
     struct ps_io sum = {0};
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     const char *comma = "; ";
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
 
     for (uint32_t i = 0; i < ps->tree.shown; i++) {
         const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[i]];
@@ -218,15 +221,17 @@ static void print_head(const struct ps *ps)
         if (p->exit_kind <= DFT_ENDING_RUNNING)
             ended[p->exit_kind]++;
     }
-    printf("%u process image%s: I/O %s, %s read, %s written", ps->tree.shown, ps->tree.shown == 1 ? "" : "s",
-           dft_text_ns(a, sum.time_ns), dft_text_bytes(b, sum.read), dft_text_bytes(c, sum.written));
+    if (!out)
+        return -ENOMEM;
+    fprintf(out, "%u process image%s: I/O %s, %s read, %s written", ps->tree.shown, ps->tree.shown == 1 ? "" : "s",
+            dft_text_ns(a, sum.time_ns), dft_text_bytes(b, sum.read), dft_text_bytes(c, sum.written));
     for (unsigned i = 0; i <= DFT_ENDING_RUNNING; i++) {
         if (!ended[i] || i == DFT_ENDING_EXIT)
             continue;
-        printf("%s%u %s", comma, ended[i], dft_ending_text((enum dft_ending)i));
+        fprintf(out, "%s%u %s", comma, ended[i], dft_ending_text((enum dft_ending)i));
         comma = ", ";
     }
-    putchar('\n');
+    return dft_sentence_end(&sentence, out, "", 0);
 }
 
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
@@ -250,7 +255,7 @@ int dft_ps_text(const struct ps *ps)
             rc = add_alike(grid, ps, i + 1, alike);
     }
     if (!rc) {
-        print_head(ps);
+        rc = print_head(ps);
         dft_grid_print(grid, stdout);
         dft_text_jobs(ps->source);
         dft_text_runs(ps->source);
