@@ -111,6 +111,28 @@ def small_writes(directory):
 
 
 @tests.case
+def time_is_told_once(directory):
+    """Small requests of files that are read again, opened again, or small: one finding has their time."""
+    for arguments, code in (((200, 3), "small-reads"), ((250, 20, 200), "reopened"), ((250, 4, 200), "small-files")):
+        for settings in ({}, {"ENABLE_AGGREGATION": 1}) if len(arguments) == 2 else ({},):
+            traces = traced(directory, "again", *map(str, arguments), **settings)
+            found = answer(traces)["findings"]
+            groups = json.loads(dftmerge("summary", "--by", "class", "--json", traces).out)["groups"]
+            total, io = sum(f["cost_ns"] for f in found), sum(g["time_ns"] for g in groups if g["class"] not in ("none", "wait"))
+            true(code in [f["code"] for f in found] and total <= io, f"{arguments}: {total} of {io}: {found}")
+
+
+@tests.case
+def few_writes_that_wait(directory):
+    """What counts is the time, not that they are few."""
+    traces = traced(directory, "durable", "300")
+    mean = next(g for g in json.loads(dftmerge("summary", "--json", traces).out)["groups"] if g["name"] == "write")["time_ns"] / 300
+    if mean < 100_000:
+        raise Skip("this disk does not wait")
+    says(only({f["code"]: f for f in answer(traces)["findings"]}, "one-byte"), r"durable: 300 writes of 1 B")
+
+
+@tests.case
 def characters_of_a_stream_without_buffer(directory):
     finding = only(planted(directory, "stream", 1, 0), "one-byte")
     equal(finding["title"], "characters from a stream without buffer", "title")

@@ -260,8 +260,9 @@ const char *dft_facts_short(const struct dft_facts *facts, const char *path)
             return path;
         cwd = own;
     }
-    return cwd.length > 1 && !strncmp(path, cwd.bytes, cwd.length) && path[cwd.length] == '/' ? path + cwd.length + 1
-                                                                                              : path;
+    if (cwd.length < 2 || strncmp(path, cwd.bytes, cwd.length) != 0 || path[cwd.length] != '/')
+        return path;
+    return path[cwd.length + 1] ? path + cwd.length + 1 : "."; /* it stands for all files in it */
 }
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a

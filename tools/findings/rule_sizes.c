@@ -3,7 +3,8 @@
  *
  * The cost is what these requests take longer than larger ones would (sizes.h). Only accesses that
  * follow the one before count: those at random are another finding. Files that are read or written in
- * a few calls an open are left out: their time is that of many small files, or of files opened again. */
+ * a few calls an open are left out: their time is that of many small files, or of files opened again.
+ * So are files most of whose time other findings have told. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static enum dft_finding_code code_of(const struct dft_size_unit *unit, unsigned 
 
 static int is_of_small_files(const struct dft_rules *rules, const struct dft_size_unit *unit)
 {
-    int in = unit->flow == DFT_FLOW_READ || unit->flow == DFT_FLOW_STREAM_IN;
+    int in = dft_flow_is_in(unit->flow);
     uint64_t calls = 0;
 
     for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
@@ -67,13 +68,59 @@ static const struct dft_group *find_file(const struct dft_facts *facts, const st
     return NULL;
 }
 
+/* Is a group by file one of this unit? Aggregates by file tell classes alone. */
+static int is_part(const struct dft_facts *facts, const struct dft_group *group, uint64_t pattern,
+                   const struct dft_size_unit *unit)
+{
+    if (!unit->pattern)
+        return group->key.class == (dft_flow_is_in(unit->flow) ? DFT_IO_READ : DFT_IO_WRITE);
+    return facts->has_file_ops && pattern == unit->pattern && dft_flow_ops(unit->flow) >> group->key.op & 1;
+}
+
+/* How much of each unit's time is in findings of whole files. */
+static void look_at_told(const struct dft_rules *rules, struct dft_size_units *units)
+{
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
+
+    for (uint32_t i = 0; dft_facts_has(rules->facts, DFT_FACT_FILES) && i < files->count; i++) {
+        const struct dft_group *group = &files->groups[i];
+        uint64_t pattern = dft_facts_pattern(rules->facts, group->key.file);
+        int is_told = dft_rules_told(rules, group->key.file) != DFT_FINDINGS;
+
+        for (size_t u = 0; u < units->count; u++) {
+            struct dft_size_unit *unit = &units->list[u];
+
+            if (!is_part(rules->facts, group, pattern, unit))
+                continue;
+            unit->known_ns += group->metrics.dur_sum;
+            unit->told_ns += is_told ? group->metrics.dur_sum : 0;
+        }
+    }
+}
+
 /* Its time is in a finding of whole files. */
 static int is_told(const struct dft_rules *rules, const struct dft_size_unit *unit)
 {
-    const struct dft_group *file = find_file(rules->facts, unit);
+    return (unit->pattern && is_of_small_files(rules, unit)) || unit->told_ns * 2 > unit->known_ns;
+}
 
-    return (unit->pattern && is_of_small_files(rules, unit)) ||
-           (file && dft_rules_told(rules, file->key.file) != DFT_FINDINGS);
+/* Rules behind this one leave out files whose time is in this finding. */
+static int tell(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code,
+                const struct sum *sum)
+{
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
+    int rc = 0;
+
+    for (uint32_t i = 0; dft_facts_has(rules->facts, DFT_FACT_FILES) && i < files->count && !rc; i++) {
+        const struct dft_group *group = &files->groups[i];
+        uint64_t pattern = dft_facts_pattern(rules->facts, group->key.file);
+        unsigned size = group->metrics.data ? dft_size_class(group->metrics.bytes / group->metrics.data) : 0;
+
+        for (size_t u = 0; sum->sizes >> size & 1 && u < units->count && !rc; u++)
+            if (units->list[u].told_by >> code & 1 && is_part(rules->facts, group, pattern, &units->list[u]))
+                rc = dft_rules_tell(rules, group->key.file, code);
+    }
+    return rc;
 }
 
 static void add_size(struct dft_rules *rules, const struct dft_size_units *units, const struct dft_size_unit *unit,
@@ -110,11 +157,11 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
     sum->most = unit;
 }
 
-static void add_units(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code,
+static void add_units(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code,
                       struct sum *sum)
 {
     for (size_t i = 0; i < units->count; i++) {
-        const struct dft_size_unit *unit = &units->list[i];
+        struct dft_size_unit *unit = &units->list[i];
         uint64_t unit_ns = 0;
 
         if (is_told(rules, unit))
@@ -122,6 +169,7 @@ static void add_units(struct dft_rules *rules, const struct dft_size_units *unit
         for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
             add_size(rules, units, unit, code, sum, size, &unit_ns);
         sum->units += unit_ns != 0;
+        unit->told_by |= (uint64_t)(unit_ns != 0) << code;
     }
 }
 
@@ -141,7 +189,7 @@ static int say_title(struct dft_finding *finding, enum dft_finding_code code, co
 static int say_most(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
 {
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    int in = sum->most->flow == DFT_FLOW_READ || sum->most->flow == DFT_FLOW_STREAM_IN;
+    int in = dft_flow_is_in(sum->most->flow);
 
     for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_FILES) && i < files->count; i++) {
         const struct dft_group *group = &files->groups[i];
@@ -236,7 +284,15 @@ static int say_sure(struct dft_rules *rules, const struct dft_size_units *units,
                            dft_text_ns(a, all->time_ns / all->calls));
 }
 
-static int look(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code)
+/* A few calls that no device answers. */
+static int is_trifle(const struct dft_rules *rules, const struct sum *sum)
+{
+    return sum->calls < dft_limit(rules, DFT_LIMIT_ONE_BYTE_CALLS) &&
+           (!sum->most->sums[sum->size].has_offsets ||
+            sum->lost_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED));
+}
+
+static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code)
 {
     struct dft_finding *finding;
     struct sum sum = {0};
@@ -244,7 +300,7 @@ static int look(struct dft_rules *rules, const struct dft_size_units *units, enu
     int rc;
 
     add_units(rules, units, code, &sum);
-    if (!sum.most || sum.calls < dft_limit(rules, DFT_LIMIT_ONE_BYTE_CALLS))
+    if (!sum.most || is_trifle(rules, &sum))
         return 0;
     rc = dft_rules_add(rules, code, sum.lost_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
@@ -259,7 +315,7 @@ static int look(struct dft_rules *rules, const struct dft_size_units *units, enu
         rc = say_sure(rules, units, finding, &sum);
     if (!rc)
         rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, sum.lost_ns));
-    return rc;
+    return rc ? rc : tell(rules, units, code, &sum);
 }
 
 int dft_rule_sizes(struct dft_rules *rules)
@@ -269,6 +325,8 @@ int dft_rule_sizes(struct dft_rules *rules)
     struct dft_size_units units;
     int rc = dft_sizes_collect(rules->facts, dft_limit(rules, DFT_LIMIT_SMALL_READS_REQUEST), &units);
 
+    if (!rc)
+        look_at_told(rules, &units);
     for (size_t i = 0; !rc && i < sizeof codes / sizeof *codes; i++)
         rc = look(rules, &units, codes[i]);
     dft_sizes_fini(&units);

@@ -63,6 +63,7 @@ static void add_order(struct dft_size_sum *sum, const struct dft_group *group, e
     if (has_access)
         apart = access == DFT_ACCESS_NONE || access == DFT_ACCESS_CONSECUTIVE ? 0 : m->data;
     sum->placed += m->data;
+    sum->has_offsets |= m->offset_max >= 0;
     sum->in_order += is_stream(flow) ? m->data : m->data - (apart < m->data ? apart : m->data);
 }
 

@@ -11,6 +11,7 @@ enum dft_flow { DFT_FLOW_READ, DFT_FLOW_WRITE, DFT_FLOW_STREAM_IN, DFT_FLOW_STRE
 struct dft_size_sum {
     uint64_t calls, time_ns, bytes;
     uint64_t in_order, placed; /* accesses that follow the one before (or have no offset), of all */
+    int has_offsets;           /* not of a pipe, whose other end is waited for */
 };
 
 /* One way of files that are alike (a pattern), or of all files where no answer tells them apart. */
@@ -20,6 +21,8 @@ struct dft_size_unit {
     uint64_t opens;
     struct dft_size_sum sums[DFT_SIZE_CLASSES];
     enum dft_flow flow;
+    uint64_t known_ns, told_ns; /* of its files that are known one by one; of these in findings */
+    uint64_t told_by;           /* 1 << enum dft_finding_code */
 };
 
 struct dft_size_units {
@@ -33,6 +36,10 @@ struct dft_size_units {
 enum dft_yardstick { DFT_YARD_NONE, DFT_YARD_SAME_FILES, DFT_YARD_SAME_RUN, DFT_YARD_CALLS };
 
 uint64_t dft_flow_ops(enum dft_flow flow);
+static inline int dft_flow_is_in(enum dft_flow flow)
+{
+    return flow == DFT_FLOW_READ || flow == DFT_FLOW_STREAM_IN;
+}
 /* Returns 0 or -ENOMEM. */
 int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units);
 void dft_sizes_fini(struct dft_size_units *units);

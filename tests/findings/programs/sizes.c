@@ -25,6 +25,35 @@ static void reads(long size, long times, long block)
     close(fd);
 }
 
+/* again SIZE TIMES FILES: TIMES times all of FILES files of 3 KB, each opened anew; of no files: of `data`. */
+static void reads_again(long size, long times, long files)
+{
+    char path[32];
+
+    for (long i = 0; i < times; i++)
+        for (long file = 0; file < (files ? files : 1); file++) {
+            int fd;
+
+            snprintf(path, sizeof path, files ? "again_%ld" : "data", file);
+            fd = open(path, files ? O_RDWR | O_CREAT : O_RDONLY, 0644);
+            if (files && !i)
+                (void)!pwrite(fd, data, 3000, 0);
+            while (read(fd, data, (size_t)size) > 0)
+                ;
+            close(fd);
+        }
+}
+
+/* durable TIMES: writes of one byte, each of which waits for the device. */
+static void writes_that_wait(long times)
+{
+    int fd = open("durable", O_WRONLY | O_CREAT | O_TRUNC | O_SYNC, 0644);
+
+    while (times--)
+        (void)!write(fd, data, 1);
+    close(fd);
+}
+
 /* random SIZE TIMES: here and there. */
 static void read_at_random(long size, long times)
 {
@@ -102,6 +131,10 @@ int main(int argc, char **argv)
         return 1;
     if (!strcmp(argv[1], "reads"))
         reads(n[0], n[1], n[2]);
+    else if (!strcmp(argv[1], "again"))
+        reads_again(n[0], n[1], n[2]);
+    else if (!strcmp(argv[1], "durable"))
+        writes_that_wait(n[0]);
     else if (!strcmp(argv[1], "random"))
         read_at_random(n[0], n[1]);
     else if (!strcmp(argv[1], "writes"))
