@@ -49,7 +49,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
                                 .tid = here->block->tid,
                                 .stream = here->block->stream,
                                 .sequence = batch->first > batch->last ? 0 : dft_batch_number(batch, (uint32_t)i),
-                                .args = batch->args + arg,
+                                .args = batch->args ? batch->args + arg : NULL,
                                 .nargs = args_of(batch, i + 1) - arg};
     return !here->filter || dft_filter_event(here->filter, event, &batch->calls[event->call]);
 }
