@@ -131,7 +131,7 @@ static int print_section(struct dft_page *page, struct section *section, uint64_
 {
     struct dft_answer *answer = &section->answer;
     uint64_t seen = 0, all = section->order && section->order < answer->found ? section->order : answer->found;
-    int rc = 0, any = answer->count || section->even_empty;
+    int rc = 0, any = answer->all.time_ns || is_asked(page) ? answer->count || section->even_empty : 0;
     struct shown shown = {0};
 
     dft_comm_broadcast(&any, sizeof any);

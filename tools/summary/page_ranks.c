@@ -109,7 +109,7 @@ static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t t
                                                      {"written", 0, 0, 3}};
     struct dft_grid *grid = dft_grid_create(columns, 7);
     uint64_t median = lines[count / 2].io_ns;
-    char capacity[64];
+    char capacity[128], a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc = grid ? 0 : -ENOMEM, unicode = dft_plot_is_unicode();
 
     for (uint32_t i = 0; !rc && i < count && i < top; i++) {
@@ -126,6 +126,11 @@ static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t t
     }
     if (!rc)
         dft_grid_print(grid, stdout);
+    if (!rc && top < count) {
+        snprintf(capacity, sizeof capacity, "%s other%s: %s to %s", dft_text_count(a, count - top),
+                 count - top == 1 ? "" : "s", dft_text_ns(b, lines[count - 1].io_ns), dft_text_ns(c, lines[top].io_ns));
+        dft_text_wrapped(stdout, "", 0, capacity);
+    }
     dft_grid_destroy(grid);
     return rc ? -ENOMEM : 0;
 }
@@ -138,10 +143,21 @@ static int are_alike(const struct rank_line *lines, uint32_t count)
     return lines[0].io_ns <= median + step && lines[count - 1].io_ns + step >= median;
 }
 
+/* How many have more than the others, at most TOP_RANKS, but at least one. */
+static uint32_t ahead_of(const struct rank_line *lines, uint32_t count)
+{
+    uint64_t median = lines[count / 2].io_ns;
+    uint32_t n = 1;
+
+    while (n < count && n < TOP_RANKS && lines[n].io_ns > median + median / 100 * ALIKE)
+        n++;
+    return n;
+}
+
 static int print_section(const struct rank_lines *ranks, uint32_t count, uint64_t top)
 {
     const struct rank_line *lines = ranks->lines;
-    uint32_t shown = top && top < count ? (uint32_t)top : top ? count : count < TOP_RANKS ? count : TOP_RANKS;
+    uint32_t shown = top && top < count ? (uint32_t)top : top ? count : ahead_of(lines, count);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
 
     struct dft_sentence text;
