@@ -30,6 +30,7 @@ def tables(text):
         lines = part.split("\nanswered")[0].splitlines()
         header = next((i for i, line in enumerate(lines) if "  " in line), None)
         if header and re.match("Calls|Files|Groups|Ranks|Regions|Time", part):
+            lines = [line for line in lines if not re.match(r"[\d,]+ others?: ", line)]  # ranks
             found.append([" ".join(lines[:header]), *lines[header:]])
     return found
 
