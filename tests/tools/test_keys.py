@@ -216,6 +216,14 @@ def deep_and_many_directories(where):
     assert len(lines_of_tree(text)) >= 2, text[:500]
 
 
+def regions_without_what_is_around_them(where):
+    """They are in no tree, and it has no title then."""
+    make(where, processes=2)
+    whole = dftmerge("summary", where).out.decode()
+    inside = dftmerge("summary", "--region", "step", where).out.decode()
+    assert "Regions and what is inside them\n" in whole and "inside them" not in inside and "Regions by time" in inside, inside
+
+
 def processes_have_names(where):
     make(where, processes=3, ranks=1, job=77)
     page = dftmerge("summary", "--by", "process", where).out.decode()
@@ -284,4 +292,4 @@ def instances_have_names(where):
 
 if __name__ == "__main__":
     main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
-          directories_are_a_tree, deep_and_many_directories, processes_have_names, instances_of_regions, instances_have_names])
+          directories_are_a_tree, deep_and_many_directories, regions_without_what_is_around_them, processes_have_names, instances_of_regions, instances_have_names])

@@ -275,6 +275,21 @@ def estimates_from_aggregates(where):
         assert b"I/O about " in dftmerge("overlap", rows).out
 
 
+def filters_choose_events_beside_rows(where):
+    """Of a process that kept only events, beside one of rows alone, I/O is what the filter says."""
+    make(where / "e", processes=1, ranks=1, rows=0, seed=5)
+    make(where / "r", processes=1, ranks=1, keep=0, seed=6)
+    whole = where / "both"
+    whole.mkdir()
+    for name in ("e", "r"):
+        for path in (where / name).glob("*.dft"):
+            (whole / f"{name}.dft").write_bytes(path.read_bytes())
+    for words in (("--errors",), ("--size", "4K-64K"), ("--slower-than", "1ms"), ()):
+        exact = overlap(*words, where / "e")["processes"][0]["io_ns"]
+        about = overlap(*words, "--run", "all", whole)["processes"][0]["io_ns"]
+        assert abs(exact - about) <= 0.1 * exact, (words, exact, about)
+
+
 def ranks_of_dftmerge_say_the_same(where):
     if not DFTMERGE.with_name("dftmerge-mpi").exists() or run("sh", "-c", "command -v mpirun").code:
         return
@@ -294,4 +309,4 @@ def wrong_words(where):
 
 
 main([numbers_are_those_of_sets, native_processes, a_part_of_the_time, dlio, steps_and_their_numbers, estimates_from_aggregates,
-      ranks_of_dftmerge_say_the_same, wrong_words])
+      filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same, wrong_words])

@@ -152,8 +152,7 @@ static int keep_scope(const struct reading *reading, struct keeper *keeper, cons
     return DFT_ARRAY_PUSH(keeper->scopes, keeper->scopes_capacity, keeper->nscopes, scope);
 }
 
-/* Does I/O pass but for its time and its call? */
-static int io_passes(const struct dft_filter *filter, const struct dft_event *event, uint8_t op)
+int dft_overlap_io_passes(const struct dft_filter *filter, const struct dft_event *event, uint8_t op)
 {
     return dft_filter_looks(filter, event, op) && dft_filter_region(filter, event->region) &&
            (!dft_filter_has_files(filter) || dft_filter_file(filter, event->file) ||
@@ -170,7 +169,7 @@ static int keep_event(const struct reading *reading, struct keeper *keeper, cons
     uint32_t team = overlap->processes[lane].team;
     int rc = 0;
 
-    if (busy & 1u << DFT_BUSY_IO && !io_passes(filter, event, batch->calls[event->call].op))
+    if (busy & 1u << DFT_BUSY_IO && !dft_overlap_io_passes(filter, event, batch->calls[event->call].op))
         return 0;
     start = start > filter->from_ns ? start : filter->from_ns;
     end = end < event->start_ns ? UINT64_MAX : end;

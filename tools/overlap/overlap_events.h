@@ -25,5 +25,7 @@ struct dft_filter dft_overlap_any_call(const struct dft_filter *filter);
 /* What a call is, as 1 << enum dft_busy; of a region that is a scope also 1 << (DFT_BUSY_SCOPE +
  * enum dft_overlap_kind). Any thread. */
 unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call);
+/* Does I/O pass but for its time and its call? */
+int dft_overlap_io_passes(const struct dft_filter *filter, const struct dft_event *event, uint8_t op);
 
 #endif

@@ -99,6 +99,8 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
         if (!call || event->phase != DFT_PHASE_COMPLETE || !dft_event_counts(event, call->op) || end <= event->start_ns)
             continue;
         busy = dft_overlap_call(visiting->overlapping, call);
+        if (busy & 1u << DFT_BUSY_IO && !dft_overlap_io_passes(visiting->overlapping->request->filter, event, call->op))
+            continue;
         for (unsigned state = 0; state < DFT_CELL_STATES; state++)
             if (busy >> state & 1)
                 dft_overlap_cell_span(&visiting->cells, lane, state, event->start_ns, end);

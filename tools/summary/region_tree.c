@@ -127,6 +127,8 @@ static int print_tree(FILE *out, struct tree *tree)
 
     for (unsigned i = 0; i < tree->count && !tree->most_ns; i++)
         tree->most_ns = tree->edges[i].parent ? 0 : tree->edges[i].group->metrics.dur_sum;
+    if (!tree->most_ns) /* what is around them is not asked about */
+        return 0;
     tree->grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     if (!tree->grid)
         return -ENOMEM;
