@@ -65,6 +65,10 @@ UNITS = {"BYTES": [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30
 
 def show_limit(unit, value):
     """In the largest unit that needs no fraction, as `dftmerge findings --list` has it."""
+    if unit == "PATTERNS":
+        source = (ROOT / "tools" / "overlap" / "overlap_kinds.c").read_text()
+        return "`" + re.search(rf'\[{value}\] = "([^"]*)"', source).group(1).replace("|", "\\|") + "`"
+    value = int(value)
     word, factor = next((u for u in reversed(UNITS[unit]) if value % u[1] == 0), UNITS[unit][0])
     return f"{value / factor:g} {word}".strip()
 
@@ -73,13 +77,13 @@ def findings():
     text = re.sub(r"/\*.*?\*/", "", (ROOT / "tools" / "findings" / "findings.def").read_text(), flags=re.DOTALL)
     quoted = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
     kind = re.compile(r"DFT_FINDING\(\s*(\w+),\s*" + quoted + r",\s*" + quoted + r"\)")
-    limit = re.compile(r"DFT_LIMIT\(\s*(\w+),\s*\w+,\s*" + quoted + r",\s*(\w+),\s*(\d+),\s*" + quoted + r"\)")
+    limit = re.compile(r"DFT_LIMIT\(\s*(\w+),\s*\w+,\s*" + quoted + r",\s*(\w+),\s*(\w+),\s*" + quoted + r"\)")
     limits = limit.findall(text)
     assert len(kind.findall(text)) == text.count("DFT_FINDING(") and len(limits) == text.count("DFT_LIMIT("), "a row of findings.def cannot be read"
     lines = ["| kind or limit | value | advice, or why the limit is so |", "| --- | --- | --- |"]
     for code, name, advice in kind.findall(text):
         lines.append(f"| **{strings(name)}** | | {strings(advice)} |")
-        lines += [f"| `{strings(name)}.{strings(own)}` | {show_limit(unit, int(value))} | {strings(reason)} |"
+        lines += [f"| `{strings(name)}.{strings(own)}` | {show_limit(unit, value)} | {strings(reason)} |"
                   for of, own, unit, value, reason in limits if of == code]
     return lines
 

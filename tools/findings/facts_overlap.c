@@ -65,12 +65,12 @@ int dft_facts_collect_overlap(struct dft_facts *facts, uint64_t events)
     int exact = dft_source_kept(asked->source) == DFT_KEPT_ALL && (asked->thorough || events <= DFT_FACT_SWEPT), rc;
     const struct dft_overlap_request request = {.source = asked->source,
                                                 .filter = asked->filter,
-                                                .patterns = dft_overlap_usual,
+                                                .patterns = dft_limits_patterns(asked->limits),
                                                 .classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP),
                                                 .from = exact ? DFT_OVERLAP_EVENTS : DFT_OVERLAP_ROWS};
 
     facts->has_overlap = dft_facts_has(facts, DFT_FACT_REGIONS) && !dft_comm_rank() &&
-                         dft_overlap_applies(&facts->answers[DFT_FACT_REGIONS]);
+                         dft_overlap_applies(&facts->answers[DFT_FACT_REGIONS], &request.patterns);
     dft_comm_broadcast(&facts->has_overlap, sizeof facts->has_overlap);
     if (!facts->has_overlap)
         return 0;

@@ -14,7 +14,7 @@
 #define LINE_BYTES 512u
 #define WORD_BYTES 60u /* that an error shows */
 
-enum unit { UNIT_BYTES, UNIT_NS, UNIT_COUNT, UNIT_SHARE, UNIT_TIMES };
+enum unit { UNIT_BYTES, UNIT_NS, UNIT_COUNT, UNIT_SHARE, UNIT_TIMES, UNIT_PATTERNS };
 
 static const struct {
     const char *word, *advice;
@@ -76,6 +76,17 @@ void dft_limits_init(struct dft_limits *limits)
     for (unsigned i = 0; i < DFT_LIMITS; i++)
         limits->values[i] = rows[i].value;
     limits->off = 0;
+    memset(limits->patterns, 0, sizeof limits->patterns);
+}
+
+struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits)
+{
+    struct dft_overlap_patterns patterns = dft_overlap_usual;
+
+    for (unsigned kind = 0; kind < DFT_OVERLAP_KINDS; kind++)
+        if (*limits->patterns[kind])
+            patterns.lists[kind] = limits->patterns[kind];
+    return patterns;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -129,6 +140,14 @@ static int fail_word(const struct reading *reading, const char *word)
     return fail(reading, word, ": there is no such limit (`dftmerge findings --list` has all).", nearest);
 }
 
+static int set_patterns(struct reading *reading, uint64_t kind, const char *text)
+{
+    if (!*text || strlen(text) >= DFT_PATTERNS_BYTES)
+        return -EINVAL;
+    strcpy(reading->limits.patterns[kind], text);
+    return 0;
+}
+
 /* "64 KiB" of a unit. Returns 0, or -EINVAL: it is none. */
 static int parse_value(enum unit unit, const char *text, uint64_t *value)
 {
@@ -171,6 +190,7 @@ static int set_limit(struct reading *reading, const char *word, const char *text
         [UNIT_COUNT] = " is no number, as in 20.",
         [UNIT_SHARE] = " is no share, as in 1 %.",
         [UNIT_TIMES] = " is no factor, as in 1.5.",
+        [UNIT_PATTERNS] = " is no list of patterns, as in compute:*,forward (at most 399 bytes).",
     };
 
     for (unsigned i = 0; i < DFT_LIMITS; i++) {
@@ -178,7 +198,8 @@ static int set_limit(struct reading *reading, const char *word, const char *text
 
         if (strncmp(word, kinds[rows[i].code].word, n) || word[n] != '.' || strcmp(word + n + 1, rows[i].word))
             continue;
-        if (parse_value(rows[i].unit, text, &reading->limits.values[i]))
+        if (rows[i].unit == UNIT_PATTERNS ? set_patterns(reading, rows[i].value, text)
+                                          : parse_value(rows[i].unit, text, &reading->limits.values[i]))
             return fail(reading, *text ? text : "nothing", wanted[rows[i].unit], NULL);
         return set_once(reading, i, word);
     }
@@ -188,7 +209,7 @@ static int set_limit(struct reading *reading, const char *word, const char *text
 static int set(struct reading *reading, const char *word, const char *text)
 {
     for (unsigned i = 0; i < DFT_FINDINGS; i++) {
-        if (strcmp(kinds[i].word, word) || i == DFT_FINDING_ANY)
+        if (strcmp(kinds[i].word, word) || !*kinds[i].advice)
             continue;
         if (i == DFT_FINDING_LOST)
             return fail(reading, word, ": what was lost is always said.", NULL);
@@ -283,7 +304,10 @@ void dft_limits_print(FILE *out, const struct dft_limits *limits)
             if (rows[i].code != code)
                 continue;
             fprintf(out, "%s.%s = ", kinds[code].word, rows[i].word);
-            print_value(out, rows[i].unit, limits->values[i]);
+            if (rows[i].unit == UNIT_PATTERNS)
+                fputs(dft_limits_patterns(limits).lists[rows[i].value], out);
+            else
+                print_value(out, rows[i].unit, limits->values[i]);
             fprintf(out, " # %s\n", rows[i].reason);
         }
     }

@@ -46,7 +46,8 @@ static char *waiting_region(const struct dft_facts *facts, uint32_t trainer)
     const struct dft_answer *regions = &facts->answers[DFT_FACT_REGIONS];
     struct dft_region_kinds kinds;
     char *name = NULL;
-    int rc = dft_region_kinds_init(&kinds, &dft_overlap_usual);
+    const struct dft_overlap_patterns patterns = dft_limits_patterns(facts->request->limits);
+    int rc = dft_region_kinds_init(&kinds, &patterns);
 
     for (uint32_t i = 0; !rc && !name && i < regions->count; i++) { /* by time */
         const struct dft_group *group = &regions->groups[i];

@@ -109,8 +109,8 @@ struct dft_overlap_request {
 
 /* Returns 0 or -ENOMEM. Collective; the answer is on rank 0. */
 int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overlap *overlap);
-/* Do any of these regions compute, or wait for data? An answer by cat and name, with the usual patterns. */
-int dft_overlap_applies(const struct dft_answer *regions);
+/* Do any of these regions compute, or wait for data? An answer by cat and name. */
+int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overlap_patterns *patterns);
 void dft_overlap_fini(struct dft_overlap *overlap);
 
 /* Is waiting for data not what regions say, but the time in which a trainer does nothing and a worker of

@@ -51,8 +51,10 @@ int dft_region_kinds_init(struct dft_region_kinds *kinds, const struct dft_overl
     *kinds = (struct dft_region_kinds){0};
     for (uint8_t kind = 0; !rc && kind < DFT_OVERLAP_KINDS; kind++)
         for (const char *word = patterns->lists[kind]; !rc && word && *word;) {
-            size_t length = strcspn(word, ",");
+            size_t length;
 
+            word += strspn(word, " ");
+            length = strcspn(word, ",");
             if (length)
                 rc = add(kinds, kind, word, length);
             word += length + (word[length] == ',');

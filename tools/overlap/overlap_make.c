@@ -158,11 +158,11 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
     return rc;
 }
 
-int dft_overlap_applies(const struct dft_answer *regions)
+int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overlap_patterns *patterns)
 {
     struct dft_region_kinds kinds;
     unsigned found = 0;
-    int rc = dft_region_kinds_init(&kinds, &dft_overlap_usual);
+    int rc = dft_region_kinds_init(&kinds, patterns);
 
     for (uint32_t i = 0; !rc && i < regions->count; i++) {
         struct dft_key_value category, name;

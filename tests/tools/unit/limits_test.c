@@ -47,8 +47,9 @@ static void wrong(const char *text, const char *expected)
 
 static void what_is_read(void)
 {
-    static const char text[] = "# mine\n\n  small-reads.request=16KiB # smaller\r\nfsync.calls = 200\n"
-                               "any.share = 0.5 %\nsmall-reads.cached = 1.5 ms\nflush = off\none-byte = on";
+    static const char text[] =
+        "# mine\n\n  small-reads.request=16KiB # smaller\r\nfsync.calls = 200\n"
+        "any.share = 0.5 %\nsmall-reads.cached = 1.5 ms\nflush = off\none-byte = on\nregions.compute = sim:*, solve";
     struct dft_limits limits;
     char error[512] = "";
 
@@ -58,6 +59,9 @@ static void what_is_read(void)
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_READS_REQUEST], 16384);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_FSYNC_CALLS], 200);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_ANY_SHARE], 5);
+    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_OVERLAP_COMPUTE], "sim:*, solve");
+    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_OVERLAP_STEP],
+                           dft_overlap_usual.lists[DFT_OVERLAP_STEP]);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_READS_CACHED], 1500000);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_WRITES_REQUEST], 65536);
     CU_ASSERT_EQUAL(limits.off, BIT(FLUSH));
@@ -69,6 +73,8 @@ static void what_is_wrong(void)
     wrong("fsnc.calls = 3\n", "Did you mean fsync.calls?");
     wrong("small-read = off\n", "Did you mean small-reads?");
     wrong("fsync.calls\n", "line 1: fsync.calls: a line is `name = value`.");
+    wrong("regions.step =\n", "nothing is no list of patterns");
+    wrong("regions = off\n", "regions: there is no such limit");
     wrong("fsync.calls = many\n", "many is no number, as in 20.");
     wrong("fsync.calls = 0x10\n", "0x10 is no number");
     wrong("fsync.calls = -1\n", "-1 is no number");
@@ -131,6 +137,8 @@ static void what_is_printed(void)
     CU_ASSERT_STRING_EQUAL(error, "");
     CU_ASSERT_EQUAL(memcmp(limits.values, again.values, sizeof limits.values), 0);
     CU_ASSERT_EQUAL(limits.off, again.off);
+    for (unsigned kind = 0; kind < DFT_OVERLAP_KINDS; kind++)
+        CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[kind], dft_limits_patterns(&again).lists[kind]);
     free(text);
 }
 
