@@ -33,42 +33,12 @@ struct whole {
 
 struct looking {
     struct dft_facts *facts;
-    int rows_lost;       /* calls that failed, failed with ENOENT, where errors are not told apart */
-    struct dft_map bare; /* file -> BARE_ASKED, BARE_FOUND */
+    int rows_lost;           /* calls that failed, failed with ENOENT, where errors are not told apart */
+    struct dft_map bare;     /* file -> BARE_ASKED, BARE_FOUND */
+    struct dft_map reopened; /* files that some process opens often */
 };
 
 /* --- one file --------------------------------------------------------------------------------- */
-
-enum dft_place_calls dft_place_kind(uint8_t op)
-{
-    switch (op) {
-    case DFT_OP_OPEN:
-    case DFT_OP_CLOSE:
-    case DFT_OP_FOPEN:
-    case DFT_OP_FCLOSE:
-        return DFT_PLACE_OPENS;
-    case DFT_OP_STAT:
-        return DFT_PLACE_STATS;
-    case DFT_OP_OPENDIR:
-    case DFT_OP_READDIR:
-    case DFT_OP_CLOSEDIR:
-        return DFT_PLACE_LISTS;
-    case DFT_OP_SEEK:
-    case DFT_OP_FSEEK:
-    case DFT_OP_FTELL:
-        return DFT_PLACE_SEEKS;
-    case DFT_OP_TRUNCATE:
-    case DFT_OP_UNLINK:
-    case DFT_OP_MKDIR:
-    case DFT_OP_RENAME:
-    case DFT_OP_ATTRIBUTE:
-    case DFT_OP_LINK:
-    case DFT_OP_ALLOCATE:
-        return DFT_PLACE_CHANGES;
-    default:
-        return DFT_PLACE_OTHERS;
-    }
-}
 
 static int is_open(uint8_t op)
 {
@@ -94,8 +64,8 @@ static void add_group(const struct looking *looking, struct whole *whole, const 
         whole->lost_opens += is_open(group->key.op) ? metrics->count : 0;
         whole->lost_stats += group->key.op == DFT_OP_STAT ? metrics->count : 0;
     }
-    if (dft_facets_err(group->key.facets) || metrics->count == metrics->errors)
-        return;
+    if (dft_facets_err(group->key.facets) || metrics->count == metrics->errors || group->key.class == DFT_IO_SYNC)
+        return; /* making durable is another finding */
     whole->is_startup |= group->key.class == DFT_IO_STARTUP;
     whole->calls += metrics->count;
     whole->time_ns += metrics->dur_sum;
@@ -111,14 +81,34 @@ static void add_group(const struct looking *looking, struct whole *whole, const 
     whole->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
 }
 
-/* A few opens of each process, and a few calls for each open. Where opens are not told apart, few calls. */
-static int is_small(const struct dft_facts *facts, const struct whole *whole)
+/* Files that some process opens often are another finding. */
+static int find_reopened(struct looking *looking)
 {
+    const struct dft_facts *facts = looking->facts;
+    const struct dft_limits *limits = facts->request->limits;
+    const struct dft_answer *opens = &facts->answers[DFT_FACT_OPENS];
+    int rc = 0;
+
+    if (!dft_facts_has(facts, DFT_FACT_OPENS) || limits->off >> DFT_FINDING_REOPENED & 1)
+        return 0;
+    for (uint32_t i = 0; i < opens->count && !rc; i++) {
+        const struct dft_group *group = &opens->groups[i];
+
+        if (group->key.file && group->metrics.count - group->metrics.errors > limits->values[DFT_LIMIT_REOPENED_OPENS])
+            rc = dft_map_put(&looking->reopened, group->key.file) ? 0 : -ENOMEM;
+    }
+    return rc;
+}
+
+/* A few opens of each process, and a few calls for each open. Where opens are not told apart, few calls. */
+static int is_small(const struct looking *looking, const struct whole *whole)
+{
+    const struct dft_facts *facts = looking->facts;
     const struct dft_limits *limits = facts->request->limits;
     uint64_t size = limits->values[DFT_LIMIT_SMALL_FILES_SIZE], opens = limits->values[DFT_LIMIT_REOPENED_OPENS];
 
     if ((!whole->data && !whole->mapped) || whole->mapped > size || whole->is_startup ||
-        (whole->end > 0 && (uint64_t)whole->end > size))
+        (whole->end > 0 && (uint64_t)whole->end > size) || dft_map_find(&looking->reopened, whole->file))
         return 0;
     if (!facts->has_file_ops)
         return whole->is_folded ||
@@ -127,7 +117,19 @@ static int is_small(const struct dft_facts *facts, const struct whole *whole)
            whole->bytes / whole->opens <= size;
 }
 
-static void add_whole(const struct dft_facts *facts, struct dft_place *place, const struct whole *whole)
+/* Calls that looked for a file before it was there, or after: metadata calls as others are. */
+static void add_early(struct dft_place *place, const struct whole *whole)
+{
+    const struct dft_place_sum lost = {
+        .files = 1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns};
+
+    dft_place_sum_add(&place->meta, &lost);
+    place->calls[DFT_PLACE_OPENS] += whole->lost_opens;
+    place->calls[DFT_PLACE_STATS] += whole->lost_stats;
+    place->calls[DFT_PLACE_OTHERS] += whole->lost - whole->lost_opens - whole->lost_stats;
+}
+
+static void add_whole(const struct looking *looking, struct dft_place *place, const struct whole *whole)
 {
     uint64_t folded = (uint64_t)whole->is_folded;
     const struct dft_place_sum lost = {
@@ -143,15 +145,20 @@ static void add_whole(const struct dft_facts *facts, struct dft_place *place, co
                                         .meta_ns = whole->meta_ns,
                                         .max_ns = whole->max_ns,
                                         .folded = folded};
-    struct dft_place_sum meta = {
-        .files = 1, .opens = whole->opens, .time_ns = whole->meta_ns, .max_ns = whole->meta_max_ns, .folded = folded};
+    struct dft_place_sum meta = {.files = !whole->calls || !whole->lost,
+                                 .opens = whole->opens,
+                                 .time_ns = whole->meta_ns,
+                                 .max_ns = whole->meta_max_ns,
+                                 .folded = folded};
 
     place->found += whole->calls != 0 || whole->is_made;
     if (!whole->calls && whole->lost && !whole->is_made) {
         dft_place_sum_add(&place->lost, &lost);
         place->lost_stats += whole->lost_stats;
     }
-    if (is_small(facts, whole)) {
+    if (whole->calls && whole->lost && !whole->is_startup)
+        add_early(place, whole);
+    if (is_small(looking, whole)) {
         dft_place_sum_add(&place->small, &small);
         return;
     }
@@ -194,7 +201,7 @@ static int add_to(struct looking *looking, struct dft_places *places, uint64_t i
     if (!place)
         return -ENOMEM;
     place->dir = !place->dir && !place->found && !place->lost.files ? dir : place->dir == dir ? dir : 0;
-    add_whole(looking->facts, place, whole);
+    add_whole(looking, place, whole);
     return 0;
 }
 
@@ -361,7 +368,9 @@ int dft_places_collect(struct dft_facts *facts)
         query.by[3] = DFT_BY_ERRNO;
         query.by[4] = DFT_BY_PROGRAM;
     }
-    rc = dft_query_each(facts->request->source, facts->request->filter, &query, take_groups, &looking, &answer);
+    rc = dft_comm_agree(find_reopened(&looking));
+    if (!rc)
+        rc = dft_query_each(facts->request->source, facts->request->filter, &query, take_groups, &looking, &answer);
     if (!rc)
         dft_answer_fini(&answer);
     if (!rc)
@@ -369,6 +378,7 @@ int dft_places_collect(struct dft_facts *facts)
     if (!rc)
         rc = name_places(&looking, &facts->places.patterns, DFT_FACT_PATTERNS);
     dft_map_fini(&looking.bare);
+    dft_map_fini(&looking.reopened);
     return rc;
 }
 

@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules ask of places: sums, lines of code, and the directory that most of a number lies below. */
+/* What rules ask of places: kinds of calls, sums, lines of code, the directory that most lies below. */
 #include <string.h>
 
 #include "findings/facts.h"
 #include "query/file_facts.h"
+
+enum dft_place_calls dft_place_kind(uint8_t op)
+{
+    switch (op) {
+    case DFT_OP_OPEN:
+    case DFT_OP_CLOSE:
+    case DFT_OP_FOPEN:
+    case DFT_OP_FCLOSE:
+        return DFT_PLACE_OPENS;
+    case DFT_OP_STAT:
+        return DFT_PLACE_STATS;
+    case DFT_OP_OPENDIR:
+    case DFT_OP_READDIR:
+    case DFT_OP_CLOSEDIR:
+        return DFT_PLACE_LISTS;
+    case DFT_OP_SEEK:
+    case DFT_OP_FSEEK:
+    case DFT_OP_FTELL:
+        return DFT_PLACE_SEEKS;
+    case DFT_OP_TRUNCATE:
+    case DFT_OP_UNLINK:
+    case DFT_OP_MKDIR:
+    case DFT_OP_RENAME:
+    case DFT_OP_ATTRIBUTE:
+    case DFT_OP_LINK:
+    case DFT_OP_ALLOCATE:
+        return DFT_PLACE_CHANGES;
+    default:
+        return DFT_PLACE_OTHERS;
+    }
+}
 
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more)
 {

@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "query/file_facts.h"
 
 #define OP(op)   (UINT64_C(1) << (op))
 #define OPENS    (OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN) | OP(DFT_OP_CLOSE) | OP(DFT_OP_FCLOSE))
@@ -247,8 +248,10 @@ static int tell_small(struct dft_rules *rules, uint64_t pattern)
     for (uint32_t i = 0; i < files->count && !rc; i++) {
         const struct dft_group *group = &files->groups[i];
         const struct dft_place *place;
+        int is_folded = files->files && dft_file_facts_is_folded(files->files, group->key.file);
 
-        if (group->metrics.offset_max > (int64_t)size || group->metrics.bytes > size || group->metrics.count > 1000)
+        if (!is_folded &&
+            (group->metrics.offset_max > (int64_t)size || group->metrics.bytes > size || group->metrics.count > 1000))
             continue;
         id = dft_facts_pattern(facts, group->key.file);
         place = dft_places_find(&facts->places.patterns, id);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BYTES (8L << 20)
@@ -25,23 +26,46 @@ static void reads(long size, long times, long block)
     close(fd);
 }
 
-/* again SIZE TIMES FILES: TIMES times all of FILES files of 3 KB, each opened anew; of no files: of `data`. */
-static void reads_again(long size, long times, long files)
+/* again SIZE TIMES FILES SYNC OTHERS: reads TIMES times all of FILES files of 3 KB, each opened
+ * anew, with an fsync if SYNC is not 0; of no files: all of `data`. OTHERS processes live beside it. */
+static void read_again(long size, long times, long files, long sync, long others)
 {
     char path[32];
 
+    for (; others > 0; others--)
+        if (!fork()) {
+            close(open("data", O_RDONLY));
+            exit(0);
+        }
     for (long i = 0; i < times; i++)
         for (long file = 0; file < (files ? files : 1); file++) {
             int fd;
 
             snprintf(path, sizeof path, files ? "again_%ld" : "data", file);
             fd = open(path, files ? O_RDWR | O_CREAT : O_RDONLY, 0644);
-            if (files && !i)
+            if (files && (!i || sync))
                 (void)!pwrite(fd, data, 3000, 0);
+            if (sync)
+                fsync(fd);
             while (read(fd, data, (size_t)size) > 0)
                 ;
             close(fd);
         }
+}
+
+/* early TIMES: looks for files that are made at last. */
+static void look_too_early(long times)
+{
+    struct stat st;
+    char path[32];
+
+    for (long i = 0; i < times + 50; i++) {
+        snprintf(path, sizeof path, "early_%ld", i % 50);
+        if (i < times)
+            stat(path, &st);
+        else
+            close(open(path, O_WRONLY | O_CREAT, 0644));
+    }
 }
 
 /* durable TIMES: writes of one byte, each of which waits for the device. */
@@ -132,7 +156,9 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "reads"))
         reads(n[0], n[1], n[2]);
     else if (!strcmp(argv[1], "again"))
-        reads_again(n[0], n[1], n[2]);
+        read_again(n[0], n[1], n[2], n[3], n[4]);
+    else if (!strcmp(argv[1], "early"))
+        look_too_early(n[0]);
     else if (!strcmp(argv[1], "durable"))
         writes_that_wait(n[0]);
     else if (!strcmp(argv[1], "random"))
