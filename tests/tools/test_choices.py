@@ -180,7 +180,7 @@ def what_nothing_can_pass_is_said(where):
                           (["--errno", "ENOENTT"], "Did you mean ENOENT?"), (["--class", "raed"], "Did you mean read?"),
                           (["--op", "opne"], "Did you mean OPEN?"), (["--access", "sequental"], "Did you mean sequential?"),
                           (["--size", "5-7"], "begin and end at 0, 1, 2, 64, 1K"), (["--size", "4K-4K"], "no size"), (["--size", ""], "no size"),
-                          (["--slower-than", "5x"], "not a time, as in"), (["--slower-than", "-1"], "not a time"), (["--last", "-1"], "not a time"),
+                          (["--slower-than", "5x"], "not a time, as in"), (["--slower-than", "-1"], "not a time"), (["--last", "-1"], "not a time"), (["--from", "."], "not a time"),
                           (["--errno", "5-2"], "no error"), (["--region", ""], "none of them empty"), (["--size", "99999999999999999999"], "no size"),
                           (["--last", "99999999999h"], "not a time"), (["--op", ","], "no op"), (["--errno", "70000000000000000000000"], "no error")):
         done = dftmerge("summary", *options, where, expect=2)

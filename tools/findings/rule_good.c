@@ -27,7 +27,9 @@ static int look_at_failures(struct dft_rules *rules)
         most = group->metrics.errors > most ? group->metrics.errors : most;
     }
     if (!failed)
-        return dft_rules_good(rules, "failures to write 0");
+        return dft_filter_class(rules->facts->request->filter, DFT_IO_WRITE)
+                   ? dft_rules_good(rules, "failures to write 0")
+                   : 0;
     snprintf(room, sizeof room, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
              dft_errno_word(err) ? ", most with " : "", dft_errno_word(err) ? dft_errno_word(err) : "");
     return dft_rules_note(rules, room);
