@@ -124,6 +124,16 @@ def time_is_told_once(directory):
 
 
 @tests.case
+def opens_of_others(directory):
+    """What a file costs is of all who open it: 12 opens by one process, and 40 by others that read nothing."""
+    rules = directory / "rules"
+    rules.write_text("any.share = 0 %\n")
+    found = answer("--rules", rules, traced(directory, "again", str(1 << 20), "12", "0", "0", "40"))["findings"]
+    reopened = next(finding for finding in found if finding["code"] == "reopened")
+    says(reopened, r"12 opens by one process, 1\.85 MiB each")  # 96 MiB in 52 opens
+
+
+@tests.case
 def few_writes_that_wait(directory):
     """What counts is the time, not that they are few."""
     traces = traced(directory, "durable", "300")

@@ -16,7 +16,8 @@
 /* --- the same file opened again --------------------------------------------------------------- */
 
 struct reopened {
-    uint64_t file, opens, processes;
+    uint64_t file, opens, processes; /* that open it often */
+    uint64_t all;                    /* opens, also by others, as what follows is */
     uint64_t calls, bytes, written, time_ns, opens_ns, cost_ns;
     int64_t end;
 };
@@ -60,12 +61,19 @@ static void add_calls(const struct dft_facts *facts, struct reopened *file)
         if (group->key.file != file->file || dft_facets_err(group->key.facets))
             continue;
         file->calls += group->metrics.count;
+        file->all += (OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)) >> group->key.op & 1 ? group->metrics.count : 0;
         file->bytes += group->metrics.bytes;
         file->time_ns += group->metrics.dur_sum;
         file->written += group->key.class == DFT_IO_WRITE ? group->metrics.count : 0;
         file->opens_ns += OPENS >> group->key.op & 1 ? group->metrics.dur_sum : 0;
         file->end = group->metrics.offset_max > file->end ? group->metrics.offset_max : file->end;
     }
+}
+
+/* All opens that are known; a file may be cut from the answer that counts them. */
+static uint64_t most_of(const struct reopened *file)
+{
+    return file->all > file->opens ? file->all : file->opens;
 }
 
 /* What a small file says can be kept, so all calls but those of the first time cost. Of another file
@@ -113,7 +121,7 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
         rc = dft_finding_say(&finding->evidence, "%s: %s opens by one process",
                              dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens));
     if (!rc && most->bytes)
-        rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most->opens));
+        rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most_of(most)));
     if (!rc && !most->written)
         rc = dft_finding_say(&finding->evidence, ", never changed between");
     if (!rc && count > 1)
@@ -132,7 +140,7 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
         struct reopened *file = &files[i];
 
         add_calls(rules->facts, file);
-        file->cost_ns = (is_kept_easily(rules, file) ? file->time_ns : file->opens_ns) / file->opens *
+        file->cost_ns = (is_kept_easily(rules, file) ? file->time_ns : file->opens_ns) / most_of(file) *
                         (file->opens - file->processes);
         cost_ns += file->cost_ns;
         opens += file->opens;
