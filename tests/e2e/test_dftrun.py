@@ -58,6 +58,8 @@ def usage(directory):
                            (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
                            (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
                            (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),
+                           (["--outptu", "x", "ls"], "there is no option --outptu. Did you mean --output?"),
+                           (["--quiet=1", "ls"], "--quiet takes no value"), (["-xq", "ls"], "no option -x"),
                            (["--by", "fiel", "touch", "it-ran"], "fiel")):
         done = dftrun(directory, *arguments)
         equal((done.code, done.out), (2, b""), f"usage: {arguments}")
@@ -281,7 +283,8 @@ def says_why_nothing_was_recorded(directory):
     true(code == 0 and "no file I/O was seen in 'true'" in said[0] and "/proc" in said[1], f"a program without I/O: {said}")
     code, said = nothing(directory, "cat", "in", env=environment(DFTRACER_DISABLE_IO=1))
     true("DFTRACER_DISABLE_IO is set" in said[0] and "Unset" in said[1], f"calls that are not wanted: {said}")
-    equal(dftrun(directory, "--quiet", "./static"), (7, b"", b""), "--quiet")
+    for option in ("--quiet", "--no-summary"):
+        true("statically linked" in nothing(directory, option, "./static")[1][0], f"{option}: the reason is always said")
     for words in (["timeout", "9", "./static"], ["nice", "./go"], ["sh", "-c", "./static; exit 7"]):
         done = dftrun(directory, *words)
         equal(done.code, 7, "exit code")
@@ -318,6 +321,8 @@ def says_who_cleans_the_environment(directory):
         done = dftrun(directory, *words, env=environment(DFTRACER_FOLLOW_EXEC=1))
         true(b"were not traced" not in done.err and b"in the command" not in done.err, f"followed: {done.err.decode()}")
         true(re.search("^in |/in ", done.err.decode(), re.M), f"what it advises helps: {done.err.decode()}")
+    done = dftrun(directory, "--quiet", "env", "-i", "cat", "in")
+    true(b"'env -i' in the command" in done.err, f"it is said without a page, too: {done.err.decode()}")
     done = dftrun(directory, "grep", "env -i", "script")
     true(done.code == 0 and b"not traced" not in done.err, f"only words of an argument: {done.err.decode()}")
 

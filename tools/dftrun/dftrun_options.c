@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest_word.h"
 #include "dftrun/dftrun.h"
 
 static void print_help(FILE *out)
@@ -25,7 +26,7 @@ static void print_help(FILE *out)
         "  -n, --top N        print at most N lines of each table (0: all)\n"
         "      --json FILE    write the page as JSON, too; FILE is replaced when the JSON is complete\n"
         "      --no-summary   print no page afterwards\n"
-        "  -q, --quiet        print no page, and no notes: only why something failed\n"
+        "  -q, --quiet        print no page: only why something failed, or was not traced\n"
         "  -V, --version      print the version\n"
         "  -h, --help         this text\n"
         "\n"
@@ -115,25 +116,52 @@ static const char **text_of(struct dft_run *run, int option)
     }
 }
 
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"aggregate", no_argument, NULL, AGGREGATE},
+    {"data-dir", required_argument, NULL, DATA_DIR},
+    {"stack", optional_argument, NULL, STACK},
+    {"node", no_argument, NULL, NODE},
+    {"by", required_argument, NULL, 'b'},
+    {"top", required_argument, NULL, 'n'},
+    {"json", required_argument, NULL, JSON},
+    {"no-summary", no_argument, NULL, NO_SUMMARY},
+    {"quiet", no_argument, NULL, 'q'},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+/* Says what is wrong with an option that getopt_long does not take, and which one was likely meant. */
+static int deny_option(const char *given)
+{
+    const size_t count = sizeof options / sizeof *options - 1;
+    const char *words[sizeof options / sizeof *options], *nearest = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        words[i] = options[i].name;
+        if (optopt && options[i].val == optopt) {
+            fprintf(stderr, "dftrun: --%s takes no value\n", words[i]);
+            return DFTRUN_USAGE;
+        }
+    }
+    if (optopt) {
+        fprintf(stderr, "dftrun: there is no option -%c: dftrun --help\n", optopt);
+        return DFTRUN_USAGE;
+    }
+    nearest = dft_nearest_word(given + 2, strcspn(given + 2, "="), words, count);
+    fprintf(stderr, "dftrun: there is no option %s%s%s%s\n", given, nearest ? ". Did you mean --" : ": dftrun --help",
+            nearest ? nearest : "", nearest ? "?" : "");
+    return DFTRUN_USAGE;
+}
+
 int dft_run_parse(struct dft_run *run, int argc, char **argv)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"aggregate", no_argument, NULL, AGGREGATE},
-                                            {"data-dir", required_argument, NULL, DATA_DIR},
-                                            {"stack", optional_argument, NULL, STACK},
-                                            {"node", no_argument, NULL, NODE},
-                                            {"by", required_argument, NULL, 'b'},
-                                            {"top", required_argument, NULL, 'n'},
-                                            {"json", required_argument, NULL, JSON},
-                                            {"no-summary", no_argument, NULL, NO_SUMMARY},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"version", no_argument, NULL, 'V'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
     int option, error = 0;
 
     run->directory = "traces";
-    while (!error && (option = getopt_long(argc, argv, "+o:b:n:qVh", options, NULL)) != -1) {
+    opterr = 0;
+    while (!error && (option = getopt_long(argc, argv, "+:o:b:n:qVh", options, NULL)) != -1) {
         const char **text = text_of(run, option);
 
         if (text) {
@@ -164,9 +192,12 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv)
         case 'h':
             print_help(stdout);
             exit(0);
-        default:
-            fputs("Try: dftrun --help\n", stderr);
+        case ':':
+            fprintf(stderr, "dftrun: %s: its value is missing: dftrun --help\n", argv[optind - 1]);
             error = DFTRUN_USAGE;
+            break;
+        default:
+            error = deny_option(argv[optind - 1]);
         }
     }
     run->command = argv + optind;

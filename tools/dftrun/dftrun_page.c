@@ -197,12 +197,14 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", is_job ? pattern : "all",
                                         is_job ? run->place : glob};
 
-    if (run->no_page && !run->json)
-        return;
     if (!wrote_something(run, is_job)) {
         dft_reason_print(run, outcome);
         return;
     }
+    if (run->no_page)
+        dft_reason_note(run);
+    if (run->no_page && !run->json)
+        return;
     make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
     if (make_glob(run, glob, sizeof glob) < 0)
         return;
