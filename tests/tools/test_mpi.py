@@ -85,6 +85,20 @@ def answers(directory):
     same(2, "summary", "--file", "*a*", "--name", "read,pread", "--by", "dir,rank", "--no-index", traces)
 
 
+def classes_of_files(directory):
+    """Each rank finds the files of its share of the blocks: all ranks know all of them."""
+    traces, table = job(directory), directory / "table"
+    table.write_text("startup START /data\nnone PART /y/\nwait END er/4\n")
+    option = ("--classes", table, "--no-index", traces)
+    got = json.loads(same(3, "summary", "--json", "--by", "class", *option).out)["groups"]
+    assert {"startup", "wait"} <= {g["class"] for g in got}, got
+    same(2, "summary", *option)
+    same(2, "overlap", *option)
+    same(2, "findings", *option)
+    same(2, "dump", "--json", "--class", "startup", *option)
+    same(5, "dump", "--json", *option, env=APART)
+
+
 def few_files(directory):
     """More ranks than files: the blocks of the one are spread."""
     traces = make(directory / "t", processes=1, threads=2, events=400)
@@ -379,5 +393,5 @@ if __name__ == "__main__":
     if not MPIRUN or not PROGRAM.exists():
         print("skipped: " + ("dftmerge-mpi was not built" if MPIRUN else "no mpirun"))
         sys.exit(0)
-    tooltest.main([answers, few_files, passes, texts, exports, parts, parts_of_csv, parts_of_archives, archives, archives_by_rank, groups, blocks_that_vanish,
+    tooltest.main([answers, classes_of_files, few_files, passes, texts, exports, parts, parts_of_csv, parts_of_archives, archives, archives_by_rank, groups, blocks_that_vanish,
                    full_disk, full_disk_of_exports, slow_ranks, runs_compared, one_rank_alone, ranks_that_part])

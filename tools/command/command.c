@@ -79,6 +79,8 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
     rc = options->align ? align(options, *source) : 0;
     if (!rc)
         rc = dft_filter_begin(&options->filter, *source);
+    if (!rc && options->classes_from)
+        rc = dft_source_classify(*source, &options->classes);
     if (!rc && dft_filter_has_files(&options->filter) && !options->only_queries)
         rc = dft_source_names(*source, NULL, 0);
     return rc ? fail(options, *source, code, rc) : 0;

@@ -4,6 +4,7 @@
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
+#include "source/class_table.h"
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "base/path_list.h"
@@ -19,16 +20,17 @@ struct dft_option {
     int alone;            /* a flag with which paths may be missing */
 };
 
-#define DFT_TAKES_JSON   1u
-#define DFT_TAKES_CSV    2u
-#define DFT_TAKES_PART   4u  /* --from --to --last --rank --pid --host --program --role --cat --name */
-#define DFT_TAKES_CALLS  64u /* what else chooses calls: --file --op --errno ... */
-#define DFT_TAKES_FILTER (DFT_TAKES_PART | DFT_TAKES_CALLS)
-#define DFT_TAKES_TOP    8u   /* --top */
-#define DFT_TAKES_SORT   512u /* --sort */
-#define DFT_TAKES_NONE   16u  /* paths may be missing */
-#define DFT_TAKES_RANKS  256u /* all ranks of dftmerge-mpi do the command; else one rank does */
-#define DFT_TAKES_ALIGN  32u  /* --align */
+#define DFT_TAKES_JSON    1u
+#define DFT_TAKES_CSV     2u
+#define DFT_TAKES_PART    4u  /* --from --to --last --rank --pid --host --program --role --cat --name */
+#define DFT_TAKES_CALLS   64u /* what else chooses calls: --file --op --errno ... */
+#define DFT_TAKES_FILTER  (DFT_TAKES_PART | DFT_TAKES_CALLS)
+#define DFT_TAKES_TOP     8u    /* --top */
+#define DFT_TAKES_SORT    512u  /* --sort */
+#define DFT_TAKES_NONE    16u   /* paths may be missing */
+#define DFT_TAKES_RANKS   256u  /* all ranks of dftmerge-mpi do the command; else one rank does */
+#define DFT_TAKES_ALIGN   32u   /* --align */
+#define DFT_TAKES_CLASSES 1024u /* --classes */
 
 struct dft_command {
     const char *name;
@@ -54,6 +56,8 @@ struct dft_options {
     struct dft_path_list given; /* the paths in that file */
     const char *align;          /* --align, NULL: not given */
     struct dft_clocks clocks;   /* the correction by --align, once the source is open */
+    const char *classes_from;   /* --classes, NULL: not given */
+    struct dft_class_table classes;
 };
 
 #define DFT_EXIT_OK    0

@@ -154,6 +154,10 @@ static int set_common(struct dft_options *options, int id, char *value, char why
     case OPT_ALIGN:
         options->align = value;
         break;
+    case OPT_CLASSES:
+        options->classes_from = value;
+        rc = dft_class_table_read(&options->classes, value, why, DFT_FILTER_WHY);
+        break;
     case OPT_TOP:
         rc = parse_count(&options->top, value, UINT32_MAX);
         break;
@@ -321,6 +325,7 @@ done:
 void dft_options_fini(struct dft_options *options)
 {
     dft_clocks_fini(&options->clocks);
+    dft_class_table_fini(&options->classes);
     dft_filter_fini(&options->filter);
     dft_path_list_fini(&options->given);
 }

@@ -38,6 +38,8 @@ const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
     FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS, "only calls that took longer, e.g. 1ms"),
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
+    {OPT_CLASSES, 0, "classes", "FILE", DFT_TAKES_CLASSES,
+     "classes of files for events, one a line as `startup START /opt/conda` or `read END .h5`"},
     {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
     {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all: all of them"},
     {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},

@@ -14,6 +14,7 @@ enum option_id {
     OPT_TOP,
     OPT_SORT,
     OPT_ALIGN,
+    OPT_CLASSES,
     OPT_DEDUPE,
     OPT_NO_INDEX,
     OPT_PERIOD,
@@ -38,7 +39,7 @@ struct dft_common_option {
     const char *help;
 };
 
-#define DFT_COMMON_OPTIONS 37
+#define DFT_COMMON_OPTIONS 38
 extern const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS];
 
 /* Does the command take a common option? A command's own option of that name comes first. --help

@@ -65,6 +65,6 @@ const struct dft_command dft_command_dump = {
         "Text: seconds since the start of the first process, duration, rank or -, pid/tid, call, arguments, result.\n"
         "JSON: one object a line, times in ns since the Unix epoch.",
     .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,
 };

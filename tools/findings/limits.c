@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "base/nearest_word.h"
-#include "base/write_text.h"
-
-#define LINE_BYTES 512u
-#define WORD_BYTES 60u /* that an error shows */
+#include "base/table_file.h"
 
 enum unit { UNIT_BYTES, UNIT_NS, UNIT_COUNT, UNIT_SHARE, UNIT_TIMES, UNIT_PATTERNS };
 
@@ -92,37 +89,14 @@ struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 struct reading {
+    struct dft_table_file file;
     struct dft_limits limits;
-    const char *path;
-    unsigned line;
     unsigned set[DFT_LIMITS + DFT_FINDINGS]; /* in which line; 0: not yet */
-    char *error;
-    size_t size;
 };
 
-static char *trim(char *text)
-{
-    size_t n;
-
-    while (isspace((unsigned char)*text))
-        text++;
-    for (n = strlen(text); n && isspace((unsigned char)text[n - 1]);)
-        n--;
-    text[n] = 0;
-    return text;
-}
-
-/* `word` may be any bytes of the file. */
 static int fail(const struct reading *reading, const char *word, const char *why, const char *nearest)
 {
-    size_t length = strnlen(word, WORD_BYTES);
-    char *shown = dft_text_escaped(word, length);
-
-    snprintf(reading->error, reading->size, "%s, line %u: %s%s%s%s%s%s", reading->path, reading->line,
-             shown ? shown : "", length == WORD_BYTES ? "..." : "", why, nearest ? " Did you mean " : "",
-             nearest ? nearest : "", nearest ? "?" : "");
-    free(shown);
-    return -EINVAL;
+    return dft_table_file_fail(&reading->file, word, why, nearest);
 }
 
 static int fail_word(const struct reading *reading, const char *word)
@@ -178,7 +152,7 @@ static int set_once(struct reading *reading, unsigned at, const char *word)
     snprintf(why, sizeof why, " is already in line %u.", reading->set[at]);
     if (reading->set[at])
         return fail(reading, word, why, NULL);
-    reading->set[at] = reading->line;
+    reading->set[at] = reading->file.line;
     return 0;
 }
 
@@ -222,54 +196,27 @@ static int set(struct reading *reading, const char *word, const char *text)
     return set_limit(reading, word, text);
 }
 
-static int parse_line(struct reading *reading, char *line)
+static int parse_line(void *context, char *line)
 {
+    struct reading *reading = context;
     char *equals, *word;
 
     line[strcspn(line, "#")] = 0;
-    word = trim(line);
+    word = dft_trimmed(line);
     if (!*word)
         return 0;
     equals = strchr(word, '=');
     if (!equals)
         return fail(reading, word, ": a line is `name = value`.", NULL);
     *equals = 0;
-    return set(reading, trim(word), trim(equals + 1));
-}
-
-/* Reads one line, without its end. Returns 1, 0: there is none, or -EINVAL. */
-static int next_line(struct reading *reading, FILE *in, char line[LINE_BYTES])
-{
-    size_t n = 0;
-    int c;
-
-    reading->line++;
-    while ((c = getc(in)) != EOF && c != '\n') {
-        if (!c)
-            return fail(reading, "", "this is no text file.", NULL);
-        if (n == LINE_BYTES - 1)
-            return fail(reading, "", "the line is too long.", NULL);
-        line[n++] = (char)c;
-    }
-    line[n] = 0;
-    return c != EOF || n;
+    return set(reading, dft_trimmed(word), dft_trimmed(equals + 1));
 }
 
 int dft_limits_read(struct dft_limits *limits, const char *path, char *error, size_t size)
 {
-    struct reading reading = {.limits = *limits, .path = path, .error = error, .size = size};
-    char line[LINE_BYTES];
-    FILE *in = fopen(path, "re");
-    int rc = in ? 0 : -errno, more = in != NULL;
+    struct reading reading = {.file = {.path = path, .error = error, .size = size}, .limits = *limits};
+    int rc = dft_table_file_read(&reading.file, parse_line, &reading);
 
-    while (!rc && more && (more = next_line(&reading, in, line)) != 0)
-        rc = more < 0 ? more : parse_line(&reading, line);
-    if (!rc && ferror(in))
-        rc = errno ? -errno : -EIO;
-    if (rc && rc != -EINVAL)
-        snprintf(error, size, "%s: %s", path, strerror(-rc));
-    if (in)
-        fclose(in);
     if (!rc)
         *limits = reading.limits;
     return rc;

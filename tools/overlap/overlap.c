@@ -109,6 +109,6 @@ const struct dft_command dft_command_overlap = {
         "PATTERNS have commas between them, * and ? fit any text, ! takes away. From events all numbers are exact;\n"
         "where only aggregates were kept, they are estimates, marked with \"about\".",
     .example = "dftmerge overlap --by epoch --compute 'train:*,forward' traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,
 };

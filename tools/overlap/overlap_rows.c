@@ -11,6 +11,7 @@
 #include "overlap/overlap_teams.h"
 #include "query/group_keys.h"
 #include "query/plan_times.h"
+#include "source/class_table.h"
 #include "source/source_notes.h"
 #include "source/source_visit.h"
 
@@ -112,10 +113,11 @@ static int is_asked(void *context, const struct dft_source_process *process, con
 {
     const struct visiting *visiting = context;
     const struct dft_overlap_cells *cells = &visiting->cells;
+    const int is_classified = dft_source_is_classified(visiting->overlapping->request->source);
     uint64_t from = cells->origin_ns + cells->first * cells->width_ns, slack = SLACK * cells->width_ns;
     uint64_t to = from + cells->intervals * cells->width_ns;
 
-    return block->use & DFT_IN_ROWS && block->count &&
+    return block->use & (is_classified ? DFT_IN_EVENTS : DFT_IN_ROWS) && block->count &&
            dft_filter_process(visiting->overlapping->request->filter, process) && block->start < to + slack &&
            block->end + slack >= from;
 }

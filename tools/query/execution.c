@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "query/partial.h"
 #include "query/spill.h"
+#include "source/class_table.h"
 #include "source/filter.h"
 #include "source/source_object.h"
 
@@ -19,6 +20,14 @@ static size_t group_bytes(void)
     uint64_t bytes = dft_setting(DFT_SETTING_GROUP_BYTES); /* see README.md */
 
     return bytes > GROUP_BYTES_MIN ? bytes : GROUP_BYTES_MIN;
+}
+
+/* Does the answer depend on classes that events alone have? */
+static int needs_events(const struct dft_execution *execution)
+{
+    return dft_source_is_classified(execution->source) &&
+           (DFT_HAS(execution, DFT_BY_CLASS) || execution->query.classes ||
+            dft_filter_has(execution->filter, DFT_FILTER_CLASS));
 }
 
 static int init(struct dft_execution *execution, struct dft_source *source, const struct dft_filter *filter,
@@ -47,7 +56,8 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
                            !dft_filter_has(filter, DFT_FILTER_SLOWER);
     execution->wants_calls =
         DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || dft_filter_has_calls(execution->filter);
-    execution->rows_only = !query->events && !DFT_HAS_FILES(execution) && !DFT_HAS_STACKS(execution) &&
+    execution->query.events |= needs_events(execution);
+    execution->rows_only = !execution->query.events && !DFT_HAS_FILES(execution) && !DFT_HAS_STACKS(execution) &&
                            !dft_filter_has_files(filter) && dft_source_used(source, DFT_BLOCK_BUCKETS);
     execution->want_busy = query->busy && DFT_HAS(execution, DFT_BY_TIME);
     execution->want_patterns = query->patterns && DFT_HAS(execution, DFT_BY_FILE);

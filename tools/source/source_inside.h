@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "source/source_object.h"
 
+struct dft_class_table;
 struct dft_clocks;
 
 #define DFT_THREADS_MAX 64u
@@ -76,7 +77,8 @@ struct dft_source {
     size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;
     struct dft_rollup rollup;
-    const struct dft_clocks *clocks; /* corrects the times of events; NULL: no correction */
+    const struct dft_clocks *clocks;       /* corrects the times of events; NULL: no correction */
+    const struct dft_class_table *classes; /* corrects the classes of events; NULL: none */
     size_t used[DFT_TYPES];
     unsigned threads;
     int quiet, dedupe, no_index, copied;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "source/class_table.h"
 #include "source/clocks.h"
 #include "base/pread_all.h"
 #include "source/source_inside.h"
@@ -25,6 +26,7 @@ struct dft_reader {
     struct dft_decoder *decoder;
     char *buffer;
     size_t capacity;
+    struct dft_classed_calls calls;
     uint32_t file; /* the file of `fd` */
     int fd;
 };
@@ -53,6 +55,8 @@ void dft_reader_destroy(struct dft_reader *reader)
         close(reader->fd);
     dft_decoder_destroy(reader->decoder);
     free(reader->buffer);
+    free(reader->calls.list);
+    dft_map_fini(&reader->calls.places);
     free(reader);
 }
 
@@ -201,7 +205,8 @@ int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, 
         leave_out(batch, block->covered);
     if (reader->source->clocks)
         correct_times(reader->source->clocks, block->process, batch);
-    return keep_calls(reader, batch->calls, batch->ncalls);
+    rc = keep_calls(reader, batch->calls, batch->ncalls);
+    return rc || !reader->source->classes ? rc : dft_class_table_apply(reader->source->classes, &reader->calls, batch);
 }
 
 int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets)

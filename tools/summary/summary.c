@@ -239,6 +239,7 @@ const struct dft_command dft_command_summary = {
         "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In flight is\n"
         "  how many calls were under way on average (in_flight_max in JSON: at most).",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_CLASSES |
+             DFT_TAKES_RANKS,
     .run = run,
 };

@@ -262,6 +262,6 @@ const struct dft_command dft_command_timeline = {
         "is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an\n"
         "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
     .example = "dftmerge timeline --heat traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,
 };
