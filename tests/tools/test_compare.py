@@ -550,7 +550,7 @@ def judged(a, b):
     least, distance, chance = min(len(a), len(b)), abs(medians[1] - medians[0]), 2 / math.comb(len(a) + len(b), len(a))
     if len({*a, *b}) == 1:
         return "same", None
-    if distance <= width or max(min(a), min(b)) <= min(max(a), max(b)):
+    if (least < 3 and distance <= width) or max(min(a), min(b)) <= min(max(a), max(b)):
         return "within", "high" if least >= 5 else "medium" if least >= 3 else "low"
     high, medium = (least >= 3 and distance >= 5 * width) or chance < 0.01, least >= 3 or (least >= 2 and distance >= 5 * width)
     return "beyond", "high" if high else "medium" if medium else "low"
@@ -596,6 +596,48 @@ def repetitions(where):
     # What fails is what the repetitions say; options stand anywhere.
     assert compare(*a[:3], "--no-index", "--", "--fail-over", "10%", *b[:3], "--metric", "time", expect=1)["worse"]
     assert not compare("--no-index", *a[:3], "--", *same, "--fail-over", "0")["worse"]
+
+
+def a_cold_run(where):
+    """One cold run widens the range of its side: the sides differ all the same, and the run is named."""
+    a = [repetition(where, "a", i, mean) for i, mean in enumerate((1000, 410, 420))]
+    b = [repetition(where, "b", i, 300 + 10 * i, n=40, moved=100) for i in range(3)]
+    text = told("--no-index", *a, "--", *b)
+    assert re.match(r"B is 8\d % faster than A in I/O: ", text), text
+    assert re.search(r"how sure medium: 3 runs of A against 3 of B: .*; A1 \(\S+/a0\) is an outlier: 8\d\d ms, the others "
+                     r"3\d\d ms to 3\d\d ms \(a cold cache\?\)", text), text
+    assert compare("--no-index", *a, "--", *b)["total"][0]["time_ns"]["spread"] == "beyond"
+    text = told("--no-index", "--fail-over", "10%", *b, "--", *a, expect=1)
+    assert text.startswith("B takes ") and "worse: time of all I/O" in text, text
+    assert "outlier" not in told("--no-index", *a[1:], "--", *b)
+    # A fifth run more, and the cold one decides nothing, even where it lies in the range of the other side.
+    many = [repetition(where, "c", i, mean) for i, mean in enumerate((1000, 100, 101, 102, 103))]
+    more = [repetition(where, "d", i, mean) for i, mean in enumerate((900, 950, 1020, 1050, 1080))]
+    total = compare("--no-index", *many, "--", *more)["total"][0]["time_ns"]
+    assert (total["spread"], total["sure"]) == ("beyond", "medium"), total
+
+
+def the_first_line_and_what_fails(where):
+    """Where all I/O does not differ, the first line still says what failed, and that calls changed."""
+    def job(i, opens, mean):
+        return [steady(i) + [("open", f"/data/f{k}", 300_000 + 5000 * k, opens + k % 3 + i, None) for k in range(40)] +
+                [("fsync", "/data/out", 900_000, mean, None)]]
+    a = [write(where / f"a{i}", job(i, 50, (10_000, 40_000, 70_000)[i]), at=60 * i) for i in range(3)]
+    b = [write(where / f"b{i}", job(i, 90, (10_000, 40_000, 70_000)[i]), at=300 + 60 * i) for i in range(3)]
+    plain = told("--no-index", *a, "--", *b)
+    assert plain.startswith("A and B do not differ in I/O by more than runs do: "), plain
+    text = told("--no-index", "--fail-over", "10%", *a, "--", *b, expect=1)
+    assert text.startswith('B is worse than A by more than 10 % in time (see "worse" below); as a whole they do not differ in I/O by more than '
+                           'runs do: '), text
+    assert re.search(r"worse: time of open \+\d\d %", text), text
+    half = [write(where / f"c{i}", [[(*c[:3], c[3] * 2, c[4]) for c in job(i, 50, (10_000, 40_000, 70_000)[i])[0][::2]]], at=600 + 60 * i)
+            for i in range(3)]
+    text = told("--no-index", *a, "--", *half)
+    assert text.startswith("B makes 50 % fewer calls and moves 50 % less bytes; as a whole they do not differ in I/O by more than runs do: "), text
+    # One run a side, slower, and nobody knows: it is not told that it is not worse.
+    few = [write(where / name, [steady(1, n=5, mean=mean)]) for name, mean in (("few", 100), ("slow", 500))]
+    text = told("--no-index", "--fail-over", "10%", *few)
+    assert re.search(r" not worse for sure: time of all I/O \+\d+ % \(limit 10 %\), but whether by chance cannot be told ", text), text
 
 
 def calls_of_some_repetitions(where):
@@ -711,6 +753,6 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, repetitions, calls_of_some_repetitions, parts_and_repetitions,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
           it_says_what_is_odd, more_files_than_fit, filters,
           usage])

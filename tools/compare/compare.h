@@ -20,7 +20,8 @@
  *
  * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its
  * runs, and the ranges of the runs are the yardstick (repeated.h), for counts and bytes too: what
- * runs do within themselves decides nothing. The cells of an item are those of one run a side,
+ * runs do within themselves decides nothing. A number of calls beyond the spread that makes half of
+ * the change of time takes that beyond it, too. The cells of an item are those of one run a side,
  * the one with the median time in I/O. They are what says which process stands out, and which
  * ranks do alike.
  *
@@ -239,6 +240,8 @@ int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *i
  * ranges, verdicts. */
 void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
                           const struct dft_measured_item *measured);
+/* Do the calls that one side makes more, each at A's cost, make half of the change of time at least? */
+int dft_compare_calls_explain(const struct dft_item *item);
 void dft_spread_free(struct dft_spread_scratch *scratch);
 
 /* compare_alone.c: who stands out, by an item's cells and sums. */

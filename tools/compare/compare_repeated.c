@@ -32,6 +32,7 @@ static enum dft_spread judge(struct dft_change *change, const struct dft_repeate
 void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
                           const struct dft_measured_item *measured)
 {
+    struct dft_change *time = &item->changes[DFT_MEASURE_TIME];
     int lossy = 0;
 
     for (uint32_t run = 0; run < comparison->nruns; run++)
@@ -51,5 +52,8 @@ void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_it
         if (m >= DFT_MEASURE_TIME && change->spread == DFT_SPREAD_BEYOND && dft_change_is_below_floor(change))
             change->spread = DFT_SPREAD_WITHIN;
     }
-    item->by_cost = item->changes[DFT_MEASURE_TIME].spread == DFT_SPREAD_BEYOND;
+    item->by_cost = time->spread == DFT_SPREAD_BEYOND;
+    if (item->changes[DFT_MEASURE_COUNT].spread == DFT_SPREAD_BEYOND && dft_compare_calls_explain(item) &&
+        !dft_change_is_below_floor(time))
+        time->spread = DFT_SPREAD_BEYOND;
 }

@@ -209,8 +209,7 @@ static int explain(struct dft_spread_scratch *scratch, struct dft_item *item)
     return rc;
 }
 
-/* Is that half of the change at least, in its direction? */
-static int calls_explain(const struct dft_item *item)
+int dft_compare_calls_explain(const struct dft_item *item)
 {
     const struct dft_change *time = &item->changes[DFT_MEASURE_TIME];
     __int128 change = (__int128)time->value[1] - time->value[0], part = item->explained_ns;
@@ -254,7 +253,7 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
     dft_compare_alone(item);
     amend(item, time);
     item->by_cost = time->spread == DFT_SPREAD_BEYOND;
-    if (!lossy && calls_explain(item) && !dft_change_is_below_floor(time))
+    if (!lossy && dft_compare_calls_explain(item) && !dft_change_is_below_floor(time))
         time->spread = DFT_SPREAD_BEYOND;
     for (int p = 0; p < 3; p++) {
         int kind = FIRST_PERCENTILE + p;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns how sure a comparison is of its headline, and why. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/write_text.h"
 #include "compare/compare_verdict.h"
@@ -18,7 +19,8 @@ static void put_counts(FILE *out, const struct dft_comparison *comparison)
             plural(comparison->counts[0]), comparison->counts[1]);
 }
 
-/* By how much sides lie apart that differ; `width`: how far the runs of one do. */
+/* By how much sides lie apart that differ; `width`: how far the runs of one do. Runs that meet differ
+ * by the number of calls. */
 static void put_apart(FILE *out, const struct dft_comparison *comparison, const struct dft_change *time, uint64_t width,
                       int side)
 {
@@ -26,7 +28,14 @@ static void put_apart(FILE *out, const struct dft_comparison *comparison, const 
     char a[DFT_TEXT_ROOM];
 
     fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
-    if (width)
+    if (time->low[0] <= time->high[1] && time->low[1] <= time->high[0]) {
+        fprintf(out, ", and the number of calls makes half of that at least; those of %c alone differ by %s",
+                side ? 'B' : 'A', dft_text_ns(a, width));
+        return;
+    }
+    if (width && times < 1)
+        fputs(", and the slowest run of one side is faster than the fastest of the other", out);
+    else if (width)
         fprintf(out, ", %.*fx what those of %c alone differ by (%s)", times < 9.95, times, side ? 'B' : 'A',
                 dft_text_ns(a, width));
     else
@@ -34,6 +43,33 @@ static void put_apart(FILE *out, const struct dft_comparison *comparison, const 
     if (width && times < DFT_REPEATED_FAR)
         fprintf(out, "; chance alone parts as many so in %.2g %% of cases",
                 dft_repeated_chance(comparison->counts[0], comparison->counts[1]));
+}
+
+/* "; A1 (t/a1) is an outlier: 1.04 s, the others 383 ms to 417 ms (a cold cache?)" */
+static void put_outlier(FILE *out, const struct dft_comparison *comparison, int side)
+{
+    const struct dft_measured_item *measured = comparison->tables[DFT_COMPARED_TOTAL].measured;
+    uint64_t values[DFT_REPETITIONS_MAX];
+    struct dft_repeated of;
+    uint32_t n = 0;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    for (uint32_t run = 0; run < comparison->nruns; run++)
+        if (comparison->runs[run].side == side)
+            values[n++] = measured[run].value[DFT_MEASURE_TIME];
+    of = dft_repeated_of(values, n);
+    for (uint32_t i = 0; of.outlier && i < comparison->nruns; i++) {
+        const struct dft_compared_run *run = &comparison->runs[i];
+        uint64_t time = measured[i].value[DFT_MEASURE_TIME];
+
+        if (run->side != side || time != (of.outlier > 0 ? of.high : of.low))
+            continue;
+        fprintf(out, "; %c%" PRIu32 " (", side ? 'B' : 'A', run->number);
+        dft_text_escape(out, run->options.source.paths[0], strlen(run->options.source.paths[0]));
+        fprintf(out, ") is an outlier: %s", dft_text_ns(a, time));
+        fprintf(out, ", the others %s to %s%s", dft_text_ns(a, of.rest_low), dft_text_ns(b, of.rest_high),
+                of.outlier > 0 ? " (a cold cache?)" : "");
+    }
 }
 
 static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_comparison *comparison,
@@ -58,6 +94,8 @@ static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_compariso
     } else {
         fputs(": whether by chance cannot be told", out);
     }
+    put_outlier(out, comparison, 0);
+    put_outlier(out, comparison, 1);
     if (comparison->counts[0] == 1 || comparison->counts[1] == 1)
         fprintf(out, "; of one run of %c nothing is known about its spread", comparison->counts[0] == 1 ? 'A' : 'B');
     return (enum dft_repeated_sure)(time->spread == DFT_SPREAD_UNKNOWN ? DFT_REPEATED_LOW : time->sure);

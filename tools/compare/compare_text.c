@@ -118,11 +118,29 @@ static int print_verdict(const struct dft_comparison *comparison)
     return rc;
 }
 
+/* All I/O grew by more than the limit, and yet it is no failure: why. Returns 0: it did not. */
+static int print_unsure(const struct dft_comparison *comparison)
+{
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    const struct dft_change *change = totals->count ? &totals->items[0].changes[comparison->metric] : NULL;
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!change || !dft_change_is_up(change) || !change->known[0] || !change->known[1] ||
+        100 * (double)dft_change_size(change) <= comparison->fail_over * (double)change->value[0])
+        return 0;
+    printf("not worse for sure: %s of all I/O %s (limit %g %%), but %s\n", dft_measure_word(comparison->metric),
+           dft_change_percent(capacity, change), comparison->fail_over,
+           change->spread == DFT_SPREAD_UNKNOWN  ? "whether by chance cannot be told"
+           : change->spread == DFT_SPREAD_WITHIN ? "that is within the spread"
+                                                 : "more calls explain less than the limit of it");
+    return 1;
+}
+
 static int print_failures(const struct dft_comparison *comparison)
 {
     if (comparison->fail_over < 0)
         return 0;
-    if (!comparison->nfailures)
+    if (!comparison->nfailures && !print_unsure(comparison))
         printf("not worse: no %s that matters grew by more than %g %% beyond the spread\n",
                dft_measure_word(comparison->metric), comparison->fail_over);
     for (uint32_t i = 0; i < comparison->nfailures; i++) {

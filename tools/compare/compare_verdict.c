@@ -44,8 +44,48 @@ static void put_name(FILE *out, const struct dft_comparison *comparison, uint64_
 
 /* --- the headline ----------------------------------------------------------------------------- */
 
+/* A count that changed for sure, by enough to be told. */
+static int is_other(const struct dft_change *change)
+{
+    uint64_t larger = change->value[0] > change->value[1] ? change->value[0] : change->value[1];
+
+    return change->spread == DFT_SPREAD_BEYOND && dft_change_size(change) >= larger / BUT_PART;
+}
+
+/* "B makes 74 % fewer calls" */
+static void put_more(FILE *out, const struct dft_change *change, const char *verb, const char *what)
+{
+    char text[DFT_TEXT_ROOM];
+    const char *part = dft_change_percent(text, change);
+    int is_up = dft_change_is_up(change);
+
+    if (*part == '+' || *part == '-')
+        fprintf(out, "%s %s %s %s", verb, part + 1, is_up ? "more" : what[0] == 'c' ? "fewer" : "less", what);
+    else
+        fprintf(out, "%s %s of A's %s", verb, part, what);
+}
+
+/* What is to be said before a time in I/O that does not differ: else the first words would hide
+ * that something failed, or that calls changed. */
+static void put_first(FILE *out, const struct dft_comparison *comparison, const struct dft_change *changes)
+{
+    const struct dft_change *count = &changes[DFT_MEASURE_COUNT], *bytes = &changes[DFT_MEASURE_BYTES];
+
+    if (comparison->nfailures)
+        fprintf(out, "B is worse than A by more than %g %% in %s (see \"worse\" below)%s", comparison->fail_over,
+                dft_measure_word(comparison->metric), is_other(count) || is_other(bytes) ? ", and " : "; ");
+    if (is_other(count)) {
+        put_more(out, count, comparison->nfailures ? "makes" : "B makes", "calls");
+        fputs(is_other(bytes) ? " and " : "; ", out);
+    }
+    if (is_other(bytes)) {
+        put_more(out, bytes, is_other(count) || comparison->nfailures ? "moves" : "B moves", "bytes");
+        fputs("; ", out);
+    }
+}
+
 /* "B takes 92x as long as A in I/O: 14.2 s against 155 ms (+14.0 s)" */
-static void put_times(FILE *out, const struct dft_change *time, int is_repeated)
+static void put_times(FILE *out, const struct dft_change *time, int is_repeated, int is_first)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], by[DFT_TEXT_ROOM], part[DFT_TEXT_ROOM];
     double times = (double)time->value[1] / (double)time->value[0];
@@ -54,7 +94,7 @@ static void put_times(FILE *out, const struct dft_change *time, int is_repeated)
     if (1000 * (__int128)dft_change_size(time) < time->value[0] / 2) /* "0.0 %" */
         fputs("B takes as long as A in I/O", out);
     else if (is_within)
-        fprintf(out, "A and B do not differ in I/O by more than %s",
+        fprintf(out, "%s in I/O by more than %s", is_first ? "A and B do not differ" : "as a whole they do not differ",
                 is_repeated ? "runs do" : "each does within itself");
     else if (times >= 2)
         fprintf(out, "B takes %.*fx as long as A in I/O", times < 9.95, times);
@@ -228,12 +268,14 @@ static int put_headline(FILE *out, const struct dft_comparison *comparison)
         return 0;
     }
     time = &totals->items[0].changes[DFT_MEASURE_TIME];
+    if (time->spread == DFT_SPREAD_WITHIN || time->spread == DFT_SPREAD_SAME)
+        put_first(out, comparison, totals->items[0].changes);
     if (!dft_change_size(time))
         fputs("B takes as long as A in I/O", out);
     else if (!time->value[0] || !time->value[1])
         fprintf(out, "%c alone has I/O", time->value[0] ? 'A' : 'B');
     else
-        put_times(out, time, dft_compared_is_repeated(comparison));
+        put_times(out, time, dft_compared_is_repeated(comparison), ftell(out) == 0);
     if (time->spread == DFT_SPREAD_WITHIN || !dft_change_size(time))
         rc = put_but(out, comparison, time);
     else
