@@ -238,6 +238,26 @@ def nothing_wrong(directory):
 
 
 @tests.case
+def a_program_without_a_trace(directory):
+    """It is named before all else; a child that is traced, as rows or with the environment, is not."""
+    directory.joinpath("in").write_text("1")
+    cat = shutil.which("cat")
+
+    def told(name, command, **settings):
+        run_checked(["sh", "-c", command], cwd=directory, env=tracing(directory / name / "t", **settings))
+        text = run_checked([DFTMERGE, "findings", directory / name], env=environment(COLUMNS=500)).out.decode()
+        return text.splitlines()[0], answer(directory / name)["findings_no_trace"]
+
+    for settings in ({}, {"ENABLE_AGGREGATION": 1}):
+        line, member = told(f"cleaned{len(settings)}", f"env -i {cat} in; :", **settings)
+        true(line == f"no trace: {member}" and member.startswith("1 program was started") and "cat in" in member, f"{line}: {member}")
+        line, member = told(f"traced{len(settings)}", f"{cat} in; :", **settings)
+        true(member is None and "no trace" not in line, f"a traced child: {line}")
+    line, member = told("named", f"LD_PRELOAD= {cat} in; :")
+    true(f"{cat} (static, " in member and "no trace: " in line, f"its path: {line}")
+
+
+@tests.case
 def screens(directory):
     traces = traced(directory, "writes", 100, 20000, 200)
     for columns in (20, 60, 80, 120, 200):

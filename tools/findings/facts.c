@@ -11,6 +11,7 @@
 #include "findings/facts_ask.h"
 #include "findings/facts_overlap.h"
 #include "findings/facts_ranks.h"
+#include "findings/untraced.h"
 #include "format/facets.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
@@ -173,6 +174,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
         rc = dft_places_collect(facts); /* knows what was mapped */
     if (!rc)
         rc = dft_facts_collect_overlap(facts, events);
+    if (!rc)
+        rc = dft_untraced_collect(facts);
     if (rc)
         dft_facts_fini(facts);
     return rc;
@@ -187,6 +190,8 @@ void dft_facts_fini(struct dft_facts *facts)
     dft_places_fini(&facts->places);
     dft_accesses_fini(&facts->accesses);
     dft_overlap_fini(&facts->overlap);
+    free(facts->untraced);
+    facts->untraced = NULL;
 }
 
 /* --- what rules ask of them ------------------------------------------------------------------- */

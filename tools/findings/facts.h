@@ -28,6 +28,7 @@ enum dft_fact {
     DFT_FACT_DIRS,     /* dir, class: from events of op OPENDIR alone; for which directory a file is in */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
+    DFT_FACT_EXECS,    /* process, file; of op EXEC; where a program has no trace; from events alone */
     /* where there are several ranks: facts_ranks.h */
     DFT_FACT_RANK_REGIONS, /* innermost region, rank, class: read and write; where there are collective calls */
     DFT_FACT_RANK_TIMES,   /* time (some 200 parts of the run), class: of slow.rank and its class alone */
@@ -57,6 +58,8 @@ struct dft_facts {
     struct dft_accesses accesses;
     struct dft_overlap overlap; /* where regions compute, or wait for data */
     int has_overlap, has_cpu;
+    unsigned char *untraced; /* by number of process: it started a program that has no trace */
+    uint32_t nuntraced;
     uint64_t unnamed_ns; /* the most processor time of a process that no such region names; with has_cpu */
 };
 
@@ -124,7 +127,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
     return rules->limits->values[limit];
 }
 
-dft_rule_fn dft_rule_lost, dft_rule_sync, dft_rule_sizes, dft_rule_good;
+dft_rule_fn dft_rule_lost, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
     dft_rule_reread, dft_rule_misaligned, dft_rule_mapped;

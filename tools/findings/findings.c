@@ -13,6 +13,7 @@
 /* clang-format off */
 static dft_rule_fn *const all_rules[] = {
     dft_rule_lost,
+    dft_rule_untraced,
     dft_rule_sync,
     dft_rule_mpi,
     dft_rule_ranks,
@@ -189,6 +190,7 @@ void dft_findings_fini(struct dft_findings *findings)
         free(finding->line);
     }
     free(findings->list);
+    free(findings->no_trace);
     free(findings->why_not);
     free(findings->nothing);
     free(findings->notes);

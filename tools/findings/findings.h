@@ -45,6 +45,7 @@ struct dft_finding {
 struct dft_findings {
     struct dft_finding *list; /* what was lost comes first, then by descending cost */
     size_t count, capacity;
+    char *no_trace;          /* which programs were started and have no trace; or NULL */
     uint64_t not_looked_for; /* 1 << code of what needs more than the traces have, or too long */
     char *why_not;           /* why, and what to do; NULL: all was looked for */
     char *nothing;           /* what was looked at and found good: after "nothing wrong: " */

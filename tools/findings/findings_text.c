@@ -113,6 +113,7 @@ void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t t
 
         title = columns > title && columns <= TITLE ? columns : title;
     }
+    put(out, "no trace: ", INDENT, findings->no_trace);
     if (!findings->count)
         dft_text_wrapped(out, "nothing wrong: ", INDENT, findings->nothing ? findings->nothing : "nothing was asked");
     for (size_t i = 0; i < shown; i++) {
@@ -165,6 +166,7 @@ void dft_findings_json(struct dft_json *json, const struct dft_findings *finding
         if (findings->not_looked_for >> code & 1)
             dft_json_string(json, NULL, dft_finding_word((enum dft_finding_code)code));
     dft_json_end_array(json);
+    dft_json_string(json, "findings_no_trace", findings->no_trace);
     dft_json_string(json, "findings_why_not", findings->why_not);
     dft_json_string(json, "findings_nothing", findings->nothing);
     dft_json_string(json, "findings_notes", findings->notes);
