@@ -25,6 +25,7 @@
 #define WINDOW_MIN   5u
 #define WINDOW_MAX   15u
 #define CHANCE       0.01
+#define OUTWEIGHED   4u /* times what the suspect lost */
 #define VALUE_MAX    (INT64_C(1) << 60)
 
 struct measuring {
@@ -295,6 +296,18 @@ static int measure(struct measuring *measuring)
 
 /* --- all measures ----------------------------------------------------------------------------- */
 
+/* Another rank spends so much more time in I/O that what the suspect lost is little. That rank may do
+ * more, rather than be slower at it, and then no measure sees it. */
+static int is_outweighed(const struct dft_ranks_job *job, enum dft_ranks_measure measure)
+{
+    const struct dft_measured *measured = &job->measured[measure];
+
+    if (!job->nslow || job->slow[0] == measured->cause.suspects->rank)
+        return 0;
+    return measure == DFT_RANKS_BYTES ||
+           job->ranks[job->slow[0]].io_ns - job->median_io_ns > OUTWEIGHED * measured->lost;
+}
+
 /* The one by which the first suspect lost most, unless half of the ranks began together: that is no
  * rank's doing. Bytes alone when nothing was slow. */
 static void choose_headline(struct dft_ranks_job *job)
@@ -308,6 +321,8 @@ static void choose_headline(struct dft_ranks_job *job)
         if (job->headline < 0 || (m != DFT_RANKS_BYTES && measured->lost > job->measured[job->headline].lost))
             job->headline = m;
     }
+    if (job->headline >= 0 && is_outweighed(job, (enum dft_ranks_measure)job->headline))
+        job->headline = -1;
 }
 
 int dft_ranks_first(struct dft_ranks_job *job)

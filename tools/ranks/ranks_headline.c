@@ -11,7 +11,8 @@
 #include "base/write_wrapped.h"
 #include "ranks/ranks_job.h"
 
-#define INDENT 10u
+#define INDENT     10u
+#define MORE_CALLS 2u /* times those of another rank: it has more to do */
 
 static const char *word_of(const struct dft_ranks_job *job)
 {
@@ -50,23 +51,28 @@ static uint64_t spike_of(const struct dft_measured *measured)
 
 /* --- somebody --------------------------------------------------------------------------------- */
 
-/* "since +2.17 s", or "from +15.0 s to +35.0 s". A lag is against the others: where these were
- * slow later, its end is none. */
+/* "since the start", "since +2.17 s", or "from +15.0 s to +35.0 s"; `to` 0: to the end. */
+static void put_span(FILE *out, const struct dft_ranks_job *job, uint64_t from, uint64_t to)
+{
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!to && from <= job->origin_ns + job->bucket_ns) {
+        fputs("since the start", out);
+        return;
+    }
+    fprintf(out, "%s %s", to ? "from" : "since", dft_ranks_since(capacity, job, from));
+    if (to)
+        fprintf(out, " to %s", dft_ranks_since(capacity, job, to));
+}
+
+/* A lag is against the others: where these were slow later, its end is none. */
 static void put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
     const struct dft_lag *lag = &job->ranks[measured->cause.suspects->rank].lag;
-    char capacity[DFT_TEXT_ROOM];
     uint64_t end = job->origin_ns + lag->to * job->bucket_ns;
+    int is_open = measured->cause.has_onset || !lag->lags || lag->to >= job->nbuckets || end <= spike_of(measured);
 
-    if (measured->cause.has_onset || !lag->lags || lag->to >= job->nbuckets || end <= spike_of(measured)) {
-        if (spike_of(measured) <= job->origin_ns + job->bucket_ns)
-            fputs("since the start", out);
-        else
-            fprintf(out, "since %s", dft_ranks_since(capacity, job, spike_of(measured)));
-        return;
-    }
-    fprintf(out, "from %s", dft_ranks_since(capacity, job, spike_of(measured)));
-    fprintf(out, " to %s", dft_ranks_since(capacity, job, end));
+    put_span(out, job, spike_of(measured), is_open ? 0 : end);
 }
 
 /* "in write below /scratch/out: 2.10 ms a call against 4.02 us" */
@@ -116,8 +122,8 @@ static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct df
     if (!cause->has_onset)
         fprintf(out, "no other %s did so", word_of(job));
     else if (!cause->suspects->lead_ns)
-        fprintf(out, "%" PRIu32 " others began in the same bucket of %s", dft_ranks_together(cause) - 1,
-                dft_text_ns(capacity, job->bucket_ns));
+        fprintf(out, "%" PRIu32 " other%s began in the same bucket of %s", dft_ranks_together(cause) - 1,
+                dft_ranks_together(cause) == 2 ? "" : "s", dft_text_ns(capacity, job->bucket_ns));
     else
         fprintf(out, "that was %s before %s", dft_text_ns(capacity, (uint64_t)cause->suspects->lead_ns),
                 cause->candidates > 2 ? "the next ones" : "the next one");
@@ -141,7 +147,7 @@ static int put_evidence(const struct dft_ranks_job *job, const struct dft_measur
     else
         fprintf(out, "; it lost %s", dft_text_ns(capacity, measured->lost));
     if (measured->call && measured->calls)
-        fprintf(out, ", in %s calls", dft_text_count(capacity, measured->calls));
+        fprintf(out, ", in %s call%s", dft_text_count(capacity, measured->calls), measured->calls == 1 ? "" : "s");
     if (measured->directory && measured->share < 0.995)
         fprintf(out, " (%.0f %% of that below this directory)", 100 * measured->share);
     fputs("; ", out);
@@ -191,35 +197,92 @@ static void put_against_median(FILE *out, const struct dft_ranks_job *job, uint3
     fprintf(out, " the median of %s", dft_text_ns(capacity, job->median_io_ns));
 }
 
-/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not
- * nobody either. */
+/* What ranks spend in one call. */
+struct shares {
+    uint64_t count, ns;               /* of the one */
+    uint64_t others_count, others_ns; /* of the others, on average */
+};
+
+static struct shares shares_of(const struct dft_ranks_job *job, uint32_t rank, uint64_t call)
+{
+    struct shares shares = {0};
+
+    for (uint32_t r = 0; r < job->nranks; r++)
+        for (uint32_t i = 0; i < job->ranks[r].ncalls; i++) {
+            const struct dft_rank_call *one = &job->ranks[r].calls[i];
+
+            if (one->call != call)
+                continue;
+            *(r == rank ? &shares.count : &shares.others_count) += one->count;
+            *(r == rank ? &shares.ns : &shares.others_ns) += one->ns;
+        }
+    shares.others_count /= job->nranks - 1;
+    shares.others_ns /= job->nranks - 1;
+    return shares;
+}
+
+/* "894 ms in 199 calls of fsync, another rank on average 1.20 ms in 3" */
+static void put_shares(FILE *out, const struct dft_ranks_job *job, const struct shares *shares, uint64_t call)
+{
+    char ns[DFT_TEXT_ROOM], count[DFT_TEXT_ROOM];
+
+    fprintf(out, "%s in %s call%s of ", dft_text_ns(ns, shares->ns), dft_text_count(count, shares->count),
+            shares->count == 1 ? "" : "s");
+    dft_ranks_put_call(out, job, call);
+    if (shares->others_count)
+        fprintf(out, ", another %s on average %s in %s", word_of(job), dft_text_ns(ns, shares->others_ns),
+                dft_text_count(count, shares->others_count));
+    else
+        fprintf(out, ", hardly any in another %s", word_of(job));
+}
+
+static const char *sure_of(const struct dft_ranks_job *job, const struct shares *shares)
+{
+    if (job->nranks < 3)
+        return "low: of two, no third says which is unusual";
+    return shares->count > MORE_CALLS * shares->others_count
+               ? "medium: it makes more calls than the others, rather than slower ones"
+               : "low: it may have more to do, rather than be slower at it";
+}
+
+/* Who is slow all in all, but never by enough at a time, or has more to do, has not slowed down
+ * first; it is not nobody either. */
 static int put_slow_all_in_all(const struct dft_ranks_job *job)
 {
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
-    uint64_t call = dft_ranks_most_in(&job->ranks[job->slow[0]]);
+    uint32_t slow = job->slow[0];
+    const struct dft_lag *lag = &job->ranks[slow].lag;
+    uint64_t call = dft_ranks_most_in(&job->ranks[slow]);
+    const struct shares shares = shares_of(job, slow, call);
     int rc;
 
     if (!out)
         return -ENOMEM;
-    put_who(out, job, job->slow[0]);
-    fputs(" is slow all in all", out);
+    put_who(out, job, slow);
+    fputs(" is slow ", out);
+    if (lag->from == DFT_NO_BUCKET)
+        fputs("all in all", out);
+    else
+        put_span(out, job, job->origin_ns + lag->from * job->bucket_ns,
+                 lag->to < job->nbuckets ? job->origin_ns + lag->to * job->bucket_ns : 0);
     if (call) {
         fputs(", the most in ", out);
         dft_ranks_put_call(out, job, call);
     }
     fputs(": ", out);
-    put_against_median(out, job, job->slow[0]);
+    put_against_median(out, job, slow);
     rc = dft_sentence_end(&sentence, out, "", 0);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
     if (job->nslow > 1)
         fprintf(out, "it is the slowest of %" PRIu32 " (see below); ", job->nslow);
-    fputs("at no one time does it stand out, so nothing says when, or where, it began", out);
+    if (shares.count > MORE_CALLS * shares.others_count || lag->from != DFT_NO_BUCKET)
+        put_shares(out, job, &shares, call);
+    else
+        fputs("at no one time does it stand out, so nothing says when, or where, it began", out);
     rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
-    dft_text_wrapped(stdout, "how sure", INDENT,
-                     job->nranks < 3 ? "low: of two, no third says which is unusual"
-                                     : "low: it may have more to do, rather than be slower at it");
+    dft_text_wrapped(stdout, "how sure", INDENT, sure_of(job, &shares));
     return rc;
 }
 
