@@ -134,6 +134,17 @@ def like_files_are_one_line(where):
     assert re.search(r"^(/src/)?core/ +36 +36 ", text, re.M) and re.search(r"^(/src/)?io/ +36 +36 ", text, re.M), text
 
 
+def paths_are_those_of_the_program(where):
+    """Relative to the directory in which the program ran, that is named, as findings have them."""
+    make(where / "t", processes=1)
+    (files,) = (t for t in tables(page("--sort", "calls", "--top", "100", where / "t", width=200)) if t[0].startswith("Files"))
+    assert files[0] == "Files by calls, below /data", files
+    shown = [re.split(" {2,}", line)[0] for line in files[2:]]
+    assert "in/a.bin" in shown and "/x/1" in shown and not any(path.startswith("/data/") for path in shown), shown
+    one = calls_of(where / "one", [("/data/in/a.bin", 1, 50), ("/scratch/1", 1, 50), ("/scratch/2", 1, 50)])  # in which nothing says where it ran
+    assert "Files by time, below /scratch\n" in page(one, width=120) and re.search("^/data/in/a.bin ", page(one, width=120), re.M), page(one)
+
+
 def paths_are_cut_at_whole_components(where):
     trace = calls_of(where / "t", [("/one/two/three/four/a.bin", 1, 90), ("/six/seven/eight-is-longer-than-the-others/b.bin", 1, 80)])
     for width in range(20, 100, 7):
@@ -192,5 +203,5 @@ def colour_is_for_terminals(where):
 
 
 if __name__ == "__main__":
-    main([it_fits_every_width, wider_ones_say_more, sums_are_those_of_json, like_files_are_one_line, paths_are_cut_at_whole_components,
-          odd_inputs_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])
+    main([it_fits_every_width, wider_ones_say_more, sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
+          paths_are_cut_at_whole_components, odd_inputs_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

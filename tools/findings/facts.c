@@ -252,22 +252,7 @@ char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern,
 
 const char *dft_facts_short(const struct dft_facts *facts, const char *path)
 {
-    uint32_t count;
-    const struct dft_source_process *processes = dft_source_processes(facts->request->source, &count);
-    struct dft_text cwd = {0};
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct dft_text own = processes[i].process.cwd;
-
-        if (!processes[i].known || dft_process_is_node(&processes[i]))
-            continue;
-        if (cwd.bytes && (cwd.length != own.length || memcmp(cwd.bytes, own.bytes, own.length)))
-            return path;
-        cwd = own;
-    }
-    if (cwd.length < 2 || strncmp(path, cwd.bytes, cwd.length) != 0 || path[cwd.length] != '/')
-        return path;
-    return path[cwd.length + 1] ? path + cwd.length + 1 : "."; /* it stands for all files in it */
+    return dft_job_short_path(facts->request->job, path);
 }
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a

@@ -167,6 +167,31 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
         job->first = process;
 }
 
+static struct dft_text common_cwd(const struct dft_source_process *processes, uint32_t count)
+{
+    struct dft_text cwd = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct dft_text own = processes[i].process.cwd;
+
+        if (!processes[i].known || dft_process_is_node(&processes[i]))
+            continue;
+        if (cwd.bytes && (cwd.length != own.length || memcmp(cwd.bytes, own.bytes, own.length)))
+            return (struct dft_text){0};
+        cwd = own;
+    }
+    return cwd.length > 1 ? cwd : (struct dft_text){0}; /* all paths are below / */
+}
+
+const char *dft_job_short_path(const struct dft_job *job, const char *path)
+{
+    struct dft_text cwd = job->cwd;
+
+    if (!cwd.length || strncmp(path, cwd.bytes, cwd.length) != 0 || path[cwd.length] != '/')
+        return path;
+    return path[cwd.length + 1] ? path + cwd.length + 1 : ".";
+}
+
 int dft_job_collect(struct dft_job *job, const struct dft_source *source)
 {
     const struct dft_source_process *processes;
@@ -188,6 +213,7 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
         job->damaged += files[f].skipped.damaged;
         job->noted += files[f].skipped.damaged != 0;
     }
+    job->cwd = common_cwd(processes, count);
     rc = count_pids(job, processes, count);
     if (!rc)
         rc = count_threads(job, source, processes, count);

@@ -32,6 +32,7 @@ struct dft_job {
     uint64_t missing;                       /* events that were written and are not here: at least so many */
     uint64_t noted;                         /* notes that say of these */
     const struct dft_source_process *first; /* the first one that started, for its names */
+    struct dft_text cwd;                    /* in which all processes began; empty: they differ, or it is not known */
 };
 
 /* Was anything lost? */
@@ -40,6 +41,8 @@ int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source);
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
 /* How many notes say of something else that it could not be read. */
 uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
+/* The path, or the part of it behind the job's cwd; "." for all that is in there. */
+const char *dft_job_short_path(const struct dft_job *job, const char *path);
 /* Returns 0 or -ENOMEM. */
 int dft_job_collect(struct dft_job *job, const struct dft_source *source);
 void dft_job_fini(struct dft_job *job);

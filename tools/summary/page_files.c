@@ -297,22 +297,26 @@ static void release(struct files *files)
 }
 
 /* Takes out of the labels what many have in common, and prints the title. */
-static int print_title(struct files *files, uint32_t shown, const char *what, const char *sort)
+static int print_title(struct files *files, uint32_t shown, const struct dft_job *job, const char *sort)
 {
     const char **labels = calloc(shown + 1u, sizeof *labels);
+    char *home = dft_text_escaped(job->cwd.bytes, job->cwd.length);
     struct dft_sentence text;
     FILE *out;
     uint32_t of = 0;
     size_t base;
 
-    if (!labels)
+    if (!labels || !home) {
+        free(labels);
+        free(home);
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < shown; i++)
         labels[i] = files->lines[i].label;
-    base = dft_page_base(labels, shown, &of);
+    base = dft_page_base(labels, shown, home, &of);
     out = dft_sentence_begin(&text);
     if (out) {
-        fprintf(out, "%s by %s", what, sort ? sort : "time");
+        fprintf(out, "Files by %s", sort ? sort : "time");
         if (base)
             fprintf(out, ", below %.*s", (int)base, labels[of]);
         putchar('\n');
@@ -324,6 +328,7 @@ static int print_title(struct files *files, uint32_t shown, const char *what, co
     if (base)
         files->lines[of].label += base + 1;
     free(labels);
+    free(home);
     return 0;
 }
 
@@ -371,7 +376,7 @@ int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint6
            (options->top || column || files.lines[shown].group->metrics.dur_sum >= page->io.time_ns / 1000))
         shown++;
     shown = shown ? shown : 1;
-    rc = print_title(&files, shown, "Files", column);
+    rc = print_title(&files, shown, &page->summary->job, column);
     rc = rc ? rc : print_lines(page, &files, shown);
 out:
     release(&files);

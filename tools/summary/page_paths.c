@@ -19,10 +19,16 @@ static uint32_t below(const char *const *paths, uint32_t count, const char *path
     return n;
 }
 
-size_t dft_page_base(const char *const *paths, uint32_t count, uint32_t *of)
+size_t dft_page_base(const char *const *paths, uint32_t count, const char *home, uint32_t *of)
 {
-    size_t best = 0, saved = 0;
+    size_t length_home = strlen(home), best = 0, saved = 0;
 
+    for (uint32_t i = 0; !best && length_home && i < count; i++)
+        if (below(&paths[i], 1, home, length_home)) {
+            saved = length_home * below(paths, count, home, length_home);
+            best = length_home;
+            *of = i;
+        }
     for (uint32_t i = 0; i < count; i++)
         for (const char *slash = *paths[i] == '/' ? strchr(paths[i] + 1, '/') : NULL; slash;
              slash = strchr(slash + 1, '/')) {
