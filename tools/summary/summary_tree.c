@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
 #include "summary/page.h"
@@ -299,7 +300,7 @@ int dft_summary_tree(struct dft_summary *summary)
         rc = choose(&tree, options->top ? options->top : LINES);
     dft_summary_nothing(summary, &answer);
     if (!rc && tree.count) {
-        puts("Directories, each with all that is below it");
+        dft_text_wrapped(stdout, "", 0, "Directories, each with all that is below it");
         rc = print_lines(&tree, &answer);
     }
     dft_page_answered(&page, &answer, 0);

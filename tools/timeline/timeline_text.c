@@ -8,6 +8,7 @@
 
 #include "base/plot.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
 #define PLOT_LINES 6u
 
@@ -132,20 +133,24 @@ static void print_head(const struct dft_timeline *timeline, const struct dft_tim
     uint32_t peak = peak_of(timeline, layout, folded);
     uint64_t span = dft_timeline_span(timeline, 0, timeline->count), ns;
     char a[DFT_TIMELINE_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    struct dft_sentence text;
+    FILE *out = dft_sentence_begin(&text);
 
+    if (!out)
+        return;
     ns = dft_timeline_span(timeline, peak * layout->fold, layout->fold);
-    printf("peak %s%s at %s; %s read, %s written in %s calls",
-           dft_timeline_rate(a, timeline->measure, folded[peak], ns),
-           timeline->measure == DFT_TIMELINE_BYTES   ? ""
-           : timeline->measure == DFT_TIMELINE_CALLS ? " calls"
-                                                     : " in flight",
-           text_time(b, timeline, (uint64_t)peak * layout->fold), dft_text_bytes(c, timeline->read),
-           dft_text_bytes((char[DFT_TEXT_ROOM]){0}, timeline->written),
-           dft_text_count(d, timeline->total[DFT_TIMELINE_CALLS]));
+    fprintf(out, "peak %s%s at %s; %s read, %s written in %s calls",
+            dft_timeline_rate(a, timeline->measure, folded[peak], ns),
+            timeline->measure == DFT_TIMELINE_BYTES   ? ""
+            : timeline->measure == DFT_TIMELINE_CALLS ? " calls"
+                                                      : " in flight",
+            text_time(b, timeline, (uint64_t)peak * layout->fold), dft_text_bytes(c, timeline->read),
+            dft_text_bytes((char[DFT_TEXT_ROOM]){0}, timeline->written),
+            dft_text_count(d, timeline->total[DFT_TIMELINE_CALLS]));
     if (timeline->is_exact || timeline->knows_occupancy)
-        printf("; I/O went on for %s%s of %s", timeline->is_exact ? "" : "about ",
-               dft_text_share(a, timeline->union_ns, span), dft_text_ns(b, span));
-    putchar('\n');
+        fprintf(out, "; I/O went on for %s%s of %s", timeline->is_exact ? "" : "about ",
+                dft_text_share(a, timeline->union_ns, span), dft_text_ns(b, span));
+    dft_sentence_end(&text, out, "", 0);
 }
 
 /* --- the plot --------------------------------------------------------------------------------- */
@@ -239,28 +244,36 @@ static int print_line(const struct dft_timeline *timeline, const struct dft_time
 static void print_flight(const struct dft_timeline *timeline)
 {
     uint64_t span = dft_timeline_span(timeline, 0, timeline->count), most = 0, threads = 0;
+    struct dft_sentence text;
+    FILE *out = dft_sentence_begin(&text);
 
+    if (!out)
+        return;
     for (uint32_t i = 0; i < timeline->count; i++) {
         most = timeline->columns[i].in_flight_max > most ? timeline->columns[i].in_flight_max : most;
         threads = timeline->columns[i].threads > threads ? timeline->columns[i].threads : threads;
     }
-    printf("in flight %.2f on average, at most %llu%s\n", (double)timeline->total[DFT_TIMELINE_TIME] / (double)span,
-           (unsigned long long)(timeline->is_exact ? most : threads),
-           timeline->is_exact ? "" : " (a bound: the threads that were active)");
+    fprintf(out, "in flight %.2f on average, at most %llu%s", (double)timeline->total[DFT_TIMELINE_TIME] / (double)span,
+            (unsigned long long)(timeline->is_exact ? most : threads),
+            timeline->is_exact ? "" : " (a bound: the threads that were active)");
+    dft_sentence_end(&text, out, "", 0);
 }
 
 void dft_timeline_footer(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout)
 {
     struct dft_summary summary = {.source = timeline->source, .options = timeline->options, .job = timeline->job};
     char room[DFT_TEXT_ROOM];
+    struct dft_sentence text;
+    FILE *out = dft_sentence_begin(&text);
 
-    printf("a column is %s; ", dft_text_ns(room, timeline->width_ns * layout->fold));
-    fputs("answered ", stdout);
-    dft_summary_source(stdout, &timeline->last);
-    fputs("; ", stdout);
-    dft_summary_kept(stdout, &summary);
-    dft_summary_losses(stdout, &summary, "lost: ");
-    putchar('\n');
+    if (!out)
+        return;
+    fprintf(out, "a column is %s; answered ", dft_text_ns(room, timeline->width_ns * layout->fold));
+    dft_summary_source(out, &timeline->last);
+    fputs("; ", out);
+    dft_summary_kept(out, &summary);
+    dft_summary_losses(out, &summary, "lost: ");
+    dft_sentence_end(&text, out, "", 0);
 }
 
 static int print_lines_of_job(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout)
