@@ -67,6 +67,11 @@ def files(where):
             answer = summary(*options, "--by", by, where)
             assert answer["source"] == "events"
             same_groups(answer["groups"], groups(events, by.split(","), passes=passes, with_union=True), (patterns, by))
+    for option, pattern in ((["--dir", "."], "/data/*"), (["--dir", "./in/"], "/data/in/*"), (["--dir", "../data/./in"], None),
+                            (["--dir", "../x"], "/x/*"), (["--dir", "../.."], "/*"), (["--dir", "in"], "*/in/*"),
+                            (["--file", "./in/*"], "/data/in/*"), (["--file", "in/*"], "*/in/*"), (["--file", "../top"], "/top")):
+        fitting = [e for e in events if pattern and (fits(e.get("file"), pattern) or fits(e.get("file2"), pattern))]
+        assert dump(*option, where) == fitting and (fitting or not pattern), option
 
 
 def times(where):

@@ -221,6 +221,7 @@ static int ask_shared(struct dft_facts *facts)
     if (rc)
         return rc;
     filter.values[DFT_FILTER_FILE] = (struct dft_filter_values){.count = 1, .patterns = files};
+    filter.files = (struct dft_filter_paths){.list = files, .count = 1};
     dft_facts_put(facts, &questions, DFT_FACT_SHARED,
                   (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_RANK, DFT_BY_CLASS},
                                      .nby = 3,

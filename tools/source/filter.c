@@ -2,6 +2,7 @@
 /* Filters: the tests on processes, blocks, calls, rows, files and events. */
 #include "source/filter.h"
 #include "base/names.h"
+#include "source/filter_paths.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -21,6 +22,8 @@ void dft_filter_fini(struct dft_filter *filter)
         free(filter->values[i].ranges);
         free(filter->values[i].patterns);
     }
+    dft_filter_paths_fini(&filter->files);
+    dft_filter_paths_fini(&filter->dirs);
     dft_file_grouping_fini(&filter->mount);
 }
 
@@ -51,14 +54,20 @@ void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint6
 
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
 {
+    const struct dft_filter_values *files = &filter->values[DFT_FILTER_FILE], *dirs = &filter->values[DFT_FILTER_DIR];
     uint64_t start, end;
+    int rc;
 
     dft_source_lives(source, &start, &end);
     dft_filter_window(filter, start, end, &filter->from_ns, &filter->to_ns);
     filter->table = dft_source_names_table(source);
     dft_file_grouping_fini(&filter->mount);
-    return dft_file_grouping_init(
-        &filter->mount, dft_filter_has(filter, DFT_FILTER_MOUNT) ? DFT_FILES_MOUNT : DFT_FILES_EXT, 0, source);
+    rc = dft_filter_paths_make(&filter->files, source, files->patterns, files->count, "");
+    rc = rc ? rc : dft_filter_paths_make(&filter->dirs, source, dirs->patterns, dirs->count, "/*");
+    return rc ? rc
+              : dft_file_grouping_init(&filter->mount,
+                                       dft_filter_has(filter, DFT_FILTER_MOUNT) ? DFT_FILES_MOUNT : DFT_FILES_EXT, 0,
+                                       source);
 }
 
 int dft_filter_lacks_mounts(const struct dft_filter *filter)
@@ -284,33 +293,13 @@ static int mount_passes(void *context, struct dft_text point)
     return text_passes(context, DFT_FILTER_MOUNT, point);
 }
 
-/* Is the path below one of the directories? One that does not begin with a slash may begin at any. */
-static int is_below(const struct dft_filter_values *dirs, struct dft_text path)
-{
-    int found = 0;
-
-    for (size_t i = 0; !found && i < dirs->count; i++) {
-        const char *dir = dirs->patterns[i];
-        size_t length = strlen(dir);
-        char *pattern = NULL;
-
-        while (length && dir[length - 1] == '/')
-            length--;
-        if (asprintf(&pattern, "%s%.*s/*", *dir == '/' || *dir == '*' ? "" : "*/", (int)length, dir) < 0)
-            return 0;
-        found = dft_patterns_fit((const char *const *)&pattern, 1, path);
-        free(pattern);
-    }
-    return found;
-}
-
 int dft_filter_path(const struct dft_filter *filter, struct dft_text path)
 {
     struct dft_file_grouping grouping = {.by = DFT_FILES_EXT};
 
-    if (!text_passes(filter, DFT_FILTER_FILE, path))
+    if (dft_filter_has(filter, DFT_FILTER_FILE) && !dft_patterns_fit(filter->files.list, filter->files.count, path))
         return 0;
-    if (dft_filter_has(filter, DFT_FILTER_DIR) && !is_below(&filter->values[DFT_FILTER_DIR], path))
+    if (dft_filter_has(filter, DFT_FILTER_DIR) && !dft_patterns_fit(filter->dirs.list, filter->dirs.count, path))
         return 0;
     if (dft_filter_has(filter, DFT_FILTER_EXT) &&
         dft_file_grouping_text(&grouping, path, extension_passes, (void *)(uintptr_t)filter) != 1)

@@ -50,14 +50,21 @@ struct dft_filter_values {
     int64_t ns;                      /* times, as given */
 };
 
+/* Patterns of absolute paths. */
+struct dft_filter_paths {
+    const char **list;
+    size_t count;
+};
+
 /* An event passes when it fits each option that is given. Texts point into argv. */
 struct dft_filter {
     /* Unix ns, set by dft_filter_begin; 0 and UINT64_MAX: all events. An event passes when it starts in
      * [from_ns, to_ns) */
     uint64_t from_ns, to_ns;
     struct dft_filter_values values[DFT_FILTER_OPTIONS];
-    const struct dft_names *table;  /* set by dft_filter_begin */
-    struct dft_file_grouping mount; /* set by dft_filter_begin, for --mount */
+    const struct dft_names *table;       /* set by dft_filter_begin */
+    struct dft_filter_paths files, dirs; /* set by dft_filter_begin, for --file and --dir */
+    struct dft_file_grouping mount;      /* set by dft_filter_begin, for --mount */
 };
 
 void dft_filter_init(struct dft_filter *filter);
