@@ -280,11 +280,16 @@ def instances_have_names(where):
         at = 1_700_000_000_000_000 + 1000 * i
         writer.call("dlio", "epoch", at, 900, epoch=i + 1, step="s")
         writer.call("dlio", "wait for data", at + 100, 200 + i)
+        writer.call("POSIX", "fork", at + 20, 40, ret=7)  # that is no waiting
         writer.call("POSIX", "read", at + 400, 50, "/data/x", ret=3, fd=4)
     (where / "x.pfw").write_text(writer.text())
     answer = json.loads(dftmerge("summary", "--json", "--by", "instance", "--region", "epoch", where).out)
     assert [(i["args"], i["count"], i["io_ns"], i["wait_ns"], i["read_bytes"]) for i in answer["instances"]] == [
         (f"epoch {n + 1}, step s", 1, 50_000, (200 + n) * 1000, 3) for n in range(3)], answer
+    assert [i["number"] for i in answer["instances"]] == [1, 2, 3], answer
+    page = dftmerge("summary", "--by", "instance", where).out.decode()
+    assert re.search(r"^ +from +region .* all bytes$", page, re.M) and re.search(r"  epoch \(epoch 2, step s\) .* 3 B$", page, re.M), page
+    assert [f"wait for data {n} " in page for n in (1, 2, 3, 4)] == [True, True, True, False], page
     for columns in (60, 80, 120):
         lines = dftmerge("summary", "--by", "instance", "--region", "epoch", where, env={"COLUMNS": str(columns)}).out.decode().splitlines()
         assert max(map(len, lines)) <= columns and (columns < 80 or "epoch (epoch 3, step s)" in "".join(lines)), lines

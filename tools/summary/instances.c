@@ -3,7 +3,7 @@
  *
  * Starts and ends of instances cut time into parts, of each thread by itself and of all together. Each call is added
  * to the part in which it starts; an instance is a sum over parts. So instances may overlap as they like. */
-#include "summary/instances.h"
+#include "summary/instance_names.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,6 @@
 #include "source/source_visit.h"
 
 #define MEMO 1024u
-#define ARGS 8u /* of an instance are looked at */
 
 /* Times in order, and what started from each of them on to the next. */
 struct parts {
@@ -42,44 +41,6 @@ struct counting {
 };
 
 /* --- which instances -------------------------------------------------------------------------- */
-
-/* A short argument, as "epoch 1"; empty: it is long. */
-static void put_arg(const struct counting *counting, const struct dft_arg *arg, char text[DFT_INSTANCE_ARGS])
-{
-    struct dft_text category, key;
-    char capacity[18];
-
-    *text = 0;
-    dft_names_call(dft_source_names_table(counting->source), arg->key, &category, &key, capacity);
-    if (!key.length || key.length > 20)
-        return;
-    if (arg->type == DFT_ARG_INT)
-        snprintf(text, DFT_INSTANCE_ARGS, "%.*s %lld", (int)key.length, key.bytes, (long long)arg->i);
-    else if (arg->type == DFT_ARG_STRING && arg->s.length && arg->s.length < 20)
-        snprintf(text, DFT_INSTANCE_ARGS, "%.*s %.*s", (int)key.length, key.bytes, (int)arg->s.length, arg->s.bytes);
-}
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(left, right);
-}
-
-/* What is told of an instance beside its name: short arguments in order of their names, "epoch 1, step 3". */
-static void label(const struct counting *counting, const struct dft_batch *batch, uint32_t event, uint32_t first,
-                  char text[DFT_INSTANCE_ARGS])
-{
-    char args[ARGS][DFT_INSTANCE_ARGS];
-    size_t count = 0, used = 0;
-
-    *text = 0;
-    for (uint32_t i = first; i < batch->nargs && batch->args[i].event == event && count < ARGS; i++) {
-        put_arg(counting, &batch->args[i], args[count]);
-        count += *args[count] != 0;
-    }
-    qsort(args, count, sizeof args[0], by_text);
-    for (size_t i = 0; i < count && used + strlen(args[i]) + 3 < DFT_INSTANCE_ARGS; i++)
-        used += (size_t)snprintf(text + used, DFT_INSTANCE_ARGS - used, "%s%s", used ? ", " : "", args[i]);
-}
 
 static int by_length(const void *left, const void *right)
 {
@@ -121,14 +82,14 @@ static int take_regions(void *context, unsigned worker, const struct dft_source_
         const struct dft_event *event = &batch->events[i];
         const struct dft_call *call = &batch->calls[event->call];
         struct dft_instance instance = {
-            event->start_ns, event->start_ns + event->dur_ns, call->id, process->number, batch->tid, "", {0}, {0}};
+            event->start_ns, event->start_ns + event->dur_ns, call->id, process->number, batch->tid, 0, "", {0}, {0}};
 
         while (arg < batch->nargs && batch->args[arg].event < i)
             arg++;
         if (!is_region(event, call) || !dft_filter_time(counting->filter, event) ||
             !dft_filter_region(counting->filter, call->id) || instance.end_ns < instance.start_ns)
             continue;
-        label(counting, batch, i, arg, instance.args);
+        dft_instance_label(dft_source_names_table(counting->source), batch, i, arg, instance.args);
         pthread_mutex_lock(&counting->lock);
         instances->found++;
         rc = DFT_ARRAY_PUSH(instances->list, instances->capacity, instances->count, instance);
@@ -258,7 +219,8 @@ static int sums_of(struct counting *counting, const struct dft_event *event, con
     uint64_t bytes;
 
     memset(sums, 0, sizeof *sums);
-    if (call->io == DFT_IO_WAIT || (is_region(event, call) && waits_for_data(counting, call->id)))
+    if ((call->io == DFT_IO_WAIT && call->op != DFT_OP_FORK) ||
+        (is_region(event, call) && waits_for_data(counting, call->id)))
         sums->wait_ns = waits_for_data(counting, event->region) ? 0 : event->dur_ns;
     if (DFT_CLASSES_IO >> call->io & 1 && dft_filter_event(&counting->calls, event, call)) {
         sums->calls = event->calls;
@@ -369,6 +331,8 @@ int dft_instances_collect(struct dft_instances *instances, struct dft_source *so
     visit.events = take_regions;
     rc = rc ? rc : dft_source_visit(source, &visit);
     shorten(instances);
+    if (!rc && instances->count == instances->found) /* else numbers would be wrong */
+        rc = dft_instances_number(instances);
     rc = rc ? rc : make_parts(&counting);
     visit.events = take_calls;
     if (!rc && instances->count)

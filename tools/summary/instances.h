@@ -15,6 +15,7 @@ struct dft_instance_sums {
 struct dft_instance {
     uint64_t start_ns, end_ns, call; /* Unix; name id of the region */
     uint32_t process, tid;
+    uint32_t number;                /* of this region in its thread, from 1; 0: some were left out */
     char args[DFT_INSTANCE_ARGS];   /* "epoch 1, step 3" */
     struct dft_instance_sums own;   /* of calls of its thread that started while it was open */
     struct dft_instance_sums every; /* ... of all processes and threads */
@@ -27,7 +28,7 @@ struct dft_instances {
 };
 
 /* Collects the instances of regions that pass --region, and counts the calls that pass the other filters. Waiting is
- * time in calls of class wait, and in regions that wait for data (overlap.h). From events. Returns 0 or -ENOMEM. */
+ * time in calls of class wait but fork, and in regions that wait for data (overlap.h). From events. Returns 0 or -ENOMEM. */
 int dft_instances_collect(struct dft_instances *instances, struct dft_source *source, const struct dft_filter *filter);
 void dft_instances_fini(struct dft_instances *instances);
 

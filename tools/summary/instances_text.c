@@ -17,15 +17,16 @@
 #define TOP 50u
 
 /* Numbers of an instance that it may be sorted by. */
-enum column { FROM, TIME, IO, WAIT, READ, WRITTEN, EVERY, COLUMNS };
-static const char *const titles[COLUMNS] = {"from", "time", "I/O", "wait", "read", "written", "all I/O"};
+enum column { FROM, TIME, IO, WAIT, READ, WRITTEN, EVERY, MOVED, COLUMNS };
+static const char *const titles[COLUMNS] = {"from", "time", "I/O", "wait", "read", "written", "all I/O", "all bytes"};
 
 static uint64_t value_of(const struct dft_instance *instance, enum column column)
 {
-    const uint64_t values[COLUMNS] = {[FROM] = instance->start_ns,    [TIME] = instance->end_ns - instance->start_ns,
-                                      [IO] = instance->own.io_ns,     [WAIT] = instance->own.wait_ns,
-                                      [READ] = instance->own.read,    [WRITTEN] = instance->own.written,
-                                      [EVERY] = instance->every.io_ns};
+    const uint64_t values[COLUMNS] = {
+        [FROM] = instance->start_ns,     [TIME] = instance->end_ns - instance->start_ns,
+        [IO] = instance->own.io_ns,      [WAIT] = instance->own.wait_ns,
+        [READ] = instance->own.read,     [WRITTEN] = instance->own.written,
+        [EVERY] = instance->every.io_ns, [MOVED] = instance->every.read + instance->every.written};
 
     return values[column];
 }
@@ -80,11 +81,14 @@ static int add_name(struct dft_grid *grid, const struct dft_summary *summary, co
 {
     struct dft_text category, name;
     char capacity[18], *text = NULL, *escaped;
+    char number[DFT_TEXT_ROOM] = "";
     int length, rc = -ENOMEM;
 
+    if (instance->number && !*instance->args)
+        snprintf(number, sizeof number, " %u", instance->number);
     dft_names_call(dft_source_names_table(summary->source), instance->call, &category, &name, capacity);
-    length = asprintf(&text, "%.*s%s%s%s", (int)name.length, name.length ? name.bytes : "", *instance->args ? " (" : "",
-                      instance->args, *instance->args ? ")" : "");
+    length = asprintf(&text, "%.*s%s%s%s%s", (int)name.length, name.length ? name.bytes : "", number,
+                      *instance->args ? " (" : "", instance->args, *instance->args ? ")" : "");
     if (length < 0)
         return -ENOMEM;
     escaped = dft_text_escaped(text, (size_t)length);
@@ -120,7 +124,8 @@ static int add_line(struct dft_grid *grid, const struct dft_summary *summary, co
     rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, instance->own.wait_ns));
     rc = rc ? rc : dft_grid_cell(grid, dft_text_bytes(cell, instance->own.read));
     rc = rc ? rc : dft_grid_cell(grid, dft_text_bytes(cell, instance->own.written));
-    return rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, instance->every.io_ns));
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, instance->every.io_ns));
+    return rc ? rc : dft_grid_cell(grid, dft_text_bytes(cell, value_of(instance, MOVED)));
 }
 
 static int print_text(const struct dft_summary *summary, const struct dft_instances *instances, size_t shown, int sort)
@@ -136,7 +141,8 @@ static int print_text(const struct dft_summary *summary, const struct dft_instan
     const struct dft_grid_column columns[] = {
         {marked[FROM], 0, 0, 0}, {"region", 1, narrow, 0}, {"rank", 0, 0, 4},          {"pid", 0, 0, 5},
         {marked[TIME], 0, 0, 0}, {"calls", 0, 0, 3},       {marked[IO], 0, 0, 0},      {"%", 0, 0, 2},
-        {marked[WAIT], 0, 0, 0}, {marked[READ], 0, 0, 1},  {marked[WRITTEN], 0, 0, 1}, {marked[EVERY], 0, 0, 1}};
+        {marked[WAIT], 0, 0, 0}, {marked[READ], 0, 0, 1},  {marked[WRITTEN], 0, 0, 1}, {marked[EVERY], 0, 0, 1},
+        {marked[MOVED], 0, 0, 1}};
 
     grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     if (!grid)
@@ -152,7 +158,7 @@ static int print_text(const struct dft_summary *summary, const struct dft_instan
         dft_grid_print(grid, stdout);
         dft_text_wrapped(
             stdout, "", 0,
-            "calls, I/O, bytes and wait are of the region's thread; all I/O is of all processes meanwhile");
+            "calls, I/O, bytes and wait are of the region's thread; all I/O and all bytes are of all processes meanwhile");
     }
     dft_grid_destroy(grid);
     return rc;
@@ -173,6 +179,7 @@ static void put_json(struct dft_json *json, const struct dft_summary *summary, c
     dft_json_text(json, "cat", category.bytes, category.length);
     dft_json_text(json, "name", name.bytes, name.length);
     dft_json_string(json, "args", instance->args);
+    dft_json_known_uint(json, "number", instance->number != 0, instance->number);
     dft_json_uint(json, "pid", processes[instance->process].process.pid);
     dft_json_uint(json, "tid", instance->tid);
     dft_json_known_int(json, "rank", processes[instance->process].process.rank >= 0,
@@ -218,7 +225,8 @@ static void print_csv(const struct dft_summary *summary, const struct dft_instan
     uint32_t count;
 
     processes = dft_source_processes(summary->source, &count);
-    puts("cat,name,args,pid,tid,rank,start_ns,time_ns,count,io_ns,wait_ns,read_bytes,write_bytes,all_io_ns");
+    puts(
+        "cat,name,args,pid,tid,rank,start_ns,time_ns,count,io_ns,wait_ns,read_bytes,write_bytes,all_io_ns,all_read_bytes,all_write_bytes,number");
     for (size_t i = 0; i < shown; i++) {
         const struct dft_instance *one = &instances->list[i];
         const struct dft_process *process = &processes[one->process].process;
@@ -232,11 +240,15 @@ static void print_csv(const struct dft_summary *summary, const struct dft_instan
         printf(",%u,%u,", process->pid, one->tid);
         if (process->rank >= 0)
             printf("%d", process->rank);
-        printf(",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", (unsigned long long)one->start_ns,
+        printf(",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,", (unsigned long long)one->start_ns,
                (unsigned long long)value_of(one, TIME), (unsigned long long)one->own.calls,
                (unsigned long long)one->own.io_ns, (unsigned long long)one->own.wait_ns,
                (unsigned long long)one->own.read, (unsigned long long)one->own.written,
-               (unsigned long long)one->every.io_ns);
+               (unsigned long long)one->every.io_ns, (unsigned long long)one->every.read,
+               (unsigned long long)one->every.written);
+        if (one->number)
+            printf("%u", one->number);
+        putchar('\n');
     }
 }
 
