@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/like_paths.h"
 #include "base/settings.h"
 #include "base/write_text.h"
 #include "findings/facts_ask.h"
@@ -13,6 +14,7 @@
 #include "findings/facts_ranks.h"
 #include "findings/untraced.h"
 #include "format/facets.h"
+#include "format/hash.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
 #include "query/file_facts.h"
@@ -233,6 +235,53 @@ uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file)
         dft_file_facts_group(facts->answers[DFT_FACT_PATTERNS].files, file, &pattern))
         return 0;
     return pattern;
+}
+
+const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+
+    return dft_facts_has(facts, DFT_FACT_FILES) && files->files && dft_file_facts_is_folded(files->files, file)
+               ? "files in "
+               : "";
+}
+
+/* Its own text: all numbers are #. */
+static char *text_of_pattern(const struct dft_facts *facts, uint64_t pattern)
+{
+    const struct dft_answer *patterns = &facts->answers[DFT_FACT_PATTERNS];
+    const struct dft_place *place = dft_places_find(&facts->places.patterns, pattern);
+
+    for (uint32_t i = 0; !place && dft_facts_has(facts, DFT_FACT_PATTERNS) && i < patterns->count; i++)
+        if (patterns->groups[i].key.file == pattern)
+            return dft_facts_text(patterns, &patterns->groups[i], DFT_BY_PATTERN);
+    return dft_text_escaped(place && place->text.length ? place->text.bytes : "", place ? place->text.length : 0);
+}
+
+char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    struct dft_like_paths like = {0};
+    struct dft_key_value value;
+    uint64_t last = 0;
+    char *own, *escaped;
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_FILES) && i < files->count; i++) {
+        uint64_t file = files->groups[i].key.file;
+
+        if (file == last || dft_facts_pattern(facts, file) != pattern)
+            continue;
+        dft_group_value(files, &files->groups[i], DFT_BY_FILE, &value);
+        if (value.type == DFT_KEY_TEXT && dft_name_id(value.text.bytes, value.text.length) == file)
+            dft_like_paths_add(&like, value.text.bytes, value.text.length);
+        last = file;
+    }
+    if (like.count < 2 || !like.varies)
+        return text_of_pattern(facts, pattern);
+    own = dft_like_paths_text(&like);
+    escaped = own ? dft_text_escaped(own, (uint32_t)strlen(own)) : NULL;
+    free(own);
+    return escaped;
 }
 
 char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops)

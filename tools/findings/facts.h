@@ -76,7 +76,12 @@ char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *gr
 char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops);
 /* The pattern that a file belongs to; 0: not known. */
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
-/* The same of the files of a pattern. */
+/* What stands before the name of a file: "", or words for one that stands for more than aggregates tell apart. */
+const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file);
+/* A pattern, escaped for terminals: # stands for numbers that vary, as far as its files are known one by
+ * one. The caller frees it. NULL: no memory. */
+char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern);
+/* What dft_facts_line says, of the files of a pattern. */
 char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops);
 /* A path, or pattern, without the directory in which all processes began: a part of `path`. */
 const char *dft_facts_short(const struct dft_facts *facts, const char *path);
@@ -95,6 +100,7 @@ struct dft_rules {
     const struct dft_limits *limits;
     struct dft_findings *findings;
     struct dft_map told; /* file -> code + 1 */
+    uint64_t flushes_ns; /* told, of files that are not known: rows of files do not tell flushes apart */
 };
 
 /* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or -ENOMEM. */

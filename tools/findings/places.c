@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "findings/facts.h"
+#include "findings/whole_file.h"
 #include "format/facets.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
@@ -16,159 +17,16 @@
 #include "query/file_facts.h"
 #include "source/source_names.h"
 
-#define BARE_MAX   (1u << 19) /* files without data, of which some may be directories */
-#define OPENS_DATA 16u        /* data calls between an open and the next one, of a file that is read whole */
-#define CALLS_MAX  64u        /* of a process on such a file */
+#define BARE_MAX (1u << 19) /* files without data, of which some may be directories */
 
 enum { BARE_ASKED = 1, BARE_FOUND = 2 };
 
-/* What is known of one file. */
-struct whole {
-    uint64_t file, calls, opens, data, bytes, time_ns, max_ns, meta_ns, meta_max_ns;
-    uint64_t lost, lost_opens, lost_stats, lost_ns;
-    uint64_t kinds[DFT_PLACE_CALLS], mapped;
-    int64_t end;
-    int is_startup, is_folded, is_made;
-};
-
 struct looking {
     struct dft_facts *facts;
-    int rows_lost;           /* calls that failed, failed with ENOENT, where errors are not told apart */
-    struct dft_map bare;     /* file -> BARE_ASKED, BARE_FOUND */
-    struct dft_map reopened; /* files that some process opens often */
+    int rows_lost;         /* calls that failed, failed with ENOENT, where errors are not told apart */
+    struct dft_map opened; /* file -> 1: a process opened it again and again */
+    struct dft_map bare;   /* file -> BARE_ASKED, BARE_FOUND */
 };
-
-/* --- one file --------------------------------------------------------------------------------- */
-
-static int is_open(uint8_t op)
-{
-    return op == DFT_OP_OPEN || op == DFT_OP_FOPEN;
-}
-
-/* Rows of files know how many calls failed, not why. */
-static int is_lost(const struct looking *looking, const struct dft_group *group)
-{
-    if (looking->facts->has_file_ops)
-        return dft_facets_err(group->key.facets) == ENOENT;
-    return looking->rows_lost && group->metrics.errors == group->metrics.count;
-}
-
-static void add_group(const struct looking *looking, struct whole *whole, const struct dft_group *group)
-{
-    const struct dft_metrics *metrics = &group->metrics;
-    int has_ops = looking->facts->has_file_ops;
-
-    if (is_lost(looking, group)) {
-        whole->lost += metrics->count;
-        whole->lost_ns += metrics->dur_sum;
-        whole->lost_opens += is_open(group->key.op) ? metrics->count : 0;
-        whole->lost_stats += group->key.op == DFT_OP_STAT ? metrics->count : 0;
-    }
-    if (dft_facets_err(group->key.facets) || metrics->count == metrics->errors || group->key.class == DFT_IO_SYNC)
-        return; /* making durable is another finding */
-    whole->is_startup |= group->key.class == DFT_IO_STARTUP;
-    whole->calls += metrics->count;
-    whole->time_ns += metrics->dur_sum;
-    whole->max_ns = metrics->dur_max > whole->max_ns ? metrics->dur_max : whole->max_ns;
-    whole->opens += has_ops && is_open(group->key.op) ? metrics->count : 0;
-    whole->data += metrics->data;
-    whole->bytes += metrics->bytes;
-    whole->end = metrics->offset_max > whole->end ? metrics->offset_max : whole->end;
-    if (group->key.class != DFT_IO_META)
-        return;
-    whole->meta_ns += metrics->dur_sum;
-    whole->meta_max_ns = metrics->dur_max > whole->meta_max_ns ? metrics->dur_max : whole->meta_max_ns;
-    whole->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
-}
-
-/* Files that some process opens often are another finding. */
-static int find_reopened(struct looking *looking)
-{
-    const struct dft_facts *facts = looking->facts;
-    const struct dft_limits *limits = facts->request->limits;
-    const struct dft_answer *opens = &facts->answers[DFT_FACT_OPENS];
-    int rc = 0;
-
-    if (!dft_facts_has(facts, DFT_FACT_OPENS) || limits->off >> DFT_FINDING_REOPENED & 1)
-        return 0;
-    for (uint32_t i = 0; i < opens->count && !rc; i++) {
-        const struct dft_group *group = &opens->groups[i];
-
-        if (group->key.file && group->metrics.count - group->metrics.errors > limits->values[DFT_LIMIT_REOPENED_OPENS])
-            rc = dft_map_put(&looking->reopened, group->key.file) ? 0 : -ENOMEM;
-    }
-    return rc;
-}
-
-/* A few opens of each process, and a few calls for each open. Where opens are not told apart, few calls. */
-static int is_small(const struct looking *looking, const struct whole *whole)
-{
-    const struct dft_facts *facts = looking->facts;
-    const struct dft_limits *limits = facts->request->limits;
-    uint64_t size = limits->values[DFT_LIMIT_SMALL_FILES_SIZE], opens = limits->values[DFT_LIMIT_REOPENED_OPENS];
-
-    if ((!whole->data && !whole->mapped) || whole->mapped > size || whole->is_startup ||
-        (whole->end > 0 && (uint64_t)whole->end > size) || dft_map_find(&looking->reopened, whole->file))
-        return 0;
-    if (!facts->has_file_ops)
-        return whole->is_folded ||
-               (whole->calls <= CALLS_MAX * facts->processes && whole->bytes / facts->processes <= size);
-    return whole->opens && whole->opens <= opens * facts->processes && whole->data <= whole->opens * OPENS_DATA &&
-           whole->bytes / whole->opens <= size;
-}
-
-/* Calls that looked for a file before it was there, or after: metadata calls as others are. */
-static void add_early(struct dft_place *place, const struct whole *whole)
-{
-    const struct dft_place_sum lost = {
-        .files = 1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns};
-
-    dft_place_sum_add(&place->meta, &lost);
-    place->calls[DFT_PLACE_OPENS] += whole->lost_opens;
-    place->calls[DFT_PLACE_STATS] += whole->lost_stats;
-    place->calls[DFT_PLACE_OTHERS] += whole->lost - whole->lost_opens - whole->lost_stats;
-}
-
-static void add_whole(const struct looking *looking, struct dft_place *place, const struct whole *whole)
-{
-    uint64_t folded = (uint64_t)whole->is_folded;
-    const struct dft_place_sum lost = {
-        .files = 1, .calls = whole->lost, .opens = whole->lost_opens, .time_ns = whole->lost_ns, .folded = folded};
-    const struct dft_place_sum small = {.files = 1,
-                                        .calls = whole->calls,
-                                        .opens = whole->opens,
-                                        .bytes = whole->bytes ? whole->bytes : whole->mapped,
-                                        .sizes = whole->end > 0  ? (uint64_t)whole->end
-                                                 : whole->mapped ? whole->mapped
-                                                                 : whole->bytes,
-                                        .time_ns = whole->time_ns,
-                                        .meta_ns = whole->meta_ns,
-                                        .max_ns = whole->max_ns,
-                                        .folded = folded};
-    struct dft_place_sum meta = {.files = !whole->calls || !whole->lost,
-                                 .opens = whole->opens,
-                                 .time_ns = whole->meta_ns,
-                                 .max_ns = whole->meta_max_ns,
-                                 .folded = folded};
-
-    place->found += whole->calls != 0 || whole->is_made;
-    if (!whole->calls && whole->lost && !whole->is_made) {
-        dft_place_sum_add(&place->lost, &lost);
-        place->lost_stats += whole->lost_stats;
-    }
-    if (whole->calls && whole->lost && !whole->is_startup)
-        add_early(place, whole);
-    if (is_small(looking, whole)) {
-        dft_place_sum_add(&place->small, &small);
-        return;
-    }
-    for (unsigned i = 0; i < DFT_PLACE_CALLS; i++) {
-        meta.calls += whole->kinds[i];
-        place->calls[i] += whole->is_startup ? 0 : whole->kinds[i];
-    }
-    if (meta.calls && !whole->is_startup)
-        dft_place_sum_add(&place->meta, &meta);
-}
 
 /* --- places ----------------------------------------------------------------------------------- */
 
@@ -193,19 +51,18 @@ static struct dft_place *put_place(struct dft_places *places, uint64_t id)
     return &places->list[*number - 1];
 }
 
-static int add_to(struct looking *looking, struct dft_places *places, uint64_t id, uint64_t dir,
-                  const struct whole *whole)
+static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const struct dft_whole_file *whole)
 {
     struct dft_place *place = put_place(places, id);
 
     if (!place)
         return -ENOMEM;
     place->dir = !place->dir && !place->found && !place->lost.files ? dir : place->dir == dir ? dir : 0;
-    add_whole(looking, place, whole);
+    dft_whole_file_place(place, whole);
     return 0;
 }
 
-static int take_file(struct looking *looking, const struct whole *whole)
+static int take_file(struct looking *looking, const struct dft_whole_file *whole)
 {
     struct dft_file_places *places = &looking->facts->places;
     const struct dft_answer *answers = looking->facts->answers;
@@ -221,9 +78,9 @@ static int take_file(struct looking *looking, const struct whole *whole)
     if (!rc)
         rc = dft_file_facts_group(answers[DFT_FACT_PATTERNS].files, whole->file, &pattern);
     if (!rc && dir)
-        rc = add_to(looking, &places->dirs, dir, dir, whole);
+        rc = add_to(&places->dirs, dir, dir, whole);
     if (!rc && pattern)
-        rc = add_to(looking, &places->patterns, pattern, dir, whole);
+        rc = add_to(&places->patterns, pattern, dir, whole);
     if (rc || whole->data || looking->bare.count >= BARE_MAX)
         return rc;
     bare = dft_map_put(&looking->bare, whole->file);
@@ -252,13 +109,29 @@ static int add_asker(struct dft_file_places *places, const struct dft_answer *an
                           (struct dft_asker){id, group->metrics.count, value.text});
 }
 
-/* What single events tell of a file. */
-static void look_up(const struct dft_facts *facts, struct whole *whole)
+static int note(struct dft_map *map, uint64_t file)
 {
+    uint64_t *value = file ? dft_map_put(map, file) : NULL;
+
+    if (value)
+        *value = 1;
+    return file && !value ? -ENOMEM : 0;
+}
+
+/* What other answers, and single events, tell of a file. */
+static void look_up(struct looking *looking, struct dft_whole_file *whole)
+{
+    const struct dft_facts *facts = looking->facts;
     const uint64_t *mapped = whole->file ? dft_map_find(&facts->accesses.mapped, whole->file) : NULL;
+    uint64_t *listed;
 
     whole->mapped = mapped ? *mapped : 0;
     whole->is_made = whole->file && dft_map_find(&facts->accesses.made, whole->file);
+    whole->is_reopened = whole->file && dft_map_find(&looking->opened, whole->file);
+    dft_whole_file_end(facts, whole);
+    listed = whole->file ? dft_map_find(&looking->facts->places.listed, whole->file) : NULL;
+    if (listed && whole->is_small)
+        *listed = DFT_LISTED_SMALL;
 }
 
 static int by_file(const void *left, const void *right)
@@ -269,12 +142,29 @@ static int by_file(const void *left, const void *right)
     return 0;
 }
 
+/* The files that rules see one by one, and those of them that a process opened again and again. */
+static int list_files(struct looking *looking)
+{
+    struct dft_facts *facts = looking->facts;
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES], *opens = &facts->answers[DFT_FACT_OPENS];
+    const struct dft_limits *limits = facts->request->limits;
+    uint64_t limit = limits->values[DFT_LIMIT_REOPENED_OPENS];
+    int off = limits->off >> DFT_FINDING_REOPENED & 1, rc = 0;
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_FILES) && i < files->count && !rc; i++)
+        rc = note(&facts->places.listed, files->groups[i].key.file);
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_OPENS) && !off && i < opens->count && !rc; i++)
+        if (opens->groups[i].metrics.count - opens->groups[i].metrics.errors > limit)
+            rc = note(&looking->opened, opens->groups[i].key.file);
+    return dft_comm_agree(rc);
+}
+
 /* All groups of a file come in one answer. */
 static int take_groups(void *context, const struct dft_answer *answer)
 {
     struct looking *looking = context;
     const struct dft_group **sorted = malloc((answer->count + 1u) * sizeof *sorted);
-    struct whole whole;
+    struct dft_whole_file whole;
     int rc = sorted ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < answer->count; i++)
@@ -283,15 +173,15 @@ static int take_groups(void *context, const struct dft_answer *answer)
         qsort(sorted, answer->count, sizeof *sorted, by_file);
     for (uint32_t i = 0, from = 0; !rc && i < answer->count; i++) {
         if (i == from)
-            whole = (struct whole){.file = sorted[i]->key.file,
-                                   .is_folded =
-                                       answer->files && dft_file_facts_is_folded(answer->files, sorted[i]->key.file)};
-        add_group(looking, &whole, sorted[i]);
+            whole = (struct dft_whole_file){.file = sorted[i]->key.file,
+                                            .is_folded = answer->files &&
+                                                         dft_file_facts_is_folded(answer->files, sorted[i]->key.file)};
+        dft_whole_file_add(looking->facts, looking->rows_lost, &whole, sorted[i]);
         if (i + 1 < answer->count && sorted[i + 1]->key.file == whole.file)
             continue;
-        look_up(looking->facts, &whole);
+        look_up(looking, &whole);
         rc = whole.file ? take_file(looking, &whole) : 0;
-        for (; !rc && !whole.calls && whole.lost && !whole.is_made && from <= i; from++)
+        for (; !rc && !whole.calls && whole.lost && from <= i; from++)
             rc = add_asker(&looking->facts->places, answer, sorted[from]);
         from = i + 1;
     }
@@ -368,7 +258,7 @@ int dft_places_collect(struct dft_facts *facts)
         query.by[3] = DFT_BY_ERRNO;
         query.by[4] = DFT_BY_PROGRAM;
     }
-    rc = dft_comm_agree(find_reopened(&looking));
+    rc = list_files(&looking);
     if (!rc)
         rc = dft_query_each(facts->request->source, facts->request->filter, &query, take_groups, &looking, &answer);
     if (!rc)
@@ -378,7 +268,7 @@ int dft_places_collect(struct dft_facts *facts)
     if (!rc)
         rc = name_places(&looking, &facts->places.patterns, DFT_FACT_PATTERNS);
     dft_map_fini(&looking.bare);
-    dft_map_fini(&looking.reopened);
+    dft_map_fini(&looking.opened);
     return rc;
 }
 
@@ -393,5 +283,6 @@ void dft_places_fini(struct dft_file_places *places)
     fini_list(&places->dirs);
     fini_list(&places->patterns);
     free(places->askers);
+    dft_map_fini(&places->listed);
     memset(places, 0, sizeof *places);
 }

@@ -54,12 +54,15 @@ struct dft_places {
     struct dft_map numbers; /* id -> number + 1 */
 };
 
+#define DFT_LISTED_SMALL 2u
+
 /* All empty: metadata costs too little to look at files one by one, or they are not to be asked for. */
 struct dft_file_places {
     struct dft_places dirs, patterns;
     uint64_t unknown_ns; /* of files anywhere that aggregates do not tell apart */
     struct dft_asker *askers;
     size_t naskers, askers_capacity;
+    struct dft_map listed; /* file of DFT_FACT_FILES -> 1, or DFT_LISTED_SMALL */
 };
 
 /* Looks at all files. Returns 0 or -ENOMEM. Collective; the places are on rank 0. */

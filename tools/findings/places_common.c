@@ -51,7 +51,7 @@ void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *mo
 
 uint64_t dft_place_sum_cost(const struct dft_place_sum *sum)
 {
-    return sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
+    return sum->max_ns <= sum->time_ns && sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
 }
 
 char *dft_places_line(const struct dft_facts *facts, uint64_t directory, uint64_t ops)

@@ -208,9 +208,12 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
 static int add_small(struct dft_rules *rules, char *where, const struct dft_place_sum *sum, struct dft_finding **result)
 {
     struct dft_finding *finding;
-    int rc =
-        where ? dft_rules_add(rules, DFT_FINDING_SMALL_FILES, dft_place_sum_cost(sum), rules->facts->total_ns, result)
-              : -ENOMEM;
+    uint64_t cost_ns = dft_place_sum_cost(sum);
+    int rc = -ENOMEM;
+
+    cost_ns -= cost_ns < rules->flushes_ns ? cost_ns : rules->flushes_ns;
+    if (where)
+        rc = dft_rules_add(rules, DFT_FINDING_SMALL_FILES, cost_ns, rules->facts->total_ns, result);
 
     if (rc <= 0) {
         free(where);
@@ -225,46 +228,25 @@ static int add_small(struct dft_rules *rules, char *where, const struct dft_plac
     return rc ? rc : 1;
 }
 
-/* A pattern; of files in one directory, with the name of that as it is. */
-static char *text_of_pattern(const struct dft_facts *facts, const struct dft_place *pattern)
-{
-    const struct dft_place *dir = dft_places_find(&facts->places.dirs, pattern->dir);
-    struct dft_text text = pattern->text, name = text;
-    char *escaped[2], *both = NULL;
-
-    if (!dir || !dir->text.length || !text.length)
-        return dft_text_escaped(text.length ? text.bytes : "", text.length);
-    for (; name.length && name.bytes[name.length - 1] != '/'; name.length--)
-        ;
-    escaped[0] = dft_text_escaped(dir->text.bytes, dir->text.length);
-    escaped[1] = dft_text_escaped(text.bytes + name.length, text.length - name.length);
-    if (escaped[0] && escaped[1] && dft_finding_say(&both, "%s/%s", escaped[0], escaped[1]))
-        both = NULL;
-    free(escaped[0]);
-    free(escaped[1]);
-    return both;
-}
-
-/* Rules behind this one leave out the small files of this pattern (0: of all). */
-static int tell_small(struct dft_rules *rules, uint64_t pattern)
+/* Rules behind this one leave out the small files of this pattern (0: of all below the directory). */
+static int tell_small(struct dft_rules *rules, uint64_t pattern, struct dft_text directory)
 {
     const struct dft_facts *facts = rules->facts;
-    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    uint64_t size = dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE), id;
+    const struct dft_map *listed = &facts->places.listed;
     int rc = 0;
 
-    for (uint32_t i = 0; i < files->count && !rc; i++) {
-        const struct dft_group *group = &files->groups[i];
-        const struct dft_place *place;
-        int is_folded = files->files && dft_file_facts_is_folded(files->files, group->key.file);
+    for (size_t i = 0; i < listed->capacity && !rc; i++) {
+        uint64_t file = listed->slots[i].key, id = 0;
+        const struct dft_place *dir;
 
-        if (!is_folded &&
-            (group->metrics.offset_max > (int64_t)size || group->metrics.bytes > size || group->metrics.count > 1000))
+        if (!file || listed->slots[i].value != DFT_LISTED_SMALL)
             continue;
-        id = dft_facts_pattern(facts, group->key.file);
-        place = dft_places_find(&facts->places.patterns, id);
-        if (place && place->small.files && (!pattern || id == pattern))
-            rc = dft_rules_tell(rules, group->key.file, DFT_FINDING_SMALL_FILES);
+        if (!pattern)
+            rc = dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, file, &id);
+        dir = id ? dft_places_find(&facts->places.dirs, id) : NULL;
+        if (!rc &&
+            (pattern ? dft_facts_pattern(facts, file) == pattern : dir && dft_place_is_below(dir->text, directory)))
+            rc = dft_rules_tell(rules, file, DFT_FINDING_SMALL_FILES);
     }
     return rc;
 }
@@ -319,8 +301,10 @@ static int add_directory(struct dft_rules *rules)
                 dft_place_sum_add(&sum, &dirs->list[i].small);
         if (is_many(rules, &sum))
             rc = add_small(rules, dft_text_escaped(common.bytes, common.length), &sum, &finding);
+        if (rc > 0)
+            return tell_small(rules, 0, common);
     }
-    return rc > 0 ? tell_small(rules, 0) : rc;
+    return rc;
 }
 
 /* Where patterns have half of the time of all small files, they say where these are; else, and where
@@ -353,10 +337,10 @@ int dft_rule_small_files(struct dft_rules *rules)
         rc = add_directory(rules);
     else
         for (int64_t i = 0; i < n && i < PATTERNS && rc >= 0; i++) {
-            rc = add_small(rules, text_of_pattern(rules->facts, sorted[i]), &sorted[i]->small, &finding);
+            rc = add_small(rules, dft_facts_pattern_text(rules->facts, sorted[i]->id), &sorted[i]->small, &finding);
             if (rc > 0) {
                 finding->line = dft_facts_line_of_pattern(rules->facts, sorted[i]->id, UINT64_MAX);
-                rc = tell_small(rules, sorted[i]->id);
+                rc = tell_small(rules, sorted[i]->id, (struct dft_text){0});
             }
         }
     free(sorted);

@@ -29,6 +29,8 @@ static int leave_out_told(struct dft_rules *rules)
         if (!dir || dir->meta.time_ns < group->metrics.dur_sum || dir->meta.calls < group->metrics.count)
             continue;
         dir->meta.time_ns -= group->metrics.dur_sum;
+        if (group->metrics.dur_max >= dir->meta.max_ns || dir->meta.max_ns > dir->meta.time_ns)
+            dir->meta.max_ns = 0; /* the longest call was told, too */
         dir->meta.calls -= group->metrics.count;
         dir->calls[dft_place_kind(group->key.op)] -= group->metrics.count;
     }

@@ -138,6 +138,8 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
     lost = dft_sizes_lost(units, unit, size,
                           dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_REQUEST : DFT_LIMIT_SMALL_READS_REQUEST),
                           dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_TINY : DFT_LIMIT_SMALL_READS_TINY), &yardstick);
+    if (unit->told_ns) /* the part that no finding has */
+        lost = (uint64_t)((double)lost * (double)(unit->known_ns - unit->told_ns) / (double)unit->known_ns);
     if (!lost)
         return;
     *unit_ns += lost;
@@ -195,12 +197,14 @@ static int say_most(const struct dft_facts *facts, struct dft_finding *finding, 
         const struct dft_group *group = &files->groups[i];
 
         if (group->key.class != (in ? DFT_IO_READ : DFT_IO_WRITE) ||
+            group->metrics.dur_sum * 2 < sum->most->sums[sum->size].time_ns ||
             group->metrics.bytes / (group->metrics.count + 1) >= dft_size_class_low((uint8_t)(sum->size + 1)))
             continue;
         finding->where = dft_facts_text(files, group, DFT_BY_FILE);
-        return finding->where ? dft_finding_say(&finding->evidence, "; %s takes most of the time",
-                                                dft_facts_short(facts, finding->where))
-                              : -ENOMEM;
+        if (!finding->where || !*finding->where)
+            return finding->where ? 0 : -ENOMEM;
+        return dft_finding_say(&finding->evidence, "; most of the time is that of %s%s",
+                               dft_facts_files_in(facts, group->key.file), dft_facts_short(facts, finding->where));
     }
     return 0;
 }
@@ -213,7 +217,7 @@ static int say_where(const struct dft_facts *facts, struct dft_finding *finding,
     if (!sum->most->group)
         return 0;
     finding->where = file ? dft_facts_text(&facts->answers[DFT_FACT_FILES], file, DFT_BY_FILE)
-                          : dft_facts_text(&facts->answers[DFT_FACT_PATTERNS], sum->most->group, DFT_BY_PATTERN);
+                          : dft_facts_pattern_text(facts, sum->most->pattern);
     if (!finding->where)
         return -ENOMEM;
     finding->line =

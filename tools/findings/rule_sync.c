@@ -88,12 +88,14 @@ static int say_files(const struct dft_facts *facts, const struct syncs *syncs, s
     uint64_t file = syncs->files->key.file;
     int rc;
 
-    finding->where = dft_facts_text(&facts->answers[syncs->fact], syncs->files, is_file ? DFT_BY_FILE : DFT_BY_PATTERN);
+    finding->where = is_file ? dft_facts_text(&facts->answers[syncs->fact], syncs->files, DFT_BY_FILE)
+                             : dft_facts_pattern_text(facts, file);
     if (!finding->where)
         return -ENOMEM;
     finding->line = is_file ? dft_facts_line(facts, file, OP(DFT_OP_SYNC))
                             : dft_facts_line_of_pattern(facts, file, OP(DFT_OP_SYNC));
-    rc = dft_finding_say(&finding->evidence, "; %s: ", dft_facts_short(facts, finding->where));
+    rc = dft_finding_say(&finding->evidence, "; %s%s: ", is_file ? dft_facts_files_in(facts, file) : "",
+                         dft_facts_short(facts, finding->where));
     if (!rc && !syncs->writes)
         return dft_finding_say(&finding->evidence, "nothing was written by calls");
     if (!rc && syncs->own != syncs->calls)
@@ -173,6 +175,7 @@ static int look_at_flushes(struct dft_rules *rules)
     rc = dft_rules_add(rules, DFT_FINDING_FLUSH, time_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
         return rc;
+    rules->flushes_ns = rules->facts->has_file_ops ? 0 : time_ns;
     finding->calls = flushes;
     finding->line = dft_facts_line(rules->facts, 0, OP(DFT_OP_FFLUSH));
     finding->when = dft_facts_when(rules->facts, OP(DFT_OP_FFLUSH), 0, &finding->from_ns, &finding->to_ns);

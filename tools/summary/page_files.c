@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/like_paths.h"
 #include "base/map.h"
 #include "base/pattern.h"
 #include "base/write_text.h"

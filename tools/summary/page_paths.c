@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What paths have in common: the directory that is taken out of them, and the pattern of many like
- * ones. */
-#include <stdlib.h>
+/* What paths have in common: the directory that is taken out of them. */
 #include <string.h>
 
-#include "base/pattern.h"
 #include "summary/page_paths.h"
 
 #define FEW   3u /* it is above one path in so many, at least */
@@ -42,44 +39,4 @@ size_t dft_page_base(const char *const *paths, uint32_t count, const char *home,
             }
         }
     return best;
-}
-
-void dft_like_paths_add(struct dft_like_paths *like, const char *path, uint32_t length)
-{
-    unsigned number = 0;
-    uint32_t i = 0, j = 0;
-
-    if (!like->count++) {
-        like->first = path;
-        like->length = length;
-        return;
-    }
-    while (i < like->length && j < length) {
-        uint32_t a = dft_pattern_number(like->first, like->length, i), b = dft_pattern_number(path, length, j);
-
-        if (a && b && number < 64 && (a != b || memcmp(like->first + i, path + j, a) != 0))
-            like->varies |= UINT64_C(1) << number;
-        number += a && b;
-        i += a ? a : 1;
-        j += b ? b : 1;
-    }
-}
-
-char *dft_like_paths_text(const struct dft_like_paths *like)
-{
-    char *text = malloc(like->length + 1u), *at = text;
-    unsigned number = 0;
-
-    for (uint32_t i = 0; text && i < like->length;) {
-        uint32_t n = dft_pattern_number(like->first, like->length, i);
-        int varies = n && (number >= 64 || like->varies >> number & 1);
-
-        number += n != 0;
-        n = n ? n : 1;
-        at = varies ? stpcpy(at, "#") : mempcpy(at, like->first + i, n);
-        i += n;
-    }
-    if (text)
-        *at = 0;
-    return text;
 }

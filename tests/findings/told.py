@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What holds for the findings of any program: no time is told twice."""
+
+import json
+
+from tracing import DFTMERGE, run_checked, true
+
+# Kinds whose cost is time of calls; others are about waiting, or about one rank.
+OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata",
+            "random", "reread", "misaligned", "mount"}
+
+
+def io_ns(traces):
+    groups = json.loads(run_checked([DFTMERGE, "summary", "--by", "class", "--json", traces]).out)["groups"]
+    return sum(group["time_ns"] for group in groups if group["class"] not in ("none", "wait"))
+
+
+def told_once(traces, answer):
+    findings = [(finding["code"], finding["cost_ns"]) for finding in answer["findings"] if finding["code"] in OF_CALLS]
+    told, all_ns = sum(cost for _, cost in findings), io_ns(traces)
+    true(told <= all_ns, f"time is told twice: {told} of {all_ns} ns of I/O: {findings}")
+    return answer

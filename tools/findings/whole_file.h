@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* One file as a whole: all that was done to it. */
+#ifndef DFT_WHOLE_FILE_H
+#define DFT_WHOLE_FILE_H
+
+#include "findings/places.h"
+
+struct dft_group;
+
+/* What is known of one file. */
+struct dft_whole_file {
+    uint64_t file, calls, opens, data, bytes, time_ns, max_ns, meta_ns, meta_max_ns;
+    uint64_t lost, lost_opens, lost_stats, lost_ns, lost_max_ns;
+    uint64_t kinds[DFT_PLACE_CALLS], mapped;
+    int64_t end;
+    int is_startup, is_folded, is_made, is_reopened, is_small;
+};
+
+/* Adds one of the groups of the file. `rows_lost`: where errors are not told apart, calls that failed did so
+ * with ENOENT. */
+void dft_whole_file_add(const struct dft_facts *facts, int rows_lost, struct dft_whole_file *whole,
+                        const struct dft_group *group);
+/* All groups are in, and `mapped` and the flags are known. */
+void dft_whole_file_end(const struct dft_facts *facts, struct dft_whole_file *whole);
+/* Adds it to its directory, or pattern. */
+void dft_whole_file_place(struct dft_place *place, const struct dft_whole_file *whole);
+
+#endif
