@@ -200,6 +200,28 @@ def what_every_job_is_told(directory):
 
 
 @tests.case
+def texts_that_other_ranks_make(directory):
+    """dftmerge-mpi: a source line, a stack or a call that only one rank came across is a text on all."""
+    need("gcc", "mpirun")
+    program = BUILD / "bin" / "dftmerge-mpi"
+    if not program.exists():
+        raise Skip("dftmerge-mpi was not built")
+    run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", directory / "slow", HERE / "programs" / "slow.c"])
+    (directory / "work").mkdir()
+    run_checked([directory / "slow", directory / "work", "prepare"])
+    run_checked([directory / "slow", directory / "work", "run"], env=tracing(directory / "traces/t", DATA_DIR="all", STACK=2))
+    for arguments in (("findings",), ("summary", "--by", "line,file", "--json"), ("summary", "--by", "stack,name", "--json"),
+                      ("export", "--format", "folded", "-o")):
+        outputs = []
+        for number, command in enumerate(([DFTMERGE], [*MPIRUN[:-1], 3, program])):
+            more = [directory / f"{number}.folded"] if arguments[-1] == "-o" else []
+            done = run_checked([*command, *arguments, *more, directory / "traces"])
+            outputs.append(more[0].read_bytes() if more else done.out)
+        equal(outputs[1], outputs[0], f"{arguments}: of 3 ranks and of one process")
+        true(not re.search(rb"#[0-9a-f]{16}", outputs[0]) and re.search(rb"slow\.c:\d|main;", outputs[0]), outputs[0][:2000])
+
+
+@tests.case
 def what_is_not_woven_is_not_looked_for(directory):
     of_mpi(directory, "data", 4, 1 << 20, 0, "independent", weave=False)
     done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])

@@ -76,14 +76,19 @@ int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, co
                      uint32_t count)
 {
     uint64_t *files = malloc((count + 1u) * sizeof *files), *regions = malloc((count + 1u) * sizeof *regions);
-    size_t nfiles = 0, nregions = 0;
-    int rc = dft_comm_agree(files && regions ? 0 : -ENOMEM);
+    uint64_t *stacks = malloc((2u * (size_t)count + 1u) * sizeof *stacks);
+    size_t nfiles = 0, nregions = 0, nstacks = 0;
+    int rc = dft_comm_agree(files && regions && stacks ? 0 : -ENOMEM);
 
     for (uint32_t i = 0; !rc && i < count; i++) {
         if (groups[i].key.file)
             files[nfiles++] = groups[i].key.file;
         if (groups[i].key.region)
             regions[nregions++] = groups[i].key.region;
+        if (groups[i].key.stack)
+            stacks[nstacks++] = groups[i].key.stack;
+        if (groups[i].key.line)
+            stacks[nstacks++] = groups[i].key.line;
     }
     if (!rc && answer->spilled_texts)
         rc = dft_spilled_texts_load(answer->spilled_texts, into, files, nfiles);
@@ -93,8 +98,11 @@ int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, co
         rc = dft_source_names_into(answer->dft_source, into, files, nfiles);
     if (!rc)
         rc = dft_source_names_into(answer->dft_source, into, regions, nregions);
+    if (!rc)
+        rc = dft_source_names(answer->dft_source, stacks, nstacks);
     free(files);
     free(regions);
+    free(stacks);
     return rc;
 }
 

@@ -215,13 +215,28 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     return rc;
 }
 
+/* Texts that only the rank has that came across them while counting: of calls, which stand with their events, and of
+ * stacks and source lines, which that rank has made. */
+static int share(struct fetching *fetching, const uint64_t *wanted, size_t count)
+{
+    int rc;
+
+    if (dft_comm_size() == 1)
+        return 0;
+    rc = dft_comm_agree(list_wanted(fetching, wanted, count));
+    if (!rc)
+        rc = dft_exchange_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
+    free(fetching->wanted);
+    return rc;
+}
+
 int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count)
 {
     struct fetching fetching = {.source = source, .into = source->names};
     int rc;
 
     if (atomic_load(&source->all_names))
-        return 0;
+        return wanted ? share(&fetching, wanted, count) : 0;
     if (wanted)
         return fetch_wanted(&fetching, wanted, count);
     rc = fetch_shared(&fetching);
