@@ -238,7 +238,7 @@ def text_fits_and_ends_with_its_source(where):
         words = " ".join(text.split())
         assert words.count("answered") == words.count("; nothing lost") == 1, text
         assert words.endswith("answered from buckets, files from events; nothing lost; tracing took 0.0 %"), text
-        assert all(len(line) <= width or " " not in line.strip() for line in text.splitlines()), (width, text)
+        assert all((len(line) <= width or " " not in line.strip()) and line == line.rstrip() for line in text.splitlines()), (width, text)
     make(where / "lossy", lossy=1)
     text = " ".join(dftmerge(where / "lossy").out.decode().split())
     assert "lost: 6 events (" in text and "nothing lost" not in text

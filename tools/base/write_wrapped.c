@@ -42,19 +42,23 @@ static size_t columns_of(const char *text, size_t length)
 
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text)
 {
-    size_t width = dft_terminal_width(), title_columns = dft_text_columns(title);
-    size_t at = title_columns > indent ? title_columns : indent;
+    size_t width = dft_terminal_width(), title_columns = dft_text_columns(title), length_title = strlen(title);
+    size_t at = title_columns > indent ? title_columns : indent, blanks = at - title_columns;
 
-    fprintf(out, "%-*s", (int)indent, title);
+    for (; length_title && title[length_title - 1] == ' '; length_title--)
+        blanks++; /* which a line does not end in */
+    fwrite(title, 1, length_title, out);
     while (*text) {
         size_t length = next_word(text), columns = columns_of(text, length);
 
         if (at > indent && at + columns > width) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            at = indent;
+            fputc('\n', out);
+            blanks = at = indent;
             length -= strspn(text, " ");
             columns = columns_of(text += strspn(text, " "), length);
         }
+        fprintf(out, "%*s", (int)blanks, "");
+        blanks = 0;
         fwrite(text, 1, length, out);
         text += length;
         at += columns;
