@@ -5,7 +5,7 @@
  *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS [quiet]
  *
  * LOAD_US is what a worker computes for an item, SLOW_US the same of the last worker. READS: so many
- * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more. quiet:
+ * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more, as a whole. quiet:
  * no region says that the trainer waits. DIR has item_0000.npy and so on. */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
@@ -43,25 +43,25 @@ static void path_of(char *path, const char *dir, int item)
     snprintf(path, 4096, "%s/item_%04d.npy", dir, item);
 }
 
-static void read_item(const char *dir, int item)
+static void read_item(const char *dir, int item, int pieces)
 {
     char path[4096];
     int fd;
 
     path_of(path, dir, item);
     fd = open(path, O_RDONLY);
-    for (int i = 0; i < PIECES; i++)
-        if (read(fd, buffer, ITEM_BYTES / PIECES) < 0)
+    for (int i = 0; i < pieces; i++)
+        if (read(fd, buffer, (size_t)(ITEM_BYTES / pieces)) < 0)
             exit(1);
     close(fd);
 }
 
-static void work(const char *dir, int to, int first, int step, int items, int us, int reads)
+static void work(const char *dir, int to, int first, int step, int items, int us, int reads, int pieces)
 {
     for (int i = first; i < items; i += step) {
         DFTRACE_BEGIN("__getitem__");
         for (int k = 0; k < reads; k++)
-            read_item(dir, i);
+            read_item(dir, i, pieces);
         spin(us);
         DFTRACE_END("__getitem__");
         if (write(to, "", 1) != 1)
@@ -85,8 +85,8 @@ static void train(const char *dir, char **argv, int workers, int items, int is_q
             int is_slow = w + 1 == workers, reads = atoi(argv[7]), us = atoi(argv[is_slow ? 6 : 5]);
 
             if (is_slow && !atoi(argv[5]))
-                work(dir, pipes[w][1], w, workers, items, 0, reads * (us + 1));
-            work(dir, pipes[w][1], w, workers, items, us, reads);
+                work(dir, pipes[w][1], w, workers, items, 0, reads * (us + 1), 1);
+            work(dir, pipes[w][1], w, workers, items, us, reads, PIECES);
         }
         close(pipes[w][1]);
     }
