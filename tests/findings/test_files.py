@@ -204,6 +204,14 @@ def a_metadata_storm(directory):
 
 
 @tests.case
+def seeks_in_one_file(directory):
+    prepare(directory)
+    finding = found(traced(directory, "seek", 20000))["metadata"]
+    equal((finding["title"], finding["where"]), ("many seeks", f"{directory}/app.conf"), "what, and where")
+    true(re.search("^app.conf: 20,000 of 20,0.. metadata calls are seeks", finding["evidence"]), finding["evidence"])
+
+
+@tests.case
 def a_few_metadata_calls_are_silent(directory):
     prepare(directory, small=20)
     silent(traced(directory, "storm", 20), "metadata")

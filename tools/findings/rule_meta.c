@@ -54,6 +54,45 @@ static int say_kinds(char **text, const uint64_t *calls, uint64_t all)
     return rc;
 }
 
+/* Seeks that take most of the time, most of them in one file: that file, and no storm. Returns 1: it is said. */
+static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *where;
+    uint64_t seeks = 0;
+    int rc;
+
+    if (!facts->has_file_ops || calls[DFT_PLACE_SEEKS] * 2 <= finding->calls)
+        return 0;
+    for (uint32_t i = 0; i < files->count; i++) { /* by time: the first has most */
+        const struct dft_group *group = &files->groups[i];
+
+        if (dft_place_kind(group->key.op) != DFT_PLACE_SEEKS)
+            continue;
+        for (uint32_t k = i; k < files->count; k++)
+            if (files->groups[k].key.file == group->key.file &&
+                dft_place_kind(files->groups[k].key.op) == DFT_PLACE_SEEKS)
+                seeks += files->groups[k].metrics.count;
+        if (seeks * 2 <= finding->calls)
+            return 0;
+        where = dft_facts_text(files, group, DFT_BY_FILE);
+        if (!where)
+            return -ENOMEM;
+        free(finding->where);
+        finding->where = where;
+        finding->line = dft_facts_line(facts, group->key.file, UINT64_C(1) << group->key.op);
+        rc = dft_finding_say(&finding->title, "many seeks");
+        if (!rc)
+            rc = dft_finding_say(&finding->evidence, "%s: %s of %s metadata calls are seeks in this file",
+                                 dft_facts_short(facts, where), dft_text_count(a, seeks),
+                                 dft_text_count(b, finding->calls));
+        if (!rc)
+            rc = dft_finding_say(&finding->advice, " Seeks: read on through a buffer, or use pread and pwrite.");
+        return rc ? rc : dft_finding_say(&finding->why_sure, "seeks move no data") ? -ENOMEM : 1;
+    }
+    return 0;
+}
+
 static int say(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls, int folded)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
@@ -104,5 +143,6 @@ int dft_rule_metadata(struct dft_rules *rules)
     finding->calls = sum.calls;
     finding->files = sum.files;
     finding->where = dft_text_escaped(common.bytes, common.length);
-    return finding->where ? say(rules->facts, finding, calls, sum.folded != 0) : -ENOMEM;
+    rc = finding->where ? say_seeks(rules->facts, finding, calls) : -ENOMEM;
+    return rc ? rc < 0 ? rc : 0 : say(rules->facts, finding, calls, sum.folded != 0);
 }

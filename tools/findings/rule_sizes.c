@@ -258,9 +258,10 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc)
         rc = say_order(finding, sum, all);
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s calls",
+        rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s call%s",
                              dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
-                             round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request));
+                             round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request),
+                             all->bytes <= request ? "" : "s");
     if (!rc && !sum->most->group)
         rc = say_most(rules->facts, finding, sum);
     if (!rc && sum->units > 1)

@@ -94,6 +94,14 @@ static void configure(int again)
             (void)!pread(fd, data, 8, 0);
 }
 
+static void seek(void)
+{
+    int fd = open("app.conf", O_RDONLY);
+
+    for (int i = 0; i < number; i++)
+        lseek(fd, i % 8, SEEK_SET);
+}
+
 static void list(int times)
 {
     for (int i = 0; i < times; i++) {
@@ -182,6 +190,8 @@ int main(int argc, char **argv)
         map_small();
     else if (name_is(trouble, "reopen") || name_is(trouble, "keep"))
         configure(name_is(trouble, "reopen"));
+    else if (name_is(trouble, "seek"))
+        seek();
     else if (name_is(trouble, "storm"))
         list(number);
     else if (name_is(trouble, "again"))
