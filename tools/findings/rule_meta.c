@@ -59,7 +59,7 @@ static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding,
 {
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *where;
-    uint64_t seeks = 0;
+    uint64_t seeks = 0, time_ns = 0;
     int rc;
 
     if (!facts->has_file_ops || calls[DFT_PLACE_SEEKS] * 2 <= finding->calls)
@@ -69,11 +69,15 @@ static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding,
 
         if (dft_place_kind(group->key.op) != DFT_PLACE_SEEKS)
             continue;
-        for (uint32_t k = i; k < files->count; k++)
-            if (files->groups[k].key.file == group->key.file &&
-                dft_place_kind(files->groups[k].key.op) == DFT_PLACE_SEEKS)
-                seeks += files->groups[k].metrics.count;
-        if (seeks * 2 <= finding->calls)
+        for (uint32_t k = i; k < files->count; k++) {
+            const struct dft_group *other = &files->groups[k];
+
+            if (other->key.file != group->key.file || dft_place_kind(other->key.op) != DFT_PLACE_SEEKS)
+                continue;
+            seeks += other->metrics.count;
+            time_ns += other->metrics.dur_sum;
+        }
+        if (time_ns * 2 <= finding->cost_ns)
             return 0;
         where = dft_facts_text(files, group, DFT_BY_FILE);
         if (!where)
