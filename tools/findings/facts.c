@@ -55,32 +55,28 @@ static void measure_time(struct dft_facts *facts)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static int ask_rows(struct dft_facts *facts, int from_events)
+static int put_rows(struct dft_facts *facts, struct dft_facts_questions *questions)
 {
-    struct dft_facts_questions questions = {.count = 0};
     uint64_t width;
-    int rc = dft_facts_width(facts, DFT_FACT_WINDOWS, from_events, &width);
+    int rc = dft_facts_width(facts, DFT_FACT_WINDOWS, facts->has_file_ops, &width);
 
     if (rc)
         return rc;
-    dft_facts_put(facts, &questions, DFT_FACT_CALLS,
+    dft_facts_put(facts, questions, DFT_FACT_CALLS,
                   (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE,
                                             DFT_BY_ACCESS, DFT_BY_ERRNO},
                                      .nby = 7,
                                      .accesses = 1});
-    dft_facts_put(facts, &questions, DFT_FACT_TIMES,
+    dft_facts_put(facts, questions, DFT_FACT_TIMES,
                   (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ERRNO},
                                      .nby = 5,
                                      .width_ns = width});
-    dft_facts_put(facts, &questions, DFT_FACT_PROCESSES,
+    dft_facts_put(facts, questions, DFT_FACT_PROCESSES,
                   (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
-    rc = dft_facts_ask(facts, &questions, facts->request->filter);
-    if (rc)
-        return rc;
     dft_facts_put(
-        facts, &questions, DFT_FACT_REGIONS,
+        facts, questions, DFT_FACT_REGIONS,
         (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_PROCESS}, .nby = 3, .ops = OP(DFT_OP_REGION)});
-    return dft_facts_ask(facts, &questions, facts->request->filter);
+    return 0;
 }
 
 /* Questions by file: from events all that is known of calls, from rows of files only their class. */
@@ -98,28 +94,24 @@ static struct dft_query by_file(const struct dft_facts *facts, enum dft_by by)
     return query;
 }
 
-static int ask_files(struct dft_facts *facts)
+static void put_files(struct dft_facts *facts, struct dft_facts_questions *questions)
 {
     struct dft_query files = by_file(facts, DFT_BY_FILE);
-    struct dft_facts_questions questions = {.count = 0};
-    int rc;
 
     files.patterns = 1;
-    dft_facts_put(facts, &questions, DFT_FACT_FILES, files);
-    dft_facts_put(facts, &questions, DFT_FACT_PATTERNS, by_file(facts, DFT_BY_PATTERN));
-    dft_facts_put(facts, &questions, DFT_FACT_DIRS,
+    dft_facts_put(facts, questions, DFT_FACT_FILES, files);
+    dft_facts_put(facts, questions, DFT_FACT_PATTERNS, by_file(facts, DFT_BY_PATTERN));
+    dft_facts_put(facts, questions, DFT_FACT_DIRS,
                   (struct dft_query){
                       .by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2, .ops = facts->has_file_ops ? OP(DFT_OP_OPENDIR) : 0});
-    if (facts->has_file_ops)
-        dft_facts_put(facts, &questions, DFT_FACT_OPENS,
-                      (struct dft_query){
-                          .by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
-    rc = dft_facts_ask(facts, &questions, facts->request->filter);
-    if (rc || !facts->has_stacks || !facts->has_file_ops)
-        return rc;
-    dft_facts_put(facts, &questions, DFT_FACT_LINES,
-                  (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
-    return dft_facts_ask(facts, &questions, facts->request->filter);
+    if (!facts->has_file_ops)
+        return;
+    dft_facts_put(
+        facts, questions, DFT_FACT_OPENS,
+        (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
+    if (facts->has_stacks)
+        dft_facts_put(facts, questions, DFT_FACT_LINES,
+                      (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
 }
 
 static uint64_t count_events(const struct dft_source *source)
@@ -155,8 +147,10 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     enum dft_kept_events kept = dft_source_kept(request->source);
     uint64_t events = count_events(request->source);
     int only_files = dft_filter_has_files(request->filter) && kept != DFT_KEPT_ALL; /* rows of files know no calls */
+    struct dft_facts_questions questions;
     int few, rc = 0;
 
+    dft_facts_questions_init(&questions, request);
     memset(facts, 0, sizeof *facts);
     facts->request = request;
     few = request->thorough || events <= dft_setting(DFT_SETTING_PAGE_EVENTS) * dft_source_threads(request->source);
@@ -165,11 +159,15 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
     facts->has_file_ops = few && kept == DFT_KEPT_ALL;
     measure_time(facts);
     if (!only_files)
-        rc = ask_rows(facts, facts->has_file_ops);
-    if (!rc && (few || kept == DFT_KEPT_NONE || dft_rollup_may_be(request->source)))
-        rc = ask_files(facts);
+        rc = put_rows(facts, &questions);
+    if (few || kept == DFT_KEPT_NONE || dft_rollup_may_be(request->source))
+        put_files(facts, &questions);
     if (!rc && !only_files)
-        rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL, few || kept == DFT_KEPT_NONE);
+        rc = dft_facts_put_ranks(facts, &questions, few || kept == DFT_KEPT_NONE);
+    if (!rc)
+        rc = dft_facts_ask(facts, &questions, request->filter);
+    if (!rc && !only_files)
+        rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL);
     if (!rc)
         rc = dft_accesses_collect(facts, few);
     if (!rc)

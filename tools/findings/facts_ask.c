@@ -2,7 +2,16 @@
 /* Asks for facts, some in one pass. */
 #include "findings/facts_ask.h"
 
+#include <string.h>
+
 #include "query/plan_times.h"
+
+void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request)
+{
+    questions->count = request->nbeside;
+    if (request->nbeside)
+        memcpy(questions->requests, request->beside, request->nbeside * sizeof *request->beside);
+}
 
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,
                    struct dft_query query)
@@ -17,8 +26,10 @@ int dft_facts_ask(struct dft_facts *facts, struct dft_facts_questions *questions
     int rc =
         questions->count ? dft_query_many(facts->request->source, filter, questions->requests, questions->count) : 0;
 
-    for (unsigned i = 0; rc && i < questions->count; i++) /* there is no answer then */
-        facts->asked &= ~(UINT64_C(1) << (questions->requests[i].answer - facts->answers));
+    for (unsigned fact = 0; rc && fact < DFT_FACTS; fact++) /* there is no answer then */
+        for (unsigned i = 0; i < questions->count; i++)
+            if (questions->requests[i].answer == &facts->answers[fact])
+                facts->asked &= ~(UINT64_C(1) << fact);
     questions->count = 0;
     return rc;
 }

@@ -11,6 +11,8 @@ struct dft_facts_questions {
     unsigned count;
 };
 
+/* No questions but those that the caller of findings asks in the same pass. */
+void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request);
 /* Adds a question whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are asked. */
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,
                    struct dft_query query);

@@ -119,24 +119,47 @@ static int has_collective(const struct dft_facts *facts)
     return 0;
 }
 
-static int ask_ranks(struct dft_facts *facts, int by_file)
+/* Ranks whose processes are asked about. */
+static int count_ranks(struct dft_facts *facts)
+{
+    const struct dft_findings_request *request = facts->request;
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(request->source, &count);
+    struct dft_map ranks = {0};
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (processes[i].process.rank >= 0 && dft_filter_process(request->filter, &processes[i]))
+            rc = dft_map_put(&ranks, dft_map_join((uint64_t)processes[i].process.rank, 0)) ? 0 : -ENOMEM;
+    facts->ranks = (uint32_t)ranks.count;
+    dft_map_fini(&ranks);
+    return rc;
+}
+
+int dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions, int by_file)
+{
+    int rc = count_ranks(facts);
+
+    if (rc || facts->ranks < 2 || !by_file)
+        return rc;
+    dft_facts_put(facts, questions, DFT_FACT_RANK_DIRS,
+                  (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+    dft_facts_put(facts, questions, DFT_FACT_RANK_FILES,
+                  (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+    return 0;
+}
+
+static int ask_collective(struct dft_facts *facts)
 {
     struct dft_facts_questions questions = {.count = 0};
     int collective = has_collective(facts);
 
     dft_comm_broadcast(&collective, sizeof collective);
-    if (collective)
-        dft_facts_put(
-            facts, &questions, DFT_FACT_RANK_REGIONS,
-            (struct dft_query){.by = {DFT_BY_REGION, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
-    if (by_file) {
-        dft_facts_put(
-            facts, &questions, DFT_FACT_RANK_DIRS,
-            (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
-        dft_facts_put(
-            facts, &questions, DFT_FACT_RANK_FILES,
-            (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
-    }
+    if (!collective)
+        return 0;
+    dft_facts_put(
+        facts, &questions, DFT_FACT_RANK_REGIONS,
+        (struct dft_query){.by = {DFT_BY_REGION, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DATA_CLASSES});
     return dft_facts_ask(facts, &questions, facts->request->filter);
 }
 
@@ -231,36 +254,19 @@ static int ask_shared(struct dft_facts *facts)
     return dft_facts_ask(facts, &questions, &filter);
 }
 
-/* Ranks whose processes are asked about. */
-static int count_ranks(struct dft_facts *facts)
-{
-    const struct dft_findings_request *request = facts->request;
-    uint32_t count;
-    const struct dft_source_process *processes = dft_source_processes(request->source, &count);
-    struct dft_map ranks = {0};
-    int rc = 0;
-
-    for (uint32_t i = 0; !rc && i < count; i++)
-        if (processes[i].process.rank >= 0 && dft_filter_process(request->filter, &processes[i]))
-            rc = dft_map_put(&ranks, dft_map_join((uint64_t)processes[i].process.rank, 0)) ? 0 : -ENOMEM;
-    facts->ranks = (uint32_t)ranks.count;
-    dft_map_fini(&ranks);
-    return rc;
-}
-
-int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_file)
+int dft_facts_collect_ranks(struct dft_facts *facts, int from_events)
 {
     uint64_t width_ns;
-    int rc = count_ranks(facts);
+    int rc;
 
-    if (rc || facts->ranks < 2)
-        return rc;
+    if (facts->ranks < 2)
+        return 0;
     rc = dft_facts_width(facts, PARTS, from_events, &width_ns);
     if (!rc)
-        rc = ask_ranks(facts, by_file);
+        rc = ask_collective(facts);
     if (!rc)
         rc = ask_slow(facts, width_ns);
-    if (!rc && by_file && facts->has_file_ops)
+    if (!rc && dft_facts_has(facts, DFT_FACT_RANK_FILES) && facts->has_file_ops)
         rc = ask_shared(facts);
     return rc;
 }

@@ -3,11 +3,13 @@
 #ifndef DFT_FINDING_FACTS_RANKS_H
 #define DFT_FINDING_FACTS_RANKS_H
 
-#include "findings/facts.h"
+#include "findings/facts_ask.h"
 
-/* Asks for the facts of ranks, where there are several. from_events: events may be read; by_file: facts by
- * file are wanted, too. Returns 0 or -ENOMEM. Collective. */
-int dft_facts_collect_ranks(struct dft_facts *facts, int from_events, int by_file);
+/* Counts the ranks, and adds questions by file, if these are wanted and there are several ranks. Returns 0 or
+ * -ENOMEM. */
+int dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions, int by_file);
+/* Asks for what depends on these answers. from_events: events may be read. Returns 0 or -ENOMEM. Collective. */
+int dft_facts_collect_ranks(struct dft_facts *facts, int from_events);
 
 /* The rank of a group by rank or process; -1: none. */
 int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group);

@@ -79,18 +79,37 @@ static void restore_looks(const struct looks *looks, struct dft_batch *batch)
     }
 }
 
+/* Questions that rows are to answer and those that events are to look at other blocks. */
+static int looks_at(const struct dft_execution *execution, const struct dft_block *block)
+{
+    return block->use & (execution->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS) &&
+           !__atomic_load_n(&execution->not_exact, __ATOMIC_RELAXED);
+}
+
+/* A question that rows do not answer is asked of events later; the others go on. */
+static int count_on(struct dft_execution *execution, int rc)
+{
+    if (rc != DFT_NOT_EXACT)
+        return rc;
+    __atomic_store_n(&execution->not_exact, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
 static int count_events(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_batch *batch)
 {
     struct counting *counting = context;
-    int rc = counting->count > 1 ? keep_looks(&counting->looks[worker], batch) : 0;
+    int rc = counting->count > 1 ? keep_looks(&counting->looks[worker], batch) : 0, is_changed = 0;
 
     for (unsigned i = 0; i < counting->count && !rc; i++) {
         struct dft_execution *execution = counting->executions[i];
 
-        if (i)
+        if (!looks_at(execution, block))
+            continue;
+        if (is_changed)
             restore_looks(&counting->looks[worker], batch);
-        rc = dft_count_events(execution, &execution->workers[worker], process, block, batch);
+        is_changed = 1;
+        rc = count_on(execution, dft_count_events(execution, &execution->workers[worker], process, block, batch));
     }
     return rc;
 }
@@ -101,16 +120,19 @@ static int count_buckets(void *context, unsigned worker, const struct dft_source
     struct counting *counting = context;
     struct looks *looks = &counting->looks[worker];
     size_t bytes = counting->count > 1 ? buckets->count * sizeof *buckets->rows : 0;
-    int rc = bytes ? DFT_ARRAY_RESERVE(looks->rows, looks->rows_capacity, buckets->count) : 0;
+    int rc = bytes ? DFT_ARRAY_RESERVE(looks->rows, looks->rows_capacity, buckets->count) : 0, is_changed = 0;
 
     if (bytes && !rc)
         memcpy(looks->rows, buckets->rows, bytes);
     for (unsigned i = 0; i < counting->count && !rc; i++) {
         struct dft_execution *execution = counting->executions[i];
 
-        if (i && bytes)
+        if (!looks_at(execution, block))
+            continue;
+        if (is_changed && bytes)
             memcpy(buckets->rows, looks->rows, bytes);
-        rc = dft_count_rows(execution, &execution->workers[worker], process, block, buckets);
+        is_changed = 1;
+        rc = count_on(execution, dft_count_rows(execution, &execution->workers[worker], process, block, buckets));
     }
     return rc;
 }
@@ -118,10 +140,11 @@ static int count_buckets(void *context, unsigned worker, const struct dft_source
 static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
     const struct counting *counting = context;
-    const struct dft_execution *execution = counting->executions[0];
+    unsigned i = 0;
 
-    return block->use & (execution->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS) && block->count &&
-           dft_filter_block(execution->filter, process, block);
+    while (i < counting->count && !looks_at(counting->executions[i], block))
+        i++;
+    return i < counting->count && block->count && dft_filter_block(counting->executions[0]->filter, process, block);
 }
 
 static int begin(struct dft_execution *execution)
@@ -129,6 +152,7 @@ static int begin(struct dft_execution *execution)
     int histograms = execution->histograms;
     int rc = dft_partial_init(&execution->total, histograms);
 
+    execution->not_exact = 0;
     memset(&execution->stats, 0, sizeof execution->stats);
     for (unsigned i = 0; !rc && i < execution->nworkers; i++) {
         struct dft_worker *worker = &execution->workers[i];
@@ -179,13 +203,14 @@ static int sum_up(struct dft_execution *execution, int rc)
     for (unsigned i = 0; !rc && i < execution->nworkers; i++)
         rc = dft_merge_worker(execution, &execution->workers[i]);
     end(execution);
-    rc = dft_comm_agree(rc);
+    rc = dft_comm_agree(rc ? rc : execution->not_exact ? DFT_NOT_EXACT : 0);
+    execution->not_exact = rc == DFT_NOT_EXACT;
     if (!rc)
         rc = gather(execution);
     dft_comm_sum((uint64_t *)&execution->stats, sizeof execution->stats / sizeof(uint64_t));
     if (rc || execution->spilled)
         dft_partial_fini(&execution->total);
-    return rc;
+    return rc == DFT_NOT_EXACT ? 0 : rc;
 }
 
 /* Questions that are asked of the same blocks. */
@@ -230,75 +255,58 @@ static void forget(struct dft_execution *execution)
 
 static int count_many(struct dft_execution *const *executions, unsigned count)
 {
+    struct dft_execution *others[DFT_QUERIES_MAX];
+    unsigned n = 0;
     int unknown = 0, rc = pass(executions, count);
 
     for (unsigned i = 0; i < count; i++)
         unknown |= executions[i]->stats.unknown != 0;
-    if (rc || !unknown)
-        return rc;
-    rc = dft_source_names_locate(executions[0]->source);
-    for (unsigned i = 0; i < count && !rc; i++)
+    if (!rc && unknown) {
+        rc = dft_source_names_locate(executions[0]->source);
+        for (unsigned i = 0; i < count && !rc; i++)
+            forget(executions[i]);
+        rc = rc ? rc : pass(executions, count);
+    }
+    for (unsigned i = 0; i < count && !rc; i++) {
+        if (!executions[i]->not_exact)
+            continue;
+        executions[i]->rows_only = 0; /* so events answer, and rows in their place can be cut */
         forget(executions[i]);
-    return rc ? rc : pass(executions, count);
+        others[n++] = executions[i];
+    }
+    return rc || !n ? rc : count_many(others, n);
+}
+
+/* Groups by file or stack are many, others few. */
+static unsigned weight_of(const struct dft_execution *execution)
+{
+    return DFT_HAS_FILES(execution) || DFT_HAS_STACKS(execution) ? 4 : 1;
 }
 
 static void share_memory(struct dft_execution *const *executions, unsigned count)
 {
-    for (unsigned i = 0; i < count && count > 1; i++) {
-        executions[i]->budget /= count;
-        executions[i]->share /= count;
-    }
-}
+    unsigned all = 0;
 
-/* Of rows alone, in one pass. Where these do not answer one of the questions exactly, each is counted by itself, and
- * those go to `many`, which events are to answer. */
-static int count_of_rows(struct dft_execution **rows, unsigned count, struct dft_execution **many, unsigned *n)
-{
-    struct {
-        size_t budget, share;
-    } had[DFT_QUERIES_MAX];
-    int rc;
-
+    for (unsigned i = 0; i < count; i++)
+        all += weight_of(executions[i]);
     for (unsigned i = 0; i < count; i++) {
-        had[i].budget = rows[i]->budget;
-        had[i].share = rows[i]->share;
+        executions[i]->budget = executions[i]->budget / all * weight_of(executions[i]);
+        executions[i]->share = executions[i]->share / all * weight_of(executions[i]);
     }
-    share_memory(rows, count);
-    rc = count ? count_many(rows, count) : 0;
-    if (rc != DFT_NOT_EXACT)
-        return rc;
-    for (unsigned i = 0; i < count; i++) {
-        forget(rows[i]);
-        rows[i]->budget = had[i].budget;
-        rows[i]->share = had[i].share;
-        rc = count > 1 ? count_many(&rows[i], 1) : DFT_NOT_EXACT;
-        if (rc == DFT_NOT_EXACT) {
-            rows[i]->rows_only = 0;
-            forget(rows[i]);
-            many[(*n)++] = rows[i];
-        } else if (rc) {
-            return rc;
-        }
-    }
-    return 0;
 }
 
 int dft_count(struct dft_execution *const *executions, unsigned count)
 {
-    struct dft_execution *many[DFT_QUERIES_MAX], *rows[DFT_QUERIES_MAX];
-    unsigned n = 0, nrows = 0;
+    struct dft_execution *many[DFT_QUERIES_MAX];
+    unsigned n = 0;
     int rc = 0;
 
     for (unsigned i = 0; i < count && !rc; i++) {
         if (executions[i]->rollup)
             rc = count_many(&executions[i], 1);
-        else if (executions[i]->rows_only)
-            rows[nrows++] = executions[i];
         else
             many[n++] = executions[i];
     }
-    if (!rc)
-        rc = count_of_rows(rows, nrows, many, &n);
     share_memory(many, n);
     return rc || !n ? rc : count_many(many, n);
 }

@@ -104,7 +104,8 @@ struct dft_execution {
     int all_events;                  /* those without a file are in groups, too */
     const struct dft_rollup *rollup; /* answers, or NULL */
     int may_fold;                    /* rows may say of files no more than their directory */
-    int rows_only;                   /* the answer is tried from rows: a row that does not fit ends it */
+    int rows_only;                   /* the answer is tried from rows */
+    int not_exact;                   /* ... of which one did not fit */
     uint32_t *process_group_of;      /* by process number: number of the combination + 1, or 0 */
     const struct dft_source_process **process_group;
     uint32_t nprocess_groups;

@@ -9,7 +9,7 @@
 #include "mpi/comm.h"
 #include "query/execution.h"
 #include "source/source_notes.h"
-#include "source/source_object.h"
+#include "source/source_inside.h"
 #include "source/source_visit.h"
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
@@ -18,7 +18,7 @@
 enum kind { OWN, COUNTED, KINDS };
 
 struct widths {
-    uint8_t *seen;              /* by process: bits of kinds; those that nobody asks for count as seen */
+    uint8_t *seen;              /* by process: bits of kinds */
     uint64_t widest[64][KINDS]; /* by worker */
 };
 
@@ -62,42 +62,42 @@ static int take_wider(void *context, unsigned rank, const void *bytes, size_t le
 }
 
 /* The widest interval that the rows of each kind have, so that all can answer if their intervals
- * are multiples of each other; 0: there are none, or nobody asks for this kind (bits: `kinds`). */
-static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t widest[KINDS])
+ * are multiples of each other; 0: there are none. Reads a block of each process, once. */
+static int find_widest(struct dft_source *source)
 {
     struct widths widths = {0};
     struct dft_visit visit = {.context = &widths, .select = first_of_process, .buckets = widest_of};
     uint32_t count;
     int rc;
 
-    widest[OWN] = widest[COUNTED] = 0;
+    if (source->has_widest)
+        return 0;
     dft_source_processes(source, &count);
     widths.seen = calloc(count + 1u, 1);
     if (!widths.seen)
         return -ENOMEM;
-    memset(widths.seen, ~kinds, count);
     rc = dft_source_visit(source, &visit);
     free(widths.seen);
     for (unsigned i = 1; i < sizeof widths.widest / sizeof *widths.widest; i++)
         take_wider(widths.widest[0], 0, widths.widest[i], sizeof widths.widest[i]);
-    return rc ? rc : dft_comm_exchange(widths.widest[0], sizeof widths.widest[0], take_wider, widest);
+    rc = rc ? rc : dft_comm_exchange(widths.widest[0], sizeof widths.widest[0], take_wider, source->widest_ns);
+    source->has_widest = !rc;
+    return rc;
 }
 
 int dft_query_interval(struct dft_source *source, uint64_t *interval_ns)
 {
-    uint64_t widest[KINDS];
-    int rc = find_widest(source, 1u << OWN, widest);
+    int rc = find_widest(source);
 
-    *interval_ns = widest[OWN];
+    *interval_ns = source->widest_ns[OWN];
     return rc;
 }
 
 int dft_query_period(struct dft_source *source, uint64_t *period_ns)
 {
-    uint64_t widest[KINDS];
-    int rc = find_widest(source, 1u << COUNTED, widest);
+    int rc = find_widest(source);
 
-    *period_ns = widest[COUNTED];
+    *period_ns = source->widest_ns[COUNTED];
     return rc;
 }
 
@@ -142,16 +142,16 @@ static void fit_period(struct dft_query *query, uint64_t period_ns)
 int dft_choose_times(struct dft_execution *execution)
 {
     struct dft_query *query = &execution->query;
-    uint64_t widest[KINDS], interval, period, origin, end;
+    uint64_t interval, period, origin, end;
     int alone, rc;
 
     if (!DFT_HAS(execution, DFT_BY_TIME))
         return 0;
-    rc = find_widest(execution->source, 1u << OWN | 1u << COUNTED, widest);
+    rc = find_widest(execution->source);
     if (rc)
         return rc;
-    interval = widest[OWN];
-    period = widest[COUNTED];
+    interval = execution->source->widest_ns[OWN];
+    period = execution->source->widest_ns[COUNTED];
     alone = has_rows_alone(execution->source);
     dft_source_lives(execution->source, &origin, &end);
     query->grid_ns = alone && (DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter))
@@ -165,6 +165,8 @@ int dft_choose_times(struct dft_execution *execution)
         widen(execution, query->grid_ns);
     if ((alone || query->bins) && interval && !(query->width_ns % (interval * DFT_COARSE)))
         query->grid_ns = interval * DFT_COARSE;
+    if (interval && query->width_ns % interval)
+        execution->rows_only = 0;
     if (period)
         fit_period(query, period);
     if (query->grid_ns && query->width_ns % query->grid_ns)

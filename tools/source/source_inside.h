@@ -77,6 +77,8 @@ struct dft_source {
     size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;
     struct dft_rollup rollup;
+    uint64_t widest_ns[2];                 /* interval of our rows, and of those that another tracer counted */
+    int has_widest;                        /* these are known */
     const struct dft_clocks *clocks;       /* corrects the times of events; NULL: no correction */
     const struct dft_class_table *classes; /* corrects the classes of events; NULL: none */
     size_t used[DFT_TYPES];

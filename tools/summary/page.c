@@ -24,12 +24,12 @@
 struct section {
     const char *title;
     struct dft_query query;
-    uint64_t top, order; /* how many are shown, and asked for */
-    int even_empty;
+    uint64_t top, order;     /* how many are shown, and asked for */
+    int even_empty, by_time; /* whatever else the user sorts by */
     struct dft_answer answer;
 };
 
-enum { FILES, OTHERS, SECTIONS = OTHERS + 3 };
+enum { FILES, OVER_TIME, RANKS, CALLS, REGIONS, TREE, WAITS, SECTIONS };
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -44,21 +44,22 @@ static uint64_t top_of(const struct dft_page *page, uint64_t top)
     return page->summary->options->top ? page->summary->options->top : top;
 }
 
-/* Asks for all at once. The column to sort by may be a key of another table. */
-static int ask_sections(struct dft_page *page, struct section *sections, unsigned count)
+/* The column to sort by may be a key of another table. */
+static struct dft_query_request request_of(const struct dft_page *page, struct section *section)
 {
-    const struct dft_options *options = page->summary->options;
-    struct dft_query_request requests[SECTIONS];
+    struct dft_query_request request = {
+        section->query, {page->summary->options->sort, section->order, DFT_SUMMARY_LINES}, &section->answer};
 
-    for (unsigned i = 0; i < count; i++) {
-        struct section *section = &sections[i];
+    if (section->by_time || dft_order_check(&request.order, &section->query))
+        request.order.column = NULL;
+    return request;
+}
 
-        requests[i] = (struct dft_query_request){
-            section->query, {options->sort, section->order, DFT_SUMMARY_LINES}, &section->answer};
-        if (dft_order_check(&requests[i].order, &section->query))
-            requests[i].order.column = NULL;
-    }
-    return dft_query_many(page->summary->source, &options->filter, requests, count);
+static int ask_section(struct dft_page *page, struct section *section)
+{
+    struct dft_query_request request = request_of(page, section);
+
+    return dft_query_many(page->summary->source, &page->summary->options->filter, &request, 1);
 }
 
 static void print_title(const struct dft_page *page, const struct section *section)
@@ -171,7 +172,7 @@ static int over_time_width(const struct dft_page *page, uint64_t *width_ns)
     if (dft_filter_has_files(filter) && dft_source_kept(summary->source) != DFT_KEPT_ALL)
         unit = 0; /* rows of files have wide intervals */
     else if (!unit || (to - from) / unit < FEW)
-        unit = dft_source_kept(summary->source) == DFT_KEPT_ALL && page->answer.events_kept < EVENTS_MAX ? 1000 : 0;
+        unit = dft_source_kept(summary->source) == DFT_KEPT_ALL && page->events < EVENTS_MAX ? 1000 : 0;
     *width_ns = unit ? ((to - from) / (INTERVALS * unit) + 1) * unit : 0;
     if (*width_ns > DFT_INTERVAL_NS_MAX)
         *width_ns = 0;
@@ -190,22 +191,10 @@ static void add_section(const struct dft_page *page, struct section *section, co
 }
 
 /* What is no I/O, where it takes time. */
-static int print_waits(struct dft_page *page)
+static void print_waits(struct dft_page *page, struct section *section)
 {
-    uint64_t ops = page->ops & ~(UINT64_C(1) << DFT_OP_REGION);
-    struct section section;
-    int rc, is_shown = page->waits_ns && (is_asked(page) || page->waits_ns >= page->lives_ns / 1000);
-
-    dft_comm_broadcast(&is_shown, sizeof is_shown);
-    if (!is_shown || !ops)
-        return 0;
-    add_section(page, &section, "", ops, 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE, TOP_OTHERS);
-    rc = ask_sections(page, &section, 1);
-    if (rc)
-        return rc;
-    dft_page_waits(&section.answer, section.top);
-    dft_answer_fini(&section.answer);
-    return 0;
+    if (page->waits_ns && (is_asked(page) || page->waits_ns >= page->lives_ns / 1000))
+        dft_page_waits(&section->answer, section->top);
 }
 
 /* Where there are too many files to tell them apart, patterns. */
@@ -222,12 +211,59 @@ static int print_files(struct dft_page *page, struct dft_answer *files)
             dft_page_answered(page, files, 1);
         return dft_page_files(page, files, top);
     }
-    rc = ask_sections(page, &section, 1);
+    rc = ask_section(page, &section);
     if (rc)
         return rc;
     dft_page_answered(page, &section.answer, 1);
     rc = dft_page_files(page, &section.answer, top);
     dft_answer_fini(&section.answer);
+    return rc;
+}
+
+/* Questions of all sections that there may be, beside those of `requests`. Returns how many there are then. */
+static unsigned put_sections(struct dft_page *page, struct section *sections, uint64_t width,
+                             struct dft_query_request *requests, unsigned count)
+{
+    const unsigned classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
+    const uint64_t region = UINT64_C(1) << DFT_OP_REGION;
+    int events = page->summary->query.events;
+
+    sections[FILES] = (struct section){.query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes},
+                                       .order = DFT_PAGE_FILES};
+    if (width)
+        sections[OVER_TIME].query = (struct dft_query){
+            .by = {DFT_BY_TIME}, .nby = 1, .classes = DFT_CLASSES_IO, .busy = 1, .width_ns = width, .events = events};
+    if (page->summary->job.ranks > 1)
+        sections[RANKS].query = dft_page_ranks_query;
+    if (dft_page_has_ops(page)) {
+        add_section(page, &sections[CALLS], "Calls", dft_page_io_ops(), classes, TOP_CALLS);
+        add_section(page, &sections[REGIONS], "Regions", region, 0, TOP_REGIONS);
+        add_section(page, &sections[WAITS], "", ~region, 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE, TOP_OTHERS);
+        sections[TREE] = (struct section){.query = dft_region_tree_query, .order = DFT_REGION_TREE, .by_time = 1};
+    }
+    for (unsigned i = 0; i < SECTIONS; i++)
+        if (sections[i].query.nby)
+            requests[count++] = request_of(page, &sections[i]);
+    return count;
+}
+
+static int print_sections(struct dft_page *page, struct section *sections)
+{
+    int rc = 0;
+
+    if (sections[RANKS].query.nby)
+        rc = dft_page_ranks(page, &sections[RANKS].answer);
+    if (!rc && page->ops >> DFT_OP_REGION & 1) {
+        rc = print_section(page, &sections[REGIONS], 0);
+        if (!rc)
+            rc = dft_region_tree_print(stdout, &sections[TREE].answer);
+    }
+    rc = rc ? rc : dft_page_classes(page);
+    rc = rc ? rc : print_files(page, &sections[FILES].answer);
+    if (!rc && page->ops & dft_page_io_ops())
+        rc = print_section(page, &sections[CALLS], page->io.time_ns);
+    if (!rc && page->ops & ~(UINT64_C(1) << DFT_OP_REGION))
+        print_waits(page, &sections[WAITS]);
     return rc;
 }
 
@@ -239,76 +275,31 @@ static void print_findings(const struct dft_page *page, const struct dft_finding
     putchar('\n');
 }
 
-/* The sections that are asked for at once: files, and those of which there are any. */
-struct asked {
-    struct section sections[SECTIONS];
-    unsigned count;
-    struct section *calls, *regions, *over_time; /* or NULL */
-};
-
-static int ask_page(struct dft_page *page, struct asked *asked)
-{
-    const unsigned classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
-    uint64_t width, ops = page->ops & dft_page_io_ops();
-    int events = page->summary->query.events, rc = over_time_width(page, &width);
-
-    *asked = (struct asked){.count = OTHERS};
-    asked->sections[FILES] = (struct section){
-        .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes}, .order = DFT_PAGE_FILES};
-    if (ops) {
-        asked->calls = &asked->sections[asked->count++];
-        add_section(page, asked->calls, "Calls", ops, classes, TOP_CALLS);
-    }
-    if (page->ops >> DFT_OP_REGION & 1) {
-        asked->regions = &asked->sections[asked->count++];
-        add_section(page, asked->regions, "Regions", UINT64_C(1) << DFT_OP_REGION, 0, TOP_REGIONS);
-    }
-    if (width) {
-        asked->over_time = &asked->sections[asked->count++];
-        asked->over_time->query = (struct dft_query){
-            .by = {DFT_BY_TIME}, .nby = 1, .classes = DFT_CLASSES_IO, .busy = 1, .width_ns = width, .events = events};
-    }
-    return rc ? rc : ask_sections(page, asked->sections, asked->count);
-}
-
-static int print_sections(struct dft_page *page, struct asked *asked)
-{
-    int rc = 0;
-
-    if (page->summary->job.ranks > 1)
-        rc = dft_page_ranks(page);
-    if (!rc && asked->regions) {
-        rc = print_section(page, asked->regions, 0);
-        if (!rc)
-            rc = dft_region_tree_print(stdout, page->summary->source, &page->summary->options->filter);
-    }
-    rc = rc ? rc : dft_page_classes(page);
-    rc = rc ? rc : print_files(page, &asked->sections[FILES].answer);
-    if (!rc && asked->calls)
-        rc = print_section(page, asked->calls, page->io.time_ns);
-    return rc ? rc : print_waits(page);
-}
-
 static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
 {
+    struct dft_query_request requests[DFT_PAGE_HEAD + SECTIONS];
+    struct section sections[SECTIONS] = {0};
     struct dft_findings findings;
-    struct asked asked;
-    int rc = dft_summary_findings(page->summary, &findings);
+    uint64_t width;
+    unsigned count = dft_page_put(page, requests);
+    int rc = over_time_width(page, &width);
 
     if (rc)
         return rc;
-    rc = ask_page(page, &asked);
-    if (rc)
-        goto out;
-    print_findings(page, &findings);
-    dft_page_head(page, asked.over_time ? &asked.over_time->answer : NULL);
-    rc = print_sections(page, &asked);
-    for (unsigned i = 0; i < asked.count; i++)
-        dft_answer_fini(&asked.sections[i].answer);
-    putchar('\n');
-    dft_page_footer(page, unseen);
-out:
-    dft_findings_fini(&findings);
+    count = put_sections(page, sections, width, requests, count);
+    rc = dft_summary_findings(page->summary, requests, count, &findings);
+    if (!rc) {
+        rc = dft_page_take(page);
+        dft_summary_nothing(page->summary, &page->answer);
+        print_findings(page, &findings);
+        dft_page_head(page, width ? &sections[OVER_TIME].answer : NULL);
+        rc = rc ? rc : print_sections(page, sections);
+        putchar('\n');
+        dft_page_footer(page, unseen);
+        dft_findings_fini(&findings);
+    }
+    for (unsigned i = 0; i < SECTIONS; i++)
+        dft_answer_fini(&sections[i].answer);
     return rc;
 }
 
@@ -316,7 +307,9 @@ out:
 
 static int print_by(struct dft_page *page)
 {
+    struct dft_query_request requests[DFT_PAGE_HEAD + 1];
     struct section section;
+    unsigned count = dft_page_put(page, requests);
     int rc;
 
     add_section(page, &section, "Groups", page->summary->query.ops, page->summary->query.classes, TOP_CALLS);
@@ -325,14 +318,18 @@ static int print_by(struct dft_page *page)
         section.top = section.order = page->summary->options->top; /* a part of the time would be any part */
     for (unsigned i = 0; i < section.query.nby; i++)
         section.query.percentiles &= section.query.by[i] != DFT_BY_TIME;
-    rc = ask_sections(page, &section, 1);
-    if (rc)
-        return rc;
-    dft_page_head_line(page);
-    rc = print_section(page, &section, 0);
-    dft_answer_fini(&section.answer);
+    requests[count++] = request_of(page, &section);
+    rc = dft_query_many(page->summary->source, &page->summary->options->filter, requests, count);
+    if (!rc)
+        rc = dft_page_take(page);
+    if (!rc) {
+        dft_summary_nothing(page->summary, &page->answer);
+        dft_page_head_line(page);
+        rc = print_section(page, &section, 0);
+    }
     if (!rc)
         dft_page_footer(page, NULL);
+    dft_answer_fini(&section.answer);
     return rc;
 }
 
@@ -343,11 +340,7 @@ int dft_summary_text(struct dft_summary *summary)
     int rc = dft_unseen_collect(summary, &unseen);
 
     if (!rc)
-        rc = dft_page_ask(&page);
-    if (rc)
-        return rc;
-    dft_summary_nothing(summary, &page.answer);
-    rc = summary->by ? print_by(&page) : print_page(&page, &unseen);
+        rc = summary->by ? print_by(&page) : print_page(&page, &unseen);
     dft_page_fini(&page);
     return rc;
 }

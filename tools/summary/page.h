@@ -28,6 +28,7 @@ struct dft_page {
     int has_slowest;
     uint64_t lives_ns; /* wall time of the processes together */
     uint64_t shortest_ns, longest_ns;
+    uint64_t events; /* that these have kept, about */
     uint32_t processes;
     struct dft_answer calls, files; /* what answered these sections, without groups; files: if has_files */
     int has_files;
@@ -69,15 +70,22 @@ struct dft_page_line *dft_page_lines(const struct dft_answer *answer, uint64_t s
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* What the head needs: classes, and the slowest process. */
-int dft_page_ask(struct dft_page *page);
+/* Questions for what the head needs: classes, and the slowest process. Returns how many, at most DFT_PAGE_HEAD. */
+#define DFT_PAGE_HEAD 2u
+unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests);
+/* Takes their answers. Returns 0 or -ENOMEM. Collective. */
+int dft_page_take(struct dft_page *page);
+/* May operations be asked about? */
+int dft_page_has_ops(const struct dft_page *page);
 void dft_page_fini(struct dft_page *page);
 /* Three lines; of `over_time`, I/O by time (without groups: not known), one more. */
 void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time);
 /* The same in one line. */
 void dft_page_head_line(const struct dft_page *page);
 int dft_page_classes(const struct dft_page *page);
-int dft_page_ranks(struct dft_page *page);
+/* Of an answer to dft_page_ranks_query. */
+extern const struct dft_query dft_page_ranks_query;
+int dft_page_ranks(const struct dft_page *page, struct dft_answer *answer);
 /* Of files, the first ones by time; or of patterns, where there are too many files. */
 #define DFT_PAGE_FILES 65536u
 int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint64_t top);

@@ -55,11 +55,12 @@ static void add_lives(struct dft_page *page)
     const struct dft_source_process *processes = dft_source_processes(page->summary->source, &count);
 
     for (uint32_t p = 0; p < count; p++) {
-        uint64_t start, end, life;
+        uint64_t start, end, life, whole;
 
         if (dft_process_is_node(&processes[p]) || !dft_filter_process(filter, &processes[p]))
             continue;
         dft_process_lifetime(&processes[p], &start, &end);
+        whole = end > start ? end - start : 0;
         start = start < filter->from_ns ? filter->from_ns : start;
         end = end > filter->to_ns ? filter->to_ns : end;
         if (end < start && dft_filter_has_times(filter))
@@ -68,6 +69,7 @@ static void add_lives(struct dft_page *page)
         page->shortest_ns = page->processes && page->shortest_ns < life ? page->shortest_ns : life;
         page->longest_ns = page->longest_ns > life ? page->longest_ns : life;
         page->lives_ns += life;
+        page->events += whole ? (uint64_t)((double)processes[p].events * (double)life / (double)whole) : 0;
         page->processes++;
     }
 }
@@ -87,40 +89,51 @@ static void add_classes(struct dft_page *page, int with_ops)
     }
 }
 
-int dft_page_ask(struct dft_page *page)
+/* Do aggregates of files answer? These know no operations. */
+static enum dft_kept_events kept_of(const struct dft_page *page)
 {
     const struct dft_summary *summary = page->summary;
-    enum dft_kept_events kept =
-        dft_filter_has_files(&summary->options->filter) ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
-    enum dft_by who = summary->job.ranks > 1 ? DFT_BY_RANK : DFT_BY_PROCESS;
-    struct dft_query_request requests[2] = {
-        {{.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept == DFT_KEPT_ALL ? 2 : 1},
-         {NULL, 0, DFT_SUMMARY_LINES},
-         &page->answer},
-        {{.by = {(uint8_t)who}, .nby = 1, .classes = DFT_CLASSES_IO}, {NULL, 1, 1}, &page->slowest},
-    };
-    int rc;
+
+    return dft_filter_has_files(&summary->options->filter) ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
+}
+
+unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests)
+{
+    enum dft_by who = page->summary->job.ranks > 1 ? DFT_BY_RANK : DFT_BY_PROCESS;
 
     add_lives(page);
     page->has_slowest = page->processes > 1;
-    rc = dft_query_many(summary->source, &summary->options->filter, requests, page->has_slowest ? 2 : 1);
-    if (rc)
-        return rc;
+    requests[0] =
+        (struct dft_query_request){{.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept_of(page) == DFT_KEPT_ALL ? 2 : 1},
+                                   {NULL, 0, DFT_SUMMARY_LINES},
+                                   &page->answer};
+    requests[1] = (struct dft_query_request){
+        {.by = {(uint8_t)who}, .nby = 1, .classes = DFT_CLASSES_IO}, {NULL, 1, 1}, &page->slowest};
+    return page->has_slowest ? 2 : 1;
+}
+
+int dft_page_take(struct dft_page *page)
+{
+    enum dft_kept_events kept = kept_of(page);
+    int rc = 0;
+
     add_classes(page, kept == DFT_KEPT_ALL);
     if (kept == DFT_KEPT_SOME)
         rc = ask_ops(page);
     dft_page_answered(page, &page->answer, 0);
     dft_comm_broadcast(&page->ops, sizeof page->ops);
-    if (rc)
-        dft_page_fini(page);
     return rc;
+}
+
+int dft_page_has_ops(const struct dft_page *page)
+{
+    return kept_of(page) != DFT_KEPT_NONE;
 }
 
 void dft_page_fini(struct dft_page *page)
 {
     dft_answer_fini(&page->answer);
-    if (page->has_slowest)
-        dft_answer_fini(&page->slowest);
+    dft_answer_fini(&page->slowest);
 }
 
 void dft_page_answered(struct dft_page *page, const struct dft_answer *answer, int of_files)

@@ -41,9 +41,8 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* One line for each class and host of a rank, which may come in different parts. */
-static int take_ranks(void *context, const struct dft_answer *answer)
+static int take_ranks(struct rank_lines *ranks, const struct dft_answer *answer)
 {
-    struct rank_lines *ranks = context;
     struct rank_line *lines = reallocarray(ranks->lines, ranks->count + answer->count + 1, sizeof *lines);
 
     if (!lines)
@@ -178,22 +177,20 @@ static int print_section(const struct rank_lines *ranks, uint32_t count, uint64_
     return print_ranks(lines, count, shown);
 }
 
-int dft_page_ranks(struct dft_page *page)
-{
-    struct dft_query query = {.by = {DFT_BY_RANK, DFT_BY_HOST, DFT_BY_CLASS}, .nby = 3};
-    struct dft_summary *summary = page->summary;
-    struct rank_lines ranks = {0};
-    struct dft_answer answer;
-    uint32_t count;
-    int rc = dft_query_each(summary->source, &summary->options->filter, &query, take_ranks, &ranks, &answer);
+const struct dft_query dft_page_ranks_query = {.by = {DFT_BY_RANK, DFT_BY_HOST, DFT_BY_CLASS}, .nby = 3};
 
-    if (rc)
-        goto out;
-    count = collect_ranks(&ranks);
+int dft_page_ranks(const struct dft_page *page, struct dft_answer *answer)
+{
+    struct rank_lines ranks = {0};
+    uint32_t count;
+    int rc;
+
+    do
+        rc = take_ranks(&ranks, answer);
+    while (!rc && (rc = dft_answer_next(answer)) > 0);
+    count = rc ? 0 : collect_ranks(&ranks);
     if (count > 1)
-        rc = print_section(&ranks, count, summary->options->top);
-    dft_answer_fini(&answer);
-out:
+        rc = print_section(&ranks, count, page->summary->options->top);
     free(ranks.lines);
     return rc;
 }

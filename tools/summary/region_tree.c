@@ -16,12 +16,12 @@
 #include "query/answer_pages.h"
 #include "query/query.h"
 
-#define EDGES_MAX  1024u /* calls in regions, those with the most time */
-#define ROOTS_MAX  5u
-#define INSIDE_MAX 5u /* of one region */
-#define DEPTH_MAX  8u
-#define CELLS      10u
-#define LABEL_MAX  160u
+#define DFT_REGION_TREE 1024u /* calls in regions, those with the most time */
+#define ROOTS_MAX       5u
+#define INSIDE_MAX      5u /* of one region */
+#define DEPTH_MAX       8u
+#define CELLS           10u
+#define LABEL_MAX       160u
 
 /* Calls of one name directly inside of one region. */
 struct edge {
@@ -33,7 +33,7 @@ struct edge {
 struct tree {
     const struct dft_answer *answer;
     struct dft_grid *grid;
-    struct edge edges[EDGES_MAX];
+    struct edge edges[DFT_REGION_TREE];
     unsigned count;
     uint64_t most_ns;
 };
@@ -57,7 +57,7 @@ static uint64_t region_id(const struct dft_answer *answer, const struct dft_grou
 
 static void add_edges(struct tree *tree)
 {
-    for (uint32_t i = 0; i < tree->answer->count && tree->count < EDGES_MAX; i++) {
+    for (uint32_t i = 0; i < tree->answer->count && tree->count < DFT_REGION_TREE; i++) {
         const struct dft_group *group = &tree->answer->groups[i];
         const int is_region = group->key.op == DFT_OP_REGION;
 
@@ -142,26 +142,22 @@ static int print_tree(FILE *out, struct tree *tree)
     return rc;
 }
 
-int dft_region_tree_print(FILE *out, struct dft_source *source, const struct dft_filter *filter)
-{
-    const struct dft_query query = {.by = {DFT_BY_REGION, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP},
-                                    .nby = 4,
-                                    .classes = DFT_CLASSES_IO | 1u << DFT_IO_NONE};
-    const struct dft_order order = {.top = EDGES_MAX, .at_once = EDGES_MAX};
-    struct dft_answer answer;
-    struct tree *tree;
-    int rc = dft_query_sorted(source, filter, &query, &order, &answer);
+const struct dft_query dft_region_tree_query = {
+    .by = {DFT_BY_REGION, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_OP}, .nby = 4, .classes = DFT_CLASSES_IO | 1u << DFT_IO_NONE};
 
-    if (rc)
-        return rc;
+int dft_region_tree_print(FILE *out, const struct dft_answer *answer)
+{
+    struct tree *tree;
+    int rc;
+
+    if (dft_comm_rank())
+        return 0;
     tree = calloc(1, sizeof *tree);
-    rc = tree ? 0 : -ENOMEM;
-    if (!rc && !dft_comm_rank()) {
-        tree->answer = &answer;
-        add_edges(tree);
-        rc = is_nested(tree) ? print_tree(out, tree) : 0;
-    }
+    if (!tree)
+        return -ENOMEM;
+    tree->answer = answer;
+    add_edges(tree);
+    rc = is_nested(tree) ? print_tree(out, tree) : 0;
     free(tree);
-    dft_answer_fini(&answer);
     return rc;
 }

@@ -9,8 +9,6 @@
 
 enum { CALLS, CLASSES, SIZES, RANKS, FILES, PATTERNS, REGIONS, SECTIONS };
 
-#define AT_ONCE (FILES - CALLS) /* questions of the first pass, in that order; then the others */
-
 static const struct {
     const char *name;
     struct dft_query query;
@@ -25,19 +23,18 @@ static const struct {
                  {.by = {DFT_BY_CAT, DFT_BY_NAME}, .nby = 2, .ops = UINT64_C(1) << DFT_OP_REGION, .percentiles = 1}},
 };
 
-static int ask(struct dft_summary *summary, unsigned from, unsigned to, struct dft_answer *answers)
+static void put_questions(const struct dft_summary *summary, struct dft_query_request *requests,
+                          struct dft_answer *answers)
 {
-    struct dft_query_request requests[SECTIONS];
     uint64_t top = summary->options->top ? summary->options->top : TOP;
 
-    for (unsigned i = from; i < to; i++) {
-        requests[i - from] = (struct dft_query_request){
+    for (unsigned i = 0; i < SECTIONS; i++) {
+        requests[i] = (struct dft_query_request){
             sections[i].query, {summary->options->sort, top, DFT_SUMMARY_LINES}, &answers[i]};
-        requests[i - from].query.events = summary->query.events;
-        if (dft_order_check(&requests[i - from].order, &sections[i].query))
-            requests[i - from].order.column = NULL;
+        requests[i].query.events = summary->query.events;
+        if (dft_order_check(&requests[i].order, &sections[i].query))
+            requests[i].order.column = NULL;
     }
-    return dft_query_many(summary->source, &summary->options->filter, requests, to - from);
 }
 
 static int put_section(struct dft_json *json, const char *name, struct dft_answer *answer)
@@ -64,27 +61,22 @@ static void put_found(struct dft_json *json, const struct dft_answer *answers)
 int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
                          void (*head)(void *, const struct dft_answer *), void *context)
 {
-    struct dft_answer answers[SECTIONS];
+    struct dft_query_request requests[SECTIONS];
+    struct dft_answer answers[SECTIONS] = {{.count = 0}};
     struct dft_findings findings;
-    unsigned asked = 0;
-    int rc = dft_summary_findings(summary, &findings);
+    int rc;
 
-    if (rc)
-        return rc;
-    rc = ask(summary, 0, AT_ONCE, answers);
-    asked = rc ? 0 : AT_ONCE;
-    if (!rc)
-        rc = ask(summary, AT_ONCE, SECTIONS, answers);
-    asked = rc ? asked : SECTIONS;
+    put_questions(summary, requests, answers);
+    rc = dft_summary_findings(summary, requests, SECTIONS, &findings);
     if (!rc) {
         head(context, &answers[CALLS]);
         dft_findings_json(json, &findings);
         put_found(json, answers);
+        dft_findings_fini(&findings);
     }
     for (unsigned i = 0; !rc && i < SECTIONS; i++)
         rc = put_section(json, sections[i].name, &answers[i]);
-    for (unsigned i = 0; i < asked; i++)
+    for (unsigned i = 0; i < SECTIONS; i++)
         dft_answer_fini(&answers[i]);
-    dft_findings_fini(&findings);
     return rc;
 }

@@ -33,13 +33,16 @@ void dft_summary_nothing(const struct dft_summary *summary, const struct dft_ans
         dft_command_nothing(summary->options, summary->source);
 }
 
-int dft_summary_findings(struct dft_summary *summary, struct dft_findings *findings)
+int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *beside, unsigned count,
+                         struct dft_findings *findings)
 {
     return dft_findings_make(&(struct dft_findings_request){.source = summary->source,
                                                             .filter = &summary->options->filter,
                                                             .job = &summary->job,
                                                             .limits = &summary->limits,
-                                                            .thorough = summary->all},
+                                                            .thorough = summary->all,
+                                                            .beside = beside,
+                                                            .nbeside = count},
                              findings);
 }
 
