@@ -31,17 +31,17 @@ def findings(path, *options):
     return {f["code"]: f for f in json.loads(done.out)["findings"] if f["code"] in OURS}
 
 
-def make_items(directory, count=60):
+def make_items(directory, count, item_bytes):
     """Before the program runs: what it does itself would be I/O of the trainer."""
     (directory / "data").mkdir()
     for i in range(count):
-        (directory / "data" / f"item_{i:04}.npy").write_bytes(bytes(48 << 10))
+        (directory / "data" / f"item_{i:04}.npy").write_bytes(bytes(item_bytes))
 
 
-def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60, words=()):
+def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60, words=(), item_bytes=48 << 10):
     """Runs trainer and workers; the findings, and all events."""
     program = compiled(directory, "loader")
-    make_items(directory, items)
+    make_items(directory, items, item_bytes)
     arguments = [directory / "data", workers, items, compute_us, load_us, slow_us, reads, *words]
     run_checked([program, *arguments], env=tracing(directory / "traces/t"))
     return findings(directory / "traces"), dump(directory / "traces")
@@ -158,7 +158,7 @@ def one_loader_worker_is_slow(directory):
 
 @tests.case
 def one_loader_worker_reads_more(directory):
-    found, _ = loader(directory, compute_us=100, load_us=0, slow_us=60)
+    found, _ = loader(directory, compute_us=100, load_us=0, slow_us=4, item_bytes=4 << 20)
     true("its I/O, not its own work" in found["slow-worker"]["evidence"], found)
 
 
@@ -246,7 +246,7 @@ def programs_without_regions_are_silent(directory):
 @tests.case
 def aggregates_say_about_the_same(directory):
     program = compiled(directory, "loader")
-    make_items(directory)
+    make_items(directory, 60, 48 << 10)
     run_checked([program, directory / "data", 2, 60, 500, 4000, 4000, 1], env=tracing(directory / "traces/t", ENABLE_AGGREGATION=1))
     waits = findings(directory / "traces")["trainer-waits"]
     true(waits["evidence"].startswith("about ") and "Not the file system" in waits["evidence"], waits)

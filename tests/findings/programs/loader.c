@@ -5,8 +5,8 @@
  *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS [quiet]
  *
  * LOAD_US is what a worker computes for an item, SLOW_US the same of the last worker. READS: so many
- * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more, as a whole. quiet:
- * no region says that the trainer waits. DIR has item_0000.npy and so on. */
+ * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more, as a
+ * whole. quiet: no region says that the trainer waits. DIR has item_0000.npy and so on. */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define ITEM_BYTES  (48 << 10)
 #define PIECES      16 /* calls for one item, as numpy reads a .npy */
 
-static char buffer[ITEM_BYTES];
+static char buffer[4 << 20];
 
 static double now(void)
 {
@@ -51,7 +51,7 @@ static void read_item(const char *dir, int item, int pieces)
     path_of(path, dir, item);
     fd = open(path, O_RDONLY);
     for (int i = 0; i < pieces; i++)
-        if (read(fd, buffer, (size_t)(ITEM_BYTES / pieces)) < 0)
+        if (read(fd, buffer, pieces > 1 ? (size_t)(ITEM_BYTES / pieces) : sizeof buffer) < 0)
             exit(1);
     close(fd);
 }
