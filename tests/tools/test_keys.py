@@ -239,6 +239,21 @@ def sums_of(events):
             sum(e.get("bytes", 0) for e in io if class_of(e) == "write" and "errno" not in e))
 
 
+def groups_of_processes_are_of_io(where):
+    """On the screen regions and waits are not added to I/O; other keys, filters of calls and programs count all."""
+    writer = Writer("1.0.8", rank=1)
+    writer.call("dlio", "epoch", 1_700_000_000_000_000, 9_000_000)
+    writer.call("POSIX", "read", 1_700_000_000_000_100, 50_000, "/data/x", ret=3, fd=4)
+    (where / "x.pfw").write_text(writer.text())
+    for key in ("rank", "process", "role", "pid", "host", "program", "rank,pid"):
+        page = dftmerge("summary", "--by", key, where).out.decode()
+        assert "I/O of groups by time" in page and re.search(r" 50.0 ms .* 100.0 ", page) and "9.0" not in page.split("I/O of groups")[1], page
+    for options in (("--by", "rank,class"), ("--by", "rank", "--op", "region"), ("--by", "rank", "--name", "*")):
+        page = dftmerge("summary", *options, where).out.decode()
+        assert "I/O of groups" not in page and "9.0" in page.split("Groups")[1], page
+    assert summary("--by", "rank", where)["groups"][0]["count"] == 2
+
+
 def instances_of_regions(where):
     """Each time that a region was open, with the calls that started meanwhile, in its thread and in all."""
     make(where, processes=2, ranks=1, events=300)
@@ -297,4 +312,4 @@ def instances_have_names(where):
 
 if __name__ == "__main__":
     main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
-          directories_are_a_tree, deep_and_many_directories, regions_without_what_is_around_them, processes_have_names, instances_of_regions, instances_have_names])
+          directories_are_a_tree, deep_and_many_directories, regions_without_what_is_around_them, processes_have_names, groups_of_processes_are_of_io, instances_of_regions, instances_have_names])

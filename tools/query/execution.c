@@ -35,6 +35,8 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
 {
     const unsigned no_self =
         1u << DFT_BY_REGION | DFT_BY_FILES | 1u << DFT_BY_STACK | 1u << DFT_BY_LINE | 1u << DFT_BY_TIME;
+    const unsigned tell_regions = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
+    const int no_regions = query->classes && !(query->classes >> DFT_IO_NONE & 1);
     uint64_t start, end;
 
     *execution = (struct dft_execution){.source = source, .own_filter = *filter, .query = *query};
@@ -51,9 +53,9 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
                         (DFT_HAS(execution, DFT_BY_SIZE) ? DFT_FACETS_SIZE : 0) |
                         (DFT_HAS(execution, DFT_BY_ACCESS) ? DFT_FACETS_ACCESS : 0);
     execution->picks = dft_filter_has_facets(filter) || dft_filter_has(filter, DFT_FILTER_SLOWER);
-    /* of regions that are chosen by what is around them, or by their time, the insides are not */
-    execution->want_self = !(execution->has & no_self) && !dft_filter_has(filter, DFT_FILTER_REGION) &&
-                           !dft_filter_has(filter, DFT_FILTER_SLOWER);
+    /* of regions that are left out, or chosen by what is around them, or by their time, the insides are not */
+    execution->want_self = !(execution->has & no_self) && (!no_regions || execution->has & tell_regions) &&
+                           !dft_filter_has(filter, DFT_FILTER_REGION) && !dft_filter_has(filter, DFT_FILTER_SLOWER);
     execution->wants_calls =
         DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || dft_filter_has_calls(execution->filter);
     execution->query.events |= needs_events(execution);

@@ -312,7 +312,8 @@ static int print_by(struct dft_page *page)
     unsigned count = dft_page_put(page, requests);
     int rc;
 
-    add_section(page, &section, "Groups", page->summary->query.ops, page->summary->query.classes, TOP_CALLS);
+    add_section(page, &section, page->summary->query.classes ? "I/O of groups" : "Groups", page->summary->query.ops,
+                page->summary->query.classes, TOP_CALLS);
     section.even_empty = 1;
     if (memchr(section.query.by, DFT_BY_TIME, section.query.nby))
         section.top = section.order = page->summary->options->top; /* a part of the time would be any part */

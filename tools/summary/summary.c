@@ -110,6 +110,19 @@ static int by_time(const struct dft_query *query)
     return memchr(query->by, DFT_BY_TIME, query->nby) != NULL;
 }
 
+/* Groups of processes alone, of which people want the I/O, as on the page; programs get all, and choose. */
+static int is_of_processes(const struct dft_summary *summary)
+{
+    static const uint8_t keys[] = {DFT_BY_RANK, DFT_BY_PID, DFT_BY_HOST, DFT_BY_PROCESS, DFT_BY_PROGRAM, DFT_BY_ROLE};
+    const struct dft_filter *filter = &summary->options->filter;
+    int is = !summary->options->json && !summary->options->csv;
+
+    for (unsigned i = 0; i < summary->query.nby; i++)
+        is &= memchr(keys, summary->query.by[i], sizeof keys) != NULL;
+    return is && !dft_filter_has_names(filter) && !dft_filter_has(filter, DFT_FILTER_OP) &&
+           !dft_filter_has(filter, DFT_FILTER_CLASS);
+}
+
 /* Profiles have periods, which can be shared out evenly, or put together, and no other way. Returns
  * whether that is said. */
 static int cuts_periods(const struct dft_summary *summary, const struct asked *asked)
@@ -205,6 +218,8 @@ static int run(int argc, char **argv)
     }
     if (!options.sort && by_time(&summary.query))
         options.sort = "t_ns"; /* time goes on from line to line */
+    if (is_of_processes(&summary))
+        summary.query.classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
     options.only_queries = 1;
     options.source.newest =
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
@@ -234,6 +249,7 @@ const struct dft_command dft_command_summary = {
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"
+        "- Groups by rank, pid, host, process, program or role are of I/O alone on the screen: role,class has all.\n"
         "- In patterns\n"
         "  " DFT_PATTERN_RULE ".\n"
         "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In flight is\n"
