@@ -538,6 +538,23 @@ def csv_and_text(where):
         assert "\x1b" not in text and max(map(len, tables.splitlines())) <= width, (width, text)
 
 
+def rows_have_names(where):
+    """At any width each row says what it is about, and no two rows say the same, which is worth more than the width."""
+    files = [f"/data/{a}/include/{b}/certificates_and_more.h" for a, b in (("first", "openssl"), ("second", "openssl"), ("first", "node/openssl"))]
+    def job(mean):
+        calls = [(call, file, 0, mean + i, 4096) for i, file in enumerate(files) for call in ("read", "posix_fallocate", "posix_fadvise")]
+        return [[(*c[:2], 1000 * i, *c[3:]) for i, c in enumerate(calls * 20)]]
+    a, b = write(where / "a", job(100)), write(where / "b", job(900))
+    for width in (30, 40, 60, 80, 100):
+        text = dftmerge("compare", "--no-index", a, b, env={"COLUMNS": str(width)}).out.decode()
+        tables = [part.splitlines()[1:] for part in text.split("\n\n")[2:]]
+        calls = {line.split()[0] for line in tables[0][1:]}
+        assert tables[0][0].startswith("call ") and calls == {"read", "posix_fallocate", "posix_fadvise"}, (width, text)
+        names = [line.split("  ")[0] for line in tables[1][1:]]
+        assert tables[1][0].startswith("pattern ") and len(set(names)) == len(names) == 3 and all(len(n) >= 14 for n in names), (width, text)
+        assert all(len(line) <= width or line.startswith("/data/") for table in tables for line in table), (width, text)
+
+
 def repetition(where, name, number, mean, **more):
     """A run of four ranks, a minute after the one before."""
     return write(where / f"{name}{number}", [steady(1000 * mean + 10 * number + r, mean=mean, **more) for r in range(4)],
@@ -753,6 +770,6 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
           it_says_what_is_odd, more_files_than_fit, filters,
           usage])

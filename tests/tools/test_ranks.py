@@ -476,6 +476,10 @@ def text_fits(where):
         assert re.search(r" 1\d\.\d ms a call against 2\d\d us; the job ran \d\d\.\d s, without that \d\d\.\d s at best evidence ", words), text
         assert " it began at 22:13:30 UTC; it lost " in words and "that was 12.0 s before the next ones how sure " in words and len(lines) < 40, text
         assert max(map(len, lines)) <= width, text
+    for width in (20, 40, 60):
+        text = dftmerge("ranks", where, env={"COLUMNS": str(width)}).out.decode()
+        calls = text[text.index("\nImbalance"):].splitlines()[2:]
+        assert calls[0].split()[0] == "call" and {line.split()[0] for line in calls[1:-1]} == {"openat", "fstat", "read", "write", "barrier"}, text
 
 
 def thousands_of_ranks(where):

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/write_cut.h"
 #include "base/write_text.h"
 
 #define GAP 2u
+#define KEY 16u
 
 /* How narrow a column that may shrink gets before other columns are left out: those that are nice to
  * have, details, all that may be, and at last none any more. */
@@ -23,7 +25,7 @@ struct dft_grid {
     uint8_t hidden[DFT_TABLE_COLUMNS];
     unsigned count;
     struct cell {
-        char *text;
+        char *text, *cut; /* cut: where it is too long, once it is printed */
         int is_dim;
     } * cells;
     size_t ncells, capacity;
@@ -50,7 +52,7 @@ void dft_grid_destroy(struct dft_grid *grid)
     if (!grid)
         return;
     for (size_t i = 0; i < grid->ncells; i++)
-        free(grid->cells[i].text);
+        free(grid->cells[i].text), free(grid->cells[i].cut);
     for (size_t i = 0; i < grid->nlines; i++)
         free(grid->lines[i].text);
     free(grid->lines);
@@ -62,7 +64,7 @@ int dft_grid_cell(struct dft_grid *grid, const char *text)
 {
     if (DFT_ARRAY_RESERVE(grid->cells, grid->capacity, grid->ncells + 1))
         return -ENOMEM;
-    grid->cells[grid->ncells] = (struct cell){strdup(text), 0};
+    grid->cells[grid->ncells] = (struct cell){.text = strdup(text)};
     return grid->cells[grid->ncells].text ? (grid->ncells++, 0) : -ENOMEM;
 }
 
@@ -132,24 +134,54 @@ static void measure_cells(struct dft_grid *grid)
     }
 }
 
-/* Where nothing else fits, the last two columns that are shown. */
+/* The column that says what a row is about: the first text that may be cut, else the first column. */
+static unsigned key_column(const struct dft_grid *grid)
+{
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c] && grid->columns[c].shrink)
+            return c;
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c])
+            return c;
+    return 0;
+}
+
+/* Where nothing else fits, the key and the last column that are shown. */
 static void hide_first(struct dft_grid *grid, size_t limit)
 {
-    unsigned shown = 0;
+    unsigned shown = 0, key = key_column(grid);
 
     for (unsigned c = 0; c < grid->count; c++)
         shown += !grid->hidden[c];
     for (unsigned c = 0; c < grid->count && shown > 2 && total_width(grid) > limit; c++) {
-        shown -= !grid->hidden[c];
+        if (c == key || grid->hidden[c])
+            continue;
+        shown--;
         grid->hidden[c] = 1;
     }
 }
 
+/* What a row is about is told before its numbers: other columns go before the key is cut to less than
+ * KEY columns; and it takes what room they leave. */
+static void widen_key(struct dft_grid *grid, size_t limit, const size_t *full)
+{
+    unsigned key = key_column(grid);
+    size_t least = full[key] < KEY ? full[key] : KEY, all;
+
+    if (grid->widths[key] < least)
+        grid->widths[key] = least;
+    hide_first(grid, limit);
+    all = total_width(grid);
+    if (all < limit)
+        grid->widths[key] += limit - all < full[key] - grid->widths[key] ? limit - all : full[key] - grid->widths[key];
+}
+
 static void measure(struct dft_grid *grid)
 {
-    size_t all, limit = dft_terminal_width(), step = 0;
+    size_t all, limit = dft_terminal_width(), step = 0, full[DFT_TABLE_COLUMNS];
 
     measure_cells(grid);
+    memcpy(full, grid->widths, sizeof full);
     for (unsigned c = 0; c < grid->count; c++)
         grid->hidden[c] |= grid->columns[c].drop == DFT_GRID_SPARE && total_width(grid) > limit;
     for (; step < SQUEEZES && least_width(grid, squeezes[step].width) > limit; step++)
@@ -167,67 +199,102 @@ static void measure(struct dft_grid *grid)
         grid->widths[c] -= give;
         all -= give;
     }
-    hide_first(grid, limit);
+    widen_key(grid, limit, full);
 }
 
-/* Counts the bytes of the first n columns of a text. */
-static size_t bytes_of(const char *text, size_t n)
-{
-    size_t i = 0;
+/* --- cuts ------------------------------------------------------------------------------------- */
 
-    for (;; i++) {
-        if (((unsigned char)text[i] & 0xc0) == 0x80)
-            continue;
-        if (!text[i] || !n--)
-            return i;
+static int by_cut(const void *left, const void *right)
+{
+    const struct cell *a = *(struct cell *const *)left, *b = *(struct cell *const *)right;
+    int order = strcmp(a->cut, b->cut);
+
+    return order ? order : strcmp(a->text, b->text);
+}
+
+static size_t common(const char *a, const char *b)
+{
+    size_t n = 0;
+
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
+static int is_same_cut(const struct cell *a, const struct cell *b)
+{
+    return !strcmp(a->cut, b->cut) && strcmp(a->text, b->text) != 0;
+}
+
+/* Different texts that look the same still stay whole. Texts are sorted by their cuts. */
+static void leave_whole(struct cell **cells, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        int differ = 0;
+
+        for (to = from + 1; to < count && !strcmp(cells[from]->cut, cells[to]->cut); to++)
+            differ |= strcmp(cells[from]->text, cells[to]->text) != 0;
+        for (size_t i = from; differ && i < to; i++) {
+            free(cells[i]->cut);
+            cells[i]->cut = NULL;
+        }
     }
 }
 
-/* The end of a text says more than its beginning. A third of the width is for the beginning, then
- * follow "..." and the end. */
-static void print_cut(FILE *out, const char *text, size_t width)
+/* Different texts that were cut to the same one show where they differ. */
+static void tell_apart(struct cell **cells, size_t count, size_t width)
 {
-    size_t all = dft_text_columns(text), head = (width - 3) / 3, tail = width - 3 - head;
+    char **apart = calloc(count, sizeof *apart);
 
-    fwrite(text, 1, bytes_of(text, head), out);
-    fputs("...", out);
-    fputs(text + bytes_of(text, all - tail), out);
+    qsort(cells, count, sizeof(struct cell *), by_cut);
+    for (size_t i = 0; apart && i < count; i++) {
+        const char *other = NULL;
+
+        for (size_t k = i ? i - 1 : 0; k <= i + 1 && k < count; k++)
+            if (is_same_cut(cells[k], cells[i]) &&
+                (!other || common(cells[k]->text, cells[i]->text) > common(other, cells[i]->text)))
+                other = cells[k]->text;
+        apart[i] = other ? dft_text_cut_apart(cells[i]->text, other, width) : NULL;
+    }
+    for (size_t i = 0; apart && i < count; i++)
+        if (apart[i]) {
+            free(cells[i]->cut);
+            cells[i]->cut = apart[i];
+        }
+    free(apart);
+    qsort(cells, count, sizeof(struct cell *), by_cut);
+    leave_whole(cells, count);
 }
 
-/* Of a path whole components: as many of the last ones as there is room for behind "...". */
-static void print_path(FILE *out, const char *text, size_t width)
+/* Cuts the texts of a column that are too long. What cannot be cut for want of memory stays as it is. */
+static void cut_column(struct dft_grid *grid, unsigned column)
 {
-    const char *tail = text;
+    size_t width = grid->widths[column], count = 0;
+    struct cell **cut = calloc(grid->ncells / grid->count + 1, sizeof(struct cell *));
 
-    while (tail && dft_text_columns(tail) + 3 > width)
-        tail = strchr(tail + 1, '/');
-    if (!tail)
-        print_cut(out, text, width);
-    else
-        fprintf(out, "...%s", tail);
+    for (size_t i = column; cut && width > 4 && i < grid->ncells; i += grid->count) {
+        struct cell *cell = &grid->cells[i];
+
+        if (dft_text_columns(cell->text) <= width)
+            continue;
+        free(cell->cut);
+        cell->cut = dft_text_cut(cell->text, width, grid->columns[column].shrink == DFT_GRID_PATH);
+        if (cell->cut)
+            cut[count++] = cell;
+    }
+    if (count > 1)
+        tell_apart(cut, count, width);
+    free(cut);
 }
 
-static void print_cell(FILE *out, const char *text, const struct dft_grid_column *column, size_t width, int last)
+static void print_cell(FILE *out, const char *text, int left, size_t width, int last)
 {
     size_t n = dft_text_columns(text);
 
-    if (n > width && width > 4) {
-        char *cut = NULL;
-        size_t size;
-        FILE *part = open_memstream(&cut, &size);
-
-        if (!part)
-            return;
-        (column->shrink == DFT_GRID_PATH ? print_path : print_cut)(part, text, width);
-        if (!fclose(part))
-            fprintf(out, "%s%*s", cut, last ? 0 : (int)(width - dft_text_columns(cut)), "");
-        free(cut);
-        return;
-    }
-    if (!column->left)
+    if (!left)
         fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
     fputs(text, out);
-    if (column->left && !last)
+    if (left && !last)
         fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
 }
 
@@ -237,18 +304,35 @@ static void print_row(const struct dft_grid *grid, FILE *out, const struct cell 
     int first = 1;
 
     for (unsigned c = 0; c < grid->count; c++)
-        if (!grid->hidden[c] && (!cells || *cells[c].text))
+        if (!grid->hidden[c] && *cells[c].text)
             last = c;
     for (unsigned c = 0; c <= last; c++) {
-        int is_dim = colour && cells && cells[c].is_dim;
+        int is_dim = colour && cells[c].is_dim;
 
         if (grid->hidden[c])
             continue;
         fprintf(out, "%*s%s", first ? 0 : (int)GAP, "", is_dim ? "\033[2m" : "");
-        print_cell(out, cells ? cells[c].text : grid->columns[c].title, &grid->columns[c], grid->widths[c], c == last);
+        print_cell(out, cells[c].cut ? cells[c].cut : cells[c].text, grid->columns[c].left, grid->widths[c], c == last);
         fputs(is_dim ? "\033[22m" : "", out);
         first = 0;
     }
+}
+
+static void print_titles(const struct dft_grid *grid, FILE *out)
+{
+    struct cell titles[DFT_TABLE_COLUMNS] = {0};
+    char none[] = "";
+
+    for (unsigned c = 0; c < grid->count; c++) {
+        size_t width = grid->widths[c];
+        int is_long = dft_text_columns(grid->columns[c].title) > width && width > 4;
+
+        titles[c].text = is_long ? dft_text_cut(grid->columns[c].title, width, 0) : strdup(grid->columns[c].title);
+        titles[c].cut = titles[c].text ? NULL : none;
+    }
+    print_row(grid, out, titles, 0);
+    for (unsigned c = 0; c < grid->count; c++)
+        free(titles[c].text);
 }
 
 void dft_grid_print(struct dft_grid *grid, FILE *out)
@@ -257,8 +341,11 @@ void dft_grid_print(struct dft_grid *grid, FILE *out)
     size_t line = 0;
 
     measure(grid);
+    for (unsigned c = 0; c < grid->count; c++)
+        if (grid->columns[c].shrink && !grid->hidden[c])
+            cut_column(grid, c);
     fputs(colour ? "\033[1m" : "", out);
-    print_row(grid, out, NULL, 0);
+    print_titles(grid, out);
     fputs(colour ? "\033[0m\n" : "\n", out);
     for (size_t i = 0; i + grid->count <= grid->ncells; i += grid->count) {
         print_row(grid, out, grid->cells + i, colour);

@@ -224,8 +224,8 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
 }
 
 /* Columns of a table; titles of those with a unit lie in `titles`. Returns how many. */
-static unsigned make_columns(const struct dft_comparison *comparison, const char *first, const struct units *units,
-                             struct dft_grid_column *columns, char titles[4][16])
+static unsigned make_columns(const struct dft_comparison *comparison, const char *first, int is_path,
+                             const struct units *units, struct dft_grid_column *columns, char titles[4][16])
 {
     int is_repeated = dft_compared_is_repeated(comparison);
     unsigned n = 0;
@@ -234,20 +234,20 @@ static unsigned make_columns(const struct dft_comparison *comparison, const char
     snprintf(titles[1], sizeof titles[1], "B, %s", units->time->name);
     snprintf(titles[2], sizeof titles[2], "change, %s", units->time->name);
     snprintf(titles[3], sizeof titles[3], "bytes, %s", units->bytes->name);
-    columns[n++] = (struct dft_grid_column){first, 1, 1, 0};
-    columns[n++] = (struct dft_grid_column){"calls", 0, 0, 0};
+    columns[n++] = (struct dft_grid_column){first, 1, is_path ? DFT_GRID_PATH : 1, 0};
+    columns[n++] = (struct dft_grid_column){"calls", 0, 0, 2};
     for (int side = 0; side < 2; side++) {
         columns[n++] = (struct dft_grid_column){titles[side], 0, 0, 0};
         if (is_repeated)
             columns[n++] = (struct dft_grid_column){side ? "runs of B" : "runs of A", 0, 0, DFT_GRID_SPARE};
     }
-    columns[n++] = (struct dft_grid_column){titles[2], 0, 0, 0};
+    columns[n++] = (struct dft_grid_column){titles[2], 0, 0, 1};
     columns[n++] = (struct dft_grid_column){"%", 0, 0, 0};
     columns[n++] = (struct dft_grid_column){"spread", 1, 0, 0};
-    columns[n++] = (struct dft_grid_column){"p50", 0, 0, 2};
-    columns[n++] = (struct dft_grid_column){"p95", 0, 0, 3};
-    columns[n++] = (struct dft_grid_column){"p99", 0, 0, 1};
-    columns[n++] = (struct dft_grid_column){titles[3], 0, 0, 4};
+    columns[n++] = (struct dft_grid_column){"p50", 0, 0, 9};
+    columns[n++] = (struct dft_grid_column){"p95", 0, 0, 10};
+    columns[n++] = (struct dft_grid_column){"p99", 0, 0, 8};
+    columns[n++] = (struct dft_grid_column){titles[3], 0, 0, 11};
     return n;
 }
 
@@ -267,7 +267,8 @@ int dft_compare_table(const struct dft_comparison *comparison, enum dft_compared
     top = top < items->count ? top : items->count;
     units.time = unit_of(times, (double)largest_of(items, top, DFT_MEASURE_TIME), TIME_LEAST);
     units.bytes = unit_of(sizes, (double)largest_of(items, top, DFT_MEASURE_BYTES), BYTES_LEAST);
-    grid = dft_grid_create(columns, make_columns(comparison, first, &units, columns, titles));
+    grid =
+        dft_grid_create(columns, make_columns(comparison, first, table == DFT_COMPARED_FILES, &units, columns, titles));
     if (!grid)
         return -ENOMEM;
     for (uint32_t i = 0; !rc && i < top; i++)

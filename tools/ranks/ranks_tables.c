@@ -96,8 +96,8 @@ static int slow_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
 
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top)
 {
-    const struct dft_grid_column columns[] = {
-        {job->by_rank ? "rank" : "pid"}, {"host", 1, 1, 1}, {"I/O time"}, {"of median"}, {"since", 1}, {"most in", 1}};
+    const struct dft_grid_column columns[] = {{job->by_rank ? "rank" : "pid"}, {"host", 1, 1, 1},  {"I/O time"},
+                                              {"of median", 0, 0, 3},          {"since", 1, 0, 2}, {"most in", 1}};
     struct dft_grid *grid;
     char capacity[DFT_TEXT_ROOM];
     int rc = 0;
@@ -141,9 +141,10 @@ static int call_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
 
 int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top)
 {
-    const struct dft_grid_column columns[] = {{"cat", 1, 0, 2}, {"call", 1, 1}, {"mean"},
-                                              {"slowest"},      {"of mean"},    {job->by_rank ? "rank" : "pid"},
-                                              {"lags since", 1}};
+    const struct dft_grid_column columns[] = {{"cat", 1, 0, 4},       {"call", 1, 1},
+                                              {"mean", 0, 0, 3},      {"slowest"},
+                                              {"of mean", 0, 0, 2},   {job->by_rank ? "rank" : "pid"},
+                                              {"lags since", 1, 0, 1}};
     struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     uint32_t n = job->ncalls < DFT_RANKS_CALLS ? job->ncalls : DFT_RANKS_CALLS;
     int rc = 0;
