@@ -166,12 +166,16 @@ static void hide_first(struct dft_grid *grid, size_t limit)
 static void widen_key(struct dft_grid *grid, size_t limit, const size_t *full)
 {
     unsigned key = key_column(grid);
-    size_t least = full[key] < KEY ? full[key] : KEY, all;
+    size_t narrow = grid->widths[key], least = full[key] < KEY ? full[key] : KEY, all;
 
-    if (grid->widths[key] < least)
+    if (narrow < least)
         grid->widths[key] = least;
     hide_first(grid, limit);
     all = total_width(grid);
+    if (all > limit && narrow < least) {
+        grid->widths[key] = narrow;
+        all = total_width(grid);
+    }
     if (all < limit)
         grid->widths[key] += limit - all < full[key] - grid->widths[key] ? limit - all : full[key] - grid->widths[key];
 }
