@@ -106,10 +106,10 @@ static int run(int argc, char **argv)
     if (is_misspelt(argc, argv)) {
         fprintf(stderr, "dftmerge: '%s' is neither a command nor a file.", argv[1]);
         say_nearest(argv[1]);
-        fputs(" Commands:", stderr);
+        fputs("\ndftmerge: commands:", stderr);
         for (size_t i = 0; i < COMMAND_COUNT; i++)
             fprintf(stderr, " %s", commands[i]->name);
-        fputs("; see `dftmerge --help`\n", stderr);
+        fputs("\ndftmerge: see `dftmerge --help`\n", stderr);
         return DFT_EXIT_USAGE;
     }
     argv[0] = (char *)(size_t) "summary";

@@ -110,6 +110,9 @@ def nothing_to_read(where):
     (where / "empty").mkdir()
     done = dftmerge(where / "empty", expect=1)
     assert done.out == b"" and "no trace found" in done.err and "DFTRACER_ENABLE" in done.err
+    assert all(len(line) <= 100 for line in done.err.splitlines()), done.err
+    wrong = dftmerge("nosuch", expect=1).err.splitlines()
+    assert "No such file" in wrong[0] and "no trace found" in wrong[1] and all(len(line) <= 100 for line in wrong), wrong
     (where / "zero.dft").write_bytes(b"")
     assert "zero.dft: empty" in dftmerge("dump", where / "zero.dft", expect=1).err
     (where / "text.dft").write_text("hello\n" * 100)

@@ -66,15 +66,15 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
     dft_source_files(*source, &files);
     dft_source_processes(*source, &processes);
     if (!processes) {
-        if (!files)
-            fprintf(
-                stderr,
-                "dftmerge: no trace found. Traces are files named *.dft (or DFTracer's *.pfw and *.pfw.gz); a program "
-                "writes them when it runs with\n"
-                "dftmerge: LD_PRELOAD=libdftrace.so DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n");
-        else
+        if (files)
             fprintf(stderr, "dftmerge: nothing in the %u file%s found could be used\n", files, files == 1 ? "" : "s");
-        return fail(options, *source, code, 0);
+        rc = fail(options, *source, code, 0); /* says what is wrong with each path */
+        if (!files)
+            fputs("dftmerge: no trace found. Traces are files named *.dft, or DFTracer's *.pfw and *.pfw.gz.\n"
+                  "dftmerge: `dftrun -o DIR -- COMMAND` writes them, or COMMAND with LD_PRELOAD=libdftrace.so\n"
+                  "dftmerge: DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n",
+                  stderr);
+        return rc;
     }
     rc = options->align ? align(options, *source) : 0;
     if (!rc)
