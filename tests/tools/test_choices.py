@@ -188,8 +188,8 @@ def what_nothing_can_pass_is_said(where):
     for options, said in ((["--host", "nowhere"], "--host; there is node0"), (["--program", "x"], "--program; there is app"),
                           (["--role", "x"], "no process says its role"), (["--region", "nosuch"], "--by region` has what there is"),
                           (["--errno", "ENOTNAM"], "--by errno` has"), (["--dir", "/nowhere"], "--dir; files are compared")):
-        assert said in dftmerge("summary", *options, where).err, options
-    assert "no process has recorded its mount points" in dftmerge("summary", "--mount", "/data", where).err
+        assert said in dftmerge("summary", *options, where, expect=1).err, options
+    assert "no process has recorded its mount points" in dftmerge("summary", "--mount", "/data", where, expect=1).err
 
 
 def words_are_near(where):

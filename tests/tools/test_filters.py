@@ -129,6 +129,13 @@ def aggregates_are_rounded_with_a_note(where):
     assert {(g["cat"], g["name"]): g["time_ns"] for g in answer["groups"]} == wanted
 
 
+def classes_by_the_words_of_the_page(where):
+    make(where)
+    for long, short in (("metadata", "meta"), ("Start-up,read", "startup,read")):
+        assert summary("--class", long, where)["groups"] == summary("--class", short, where)["groups"], long
+    assert summary("--class", "metadata", where)["groups"]
+
+
 def wrong_usage(where):
     make(where)
     for options in (["--from", "x"], ["--to", "1.0000000001"], ["--rank", "5-3"], ["--rank", ""], ["--rank", "1;2"],
@@ -144,18 +151,28 @@ def wrong_usage(where):
 
 
 def nothing_passes(where):
-    """An empty answer is not bad, but it is said why it is empty, and never without a filter or with an answer."""
+    """It is one line, with the name that was meant, and exit code 1; programs get an empty answer. Never without a filter or with an answer."""
     make(where, ranks=1, processes=3)
     for options, said in ((["--rank", "77"], "--rank; there are ranks from 0 to 2"), (["--name", "nosuch", "--pid", "1001"], "--pid --name"),
                           (["--file", "/nowhere"], "--file; files are compared by their absolute paths"),
                           (["--from", "1000000", "--to", "1000001"], "--from --to; times are from 0 to ")):
         assert any(said in note for note in summary(*options, where)["notes"]), options
-        for command in (["summary"], ["summary", "--csv"], ["dump"]):
-            assert dftmerge(*command, *options, where).err.count("no event passes " + said) == 1, (command, options)
-            assert not dftmerge(*command, "-q", *options, where).err
-    assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where).err
+        for command in (["summary"], ["summary", "--csv"], ["summary", "--by", "rank"], ["findings"], ["timeline"], ["dump"]):
+            code = int("--csv" not in command)
+            done = dftmerge(*command, *options, where, expect=code)
+            assert done.err.count("no event passes " + said) == 1 and done.err.count("\n") == 1, (command, options, done)
+            assert not done.out or not code, (command, options, done)
+            assert not dftmerge(*command, "-q", *options, where, expect=code).err
+        for command in (["findings", "--json"], ["summary", "--all", "--json"]):
+            answer = json.loads(dftmerge(*command, *options, where).out)
+            assert answer["findings"] == answer["findings_not_looked_for"] == [], (command, options, answer)
+    for option, wrong, right in (("--name", "raed", "read"), ("--name", "nosuch,fraed", "fread"), ("--region", "stpe", "step")):
+        for command in ("summary", "findings", "dump"):
+            assert f"did you mean {right}?" in dftmerge(command, option, wrong, where, expect=1).err, (command, option)
+    assert "did you mean" not in dftmerge("summary", "--name", "read", "--rank", "77", where, expect=1).err
+    assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where, expect=1).err
     make(where / "unranked", ranks=0)
-    assert "--rank; no process says its rank" in dftmerge("dump", "--rank", "0", where / "unranked").err
+    assert "--rank; no process says its rank" in dftmerge("dump", "--rank", "0", where / "unranked", expect=1).err
     for command in ("summary", "dump", "ps"):
         assert "no event passes" not in dftmerge(command, where).err
         assert "no event passes" not in dftmerge(command, "--rank", "1", where).err
@@ -223,5 +240,6 @@ def a_terminal_gets_what_fits(where):
 
 if __name__ == "__main__":
     main([processes, ranks_need_a_rank, categories_and_names, files, times, times_on_the_grid_need_no_events,
-          aggregates_are_rounded_with_a_note, wrong_usage, nothing_passes,
+          aggregates_are_rounded_with_a_note, classes_by_the_words_of_the_page,
+          wrong_usage, nothing_passes,
           commands_and_help, a_terminal_gets_what_fits])

@@ -430,7 +430,7 @@ def filters(where):
     assert found["where"] is None or found["where"]["directory"] == "/scratch/job/r4"
     text = dftmerge("ranks", "--from", "10", "--name", "open*", where).out.decode()
     assert " since +20." in text and "asked     only what passes --from --name\n" in text, text
-    assert "no event passes --name" in dftmerge("ranks", "--name", "nosuch", where).err
+    assert "no event passes --name" in dftmerge("ranks", "--name", "nosuch", where, expect=1).err
     assert "there are ranks from 0 to 5" in dftmerge("ranks", "--rank", "77", where, expect=1).err
     assert dftmerge("ranks", "--rank", "x", where, expect=2).err
 

@@ -5,8 +5,9 @@ overlap. Every aggregate by time and something else, recomputed from `dump --jso
 
 import json
 import random
+import re
 
-from tooltest import ROOT, dftmerge, dump, groups, main, make, phase, same_groups, summary
+from tooltest import ROOT, counts, dftmerge, dump, groups, main, make, phase, same_groups, summary
 
 DATA = ROOT.parent / "shared" / "data" / "dftracer"
 OTHERS = ("call", "file", "dir", "rank", "host", "region", "pid", "tid", "pattern", "class,rank", "region,call,tid")
@@ -152,6 +153,51 @@ def foreign(where):
         same_groups(got, want, other)
 
 
+def column(text, title):
+    """What stands under a title of a table, as numbers, by line."""
+    lines = text.splitlines()
+    head = next(i for i, line in enumerate(lines) if re.search(rf"  \*?{re.escape(title)}(  |$)", line) or line.strip().startswith("*" + title))
+    end = lines[head].index(title) + len(title)
+    body = [line for line in lines[head + 1:] if re.match(r" *[\d.]+ s ", line)]
+    return [line[:end].split("  ")[-1].strip().removesuffix(" s").replace(",", "") for line in body]
+
+
+def groups_begin_when_they_say(where):
+    """Groups lie on the grid of the wall clock, or begin with the run: each says when, and has what starts then."""
+    make(where, processes=2, interval_ms=700, events=2000)
+    times = sorted(e["ts"] for e in dump(where) for _ in range(e.get("calls", 1)) if counts(e))
+    for width, options, source, on_grid in (("1.4", (), "buckets", True), ("1.4", ("--events",), "events", True), ("1", (), "events", False)):
+        wide = round(float(width) * 1e9)
+        answer = summary("--by", "time", "--width", width, *options, where)
+        start, begins = answer["start_ns"], [g["t_ns"] for g in answer["groups"]]
+        want = [sum(b <= t < b + wide for t in times) for b in begins]
+        assert [g["count"] for g in answer["groups"]] == want and sum(want) == len(times) and len(want) > 2, (width, want)
+        assert begins[0] <= start < begins[0] + wide and on_grid == (begins[0] < start), (begins, start)
+        text = dftmerge("summary", "--by", "time", "--width", width, *options, where, env={"COLUMNS": "220"}).out.decode()
+        assert f"answered from {source}" in text, text
+        assert column(text, "from") == [f"{max(0, b - start) / 1e9:.3f}" for b in begins], text
+        assert column(text, "calls") == [str(n) for n in want], text
+        end = start + answer["wall_ns"]
+        spans = [min(b + wide, end) - max(b, start) for b in begins]
+        assert column(text, "calls/s") == [str(int(n * 1e9 / s + 0.5)) for n, s in zip(want, spans)], text
+
+
+def a_window_is_its_own_whole(where):
+    """Calls a second are those of the window; what tracing took is known of the whole run alone, and is said of it."""
+    make(where, processes=1, interval_ms=100, events=3000)
+    events = [e for e in dump(where) if counts(e) and e.get("class") == "write"]
+    start = summary(where)["start_ns"]
+    for window, low, high, said in ((("--to", "1"), 0, 1, "0 ns to 1.00 s of "), (("--from", "0.5", "--to", "0.75"), 0.5, 0.75, "500 ms to 750 ms of ")):
+        n = sum(e.get("calls", 1) for e in events if low * 1e9 <= e["ts"] - start < high * 1e9)
+        text = dftmerge("summary", "--class", "write", "--by", "class", *window, where, env={"COLUMNS": "220"}).out.decode()
+        line = next(line for line in text.splitlines() if line.startswith("write "))
+        assert n > 0 and line.split()[1] == f"{n:,}" and line.split()[-1] == f"{round(n / (high - low)):,}", (n, text)
+        assert said in text and " x " not in text.splitlines()[0] and re.search(r"tracing took [\d.]+ % of the whole run", text), text
+    whole, part = (re.search(r"tracing took ([\d.]+ %)", dftmerge("summary", *words, where).out.decode())[1] for words in ((), ("--to", "1")))
+    assert whole == part, (whole, part)
+    assert "the last 1.00 s of " in dftmerge("summary", "--last", "1", where).out.decode()
+
+
 def too_many_intervals(where):
     """A call of years in intervals of microseconds: no number rather than a wrong one, at once."""
     line = {"id": 1, "name": "read", "cat": "POSIX", "pid": 5, "tid": 5, "ph": "X", "ts": 1_700_000_000_000_000, "dur": 10**14}
@@ -197,4 +243,5 @@ def real_traces(where):
 
 
 if __name__ == "__main__":
-    main([a_long_call, from_events, from_rows, from_aggregates_alone, in_windows, cut_by_from_and_to, foreign, too_many_intervals, real_traces])
+    main([a_long_call, from_events, from_rows, from_aggregates_alone, in_windows, cut_by_from_and_to, foreign, groups_begin_when_they_say, a_window_is_its_own_whole,
+          too_many_intervals, real_traces])

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What commands begin and end with: the source, the notes on the source, the exit code. */
 #include "command/command.h"
+#include "base/names.h"
+#include "base/nearest_word.h"
 #include "base/write_text.h"
 #include "source/source.h"
 #include "source/source_ending.h"
@@ -86,7 +88,10 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
     return rc ? fail(options, *source, code, rc) : 0;
 }
 
-#define CHOICES 8u /* that are named */
+/* --- nothing passes --------------------------------------------------------------------------- */
+
+#define CHOICES 8u    /* that are named */
+#define WORDS   4096u /* that are compared */
 
 /* The hosts, programs or roles that there are. */
 static void put_traits(FILE *out, const struct dft_source *source, enum dft_filter_option option)
@@ -113,6 +118,41 @@ static void put_traits(FILE *out, const struct dft_source *source, enum dft_filt
         fputs(" ...", out);
 }
 
+/* The names of calls, as those of the table are: "category\0name". */
+struct words {
+    const char *words[WORDS];
+    size_t count;
+};
+
+static int add_word(void *context, uint64_t id, struct dft_text text)
+{
+    struct words *words = context;
+    const char *name = text.length ? memchr(text.bytes, 0, text.length) : NULL;
+
+    (void)id;
+    if (name && words->count < WORDS)
+        words->words[words->count++] = strndup(name + 1, text.length - (size_t)(name + 1 - text.bytes));
+    return 0;
+}
+
+/* The name that a misspelt pattern was likely meant to be. The filter has fetched the names. */
+static void put_nearest(FILE *out, const struct dft_filter_values *values, const struct dft_source *source)
+{
+    struct words words = {.count = 0};
+
+    if (values->count)
+        dft_names_each(dft_source_names_table(source), add_word, &words);
+    for (size_t i = 0; i < values->count; i++) {
+        const char *pattern = values->patterns[i];
+        const char *nearest = dft_nearest_word(pattern, strlen(pattern), words.words, words.count);
+
+        if (nearest && strcmp(nearest, pattern) != 0)
+            fprintf(out, "; did you mean %s?", nearest);
+    }
+    while (words.count)
+        free((char *)(uintptr_t)words.words[--words.count]);
+}
+
 /* Writes what the user could have asked for, such as the ranks of the source after --rank. */
 static void put_choice(FILE *out, const struct dft_filter *filter, const struct dft_source *source)
 {
@@ -136,6 +176,8 @@ static void put_choice(FILE *out, const struct dft_filter *filter, const struct 
         fprintf(out, "; times are from 0 to %.9f s", (double)(end - start) / 1e9);
     if (dft_filter_has_files(filter))
         fputs("; files are compared by their absolute paths, as `dftmerge summary --by file` has them", out);
+    put_nearest(out, &filter->values[DFT_FILTER_NAME], source);
+    put_nearest(out, &filter->values[DFT_FILTER_REGION], source);
     for (enum dft_filter_option i = DFT_FILTER_HOST; i <= DFT_FILTER_ROLE; i++)
         if (dft_filter_has(filter, i))
             put_traits(out, source, i);
@@ -155,7 +197,7 @@ void dft_command_nothing(const struct dft_options *options, struct dft_source *s
         fprintf(out, "no event passes%s", given);
         put_choice(out, filter, source);
         if (!fclose(out))
-            dft_source_note(source, 0, "%s", text);
+            dft_source_note(source, options->json || options->csv ? DFT_BAD_NOTHING : DFT_BAD_OTHER, "%s", text);
         free(text);
     }
     free(given);

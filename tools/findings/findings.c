@@ -155,6 +155,18 @@ static int by_cost(const void *left, const void *right)
     return strcmp(a->where ? a->where : "", b->where ? b->where : "");
 }
 
+/* Does the filter leave no event for any of the questions? */
+static int is_empty(const struct dft_facts *facts)
+{
+    int empty = facts->asked && dft_filter_has_any(facts->request->filter);
+
+    for (unsigned fact = 0; empty && fact < DFT_FACTS; fact++)
+        empty =
+            !dft_facts_has(facts, (enum dft_fact)fact) || (!facts->answers[fact].events && !facts->answers[fact].found);
+    dft_comm_broadcast(&empty, sizeof empty);
+    return empty;
+}
+
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings)
 {
     struct dft_facts facts;
@@ -165,7 +177,8 @@ int dft_findings_make(const struct dft_findings_request *request, struct dft_fin
     rc = dft_facts_collect(&facts, request);
     if (rc)
         return rc;
-    for (size_t i = 0; !rc && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
+    findings->is_empty = is_empty(&facts);
+    for (size_t i = 0; !rc && !findings->is_empty && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
         rc = all_rules[i](&rules);
     dft_map_fini(&rules.told);
     dft_facts_fini(&facts);

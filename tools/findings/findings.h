@@ -50,6 +50,7 @@ struct dft_findings {
     uint64_t not_looked_for; /* 1 << code of what needs more than the traces have, or too long */
     char *why_not;           /* why, and what to do; NULL: all was looked for */
     char *nothing;           /* what was looked at and found good: after "nothing wrong: " */
+    int is_empty;            /* there is a filter, and nothing passes: nothing was looked for */
     char *notes;             /* what costs no time that is known: "32 MiB mapped"; or NULL */
 };
 

@@ -30,6 +30,8 @@ static int write_findings(const struct dft_options *options, struct dft_source *
         &(struct dft_findings_request){
             .source = source, .filter = &options->filter, .job = &job, .limits = limits, .thorough = 1},
         &findings);
+    if (!rc && findings.is_empty)
+        dft_command_nothing(options, source);
     if (!rc && !dft_comm_rank() && options->json) {
         struct dft_json json;
 
@@ -37,7 +39,7 @@ static int write_findings(const struct dft_options *options, struct dft_source *
         dft_json_object(&json, NULL);
         dft_findings_json(&json, &findings);
         dft_json_end_object(&json);
-    } else if (!rc && !dft_comm_rank()) {
+    } else if (!rc && !findings.is_empty && !dft_comm_rank()) {
         dft_findings_print(stdout, &findings, options->top, job.start_ns);
     }
     if (!rc)

@@ -171,6 +171,7 @@ int dft_choose_times(struct dft_execution *execution)
         fit_period(query, period);
     if (query->grid_ns && query->width_ns % query->grid_ns)
         query->grid_ns = 0;
+    query->origin_ns = origin;
     query->base_ns = query->grid_ns ? origin / query->grid_ns * query->grid_ns : origin;
     return 0;
 }

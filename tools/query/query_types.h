@@ -52,12 +52,13 @@ enum dft_by {
 struct dft_query {
     uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
     unsigned nby;
-    unsigned depth;    /* of directories: at most so many components; 0: all */
-    uint64_t ops;      /* only calls of these operations (1 << enum dft_op); 0: of all */
-    unsigned classes;  /* only calls of these classes (1 << enum dft_io); 0: of all */
-    uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
-    uint64_t base_ns;  /* of an answer by time: where the first group begins, Unix */
-    uint64_t grid_ns;  /* of an answer by time: base_ns is the origin of times, rounded down to this; 0: exactly that */
+    unsigned depth;     /* of directories: at most so many components; 0: all */
+    uint64_t ops;       /* only calls of these operations (1 << enum dft_op); 0: of all */
+    unsigned classes;   /* only calls of these classes (1 << enum dft_io); 0: of all */
+    uint64_t width_ns;  /* of time groups; 0: the interval of the traces' rows (else 1 s) */
+    uint64_t base_ns;   /* of an answer by time: where the first group begins, Unix */
+    uint64_t origin_ns; /* of an answer by time: where times count from, Unix */
+    uint64_t grid_ns; /* of an answer by time: base_ns is the origin of times, rounded down to this; 0: exactly that */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */
     int events;     /* events alone are to answer, though rows could: for what only they know */

@@ -94,6 +94,14 @@ char *dft_filter_given(const struct dft_filter *filter)
     return NULL;
 }
 
+int dft_filter_has_any(const struct dft_filter *filter)
+{
+    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
+        if (filter->values[i].count)
+            return 1;
+    return 0;
+}
+
 int dft_filter_is_partial(const struct dft_filter *filter)
 {
     for (int i = 0; i < DFT_FILTER_OPTIONS; i++)

@@ -126,6 +126,8 @@ static inline int dft_filter_has_facets(const struct dft_filter *filter)
 }
 /* "from", "slower-than". */
 const char *dft_filter_name(enum dft_filter_option option);
+/* Is any option given? */
+int dft_filter_has_any(const struct dft_filter *filter);
 /* Does the filter ask about a part of the calls of processes? */
 int dft_filter_is_partial(const struct dft_filter *filter);
 /* The mounts are asked about, and no process has recorded any. */

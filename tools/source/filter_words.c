@@ -57,6 +57,14 @@ static int say_words(enum dft_filter_option option, const char *word, const char
     return -EINVAL;
 }
 
+/* The page and findings have longer words for two classes. */
+static const char *class_word(enum dft_filter_option option, const char *word)
+{
+    if (option != DFT_FILTER_CLASS)
+        return word;
+    return !strcasecmp(word, "metadata") ? "meta" : !strcasecmp(word, "start-up") ? "startup" : word;
+}
+
 static int add_number(struct dft_filter_values *values, enum dft_filter_option option, size_t number)
 {
     if (option == DFT_FILTER_ERRNO)
@@ -73,12 +81,14 @@ int dft_filter_add_words(struct dft_filter_values *values, enum dft_filter_optio
     int rc = 0;
 
     for (char *word = text, *next; !rc && word; word = next) {
+        const char *known;
         size_t number = 0;
 
         next = strchr(word, ',');
         if (next)
             *next++ = 0;
-        while (number < count && (!words[number] || strcasecmp(words[number], word) != 0))
+        known = class_word(option, word);
+        while (number < count && (!words[number] || strcasecmp(words[number], known) != 0))
             number++;
         if (number < count)
             rc = add_number(values, option, number);

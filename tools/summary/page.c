@@ -91,6 +91,17 @@ struct shown {
     struct dft_totals sums;
 };
 
+/* How much of a group of time lies in what was asked about. */
+static uint64_t span_of(const struct dft_page *page, const struct dft_page_line *line)
+{
+    const struct dft_query *query = &line->answer->query;
+    uint64_t from = query->base_ns + line->group->key.time * query->width_ns, to = from + query->width_ns;
+
+    from = from < page->from_ns ? page->from_ns : from;
+    to = to > page->from_ns + page->span_ns ? page->from_ns + page->span_ns : to;
+    return to > from ? to - from : 0;
+}
+
 /* A piece of an answer, with sums at the end of the last one. */
 static int print_piece(const struct dft_page *page, const struct dft_answer *answer, uint64_t share_ns,
                        struct shown *shown, int is_last)
@@ -99,7 +110,7 @@ static int print_piece(const struct dft_page *page, const struct dft_answer *ans
     struct dft_page_table table = {.answer = answer,
                                    .share_ns = share_ns,
                                    .wall_ns = page->lives_ns,
-                                   .span_ns = page->summary->job.wall_ns,
+                                   .span_ns = page->span_ns,
                                    .rest = rest,
                                    .total = "total",
                                    .before = shown->sums};
@@ -109,6 +120,8 @@ static int print_piece(const struct dft_page *page, const struct dft_answer *ans
 
     if (!lines)
         return -ENOMEM;
+    for (uint32_t i = 0; i < table.count && memchr(answer->query.by, DFT_BY_TIME, answer->query.nby); i++)
+        lines[i].span_ns = span_of(page, &lines[i]);
     table.lines = lines;
     shown->lines += table.count;
     others = answer->found - shown->lines;
@@ -290,12 +303,13 @@ static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
     rc = dft_summary_findings(page->summary, requests, count, &findings);
     if (!rc) {
         rc = dft_page_take(page);
-        dft_summary_nothing(page->summary, &page->answer);
-        print_findings(page, &findings);
-        dft_page_head(page, width ? &sections[OVER_TIME].answer : NULL);
-        rc = rc ? rc : print_sections(page, sections);
-        putchar('\n');
-        dft_page_footer(page, unseen);
+        if (!dft_summary_nothing(page->summary, &page->answer)) {
+            print_findings(page, &findings);
+            dft_page_head(page, width ? &sections[OVER_TIME].answer : NULL);
+            rc = rc ? rc : print_sections(page, sections);
+            putchar('\n');
+            dft_page_footer(page, unseen);
+        }
         dft_findings_fini(&findings);
     }
     for (unsigned i = 0; i < SECTIONS; i++)
@@ -323,13 +337,12 @@ static int print_by(struct dft_page *page)
     rc = dft_query_many(page->summary->source, &page->summary->options->filter, requests, count);
     if (!rc)
         rc = dft_page_take(page);
-    if (!rc) {
-        dft_summary_nothing(page->summary, &page->answer);
+    if (!rc && !dft_summary_nothing(page->summary, &page->answer)) {
         dft_page_head_line(page);
         rc = print_section(page, &section, 0);
+        if (!rc)
+            dft_page_footer(page, NULL);
     }
-    if (!rc)
-        dft_page_footer(page, NULL);
     dft_answer_fini(&section.answer);
     return rc;
 }

@@ -26,7 +26,9 @@ struct dft_page {
     struct dft_answer
         slowest; /* the process (or rank) with the most I/O time; without groups where there is one alone */
     int has_slowest;
-    uint64_t lives_ns; /* wall time of the processes together */
+    uint64_t lives_ns;         /* wall time of the processes together */
+    uint64_t from_ns, span_ns; /* where the part of the run begins that was asked about, and how long it is */
+    uint64_t overhead_ns, whole_lives_ns; /* of tracing, and of the processes that pass: neither is cut by times */
     uint64_t shortest_ns, longest_ns;
     uint64_t events; /* that these have kept, about */
     uint32_t processes;
@@ -46,6 +48,7 @@ struct dft_page_line {
     const struct dft_group *group;
     const char *label; /* instead of the keys, escaped; NULL: the keys */
     uint64_t files;    /* how many it stands for; 0: does not apply */
+    uint64_t span_ns;  /* in which its calls were made; 0: that of the table */
 };
 
 /* A table of lines. Sums over `all`, and what the lines lack of it, stand at its end. */

@@ -47,6 +47,18 @@ static int ask_ops(struct dft_page *page)
     return 0;
 }
 
+/* The part of the run that the times of the filter leave. */
+static void find_span(struct dft_page *page)
+{
+    const struct dft_filter *filter = &page->summary->options->filter;
+    uint64_t start = page->summary->job.start_ns, end = start + page->summary->job.wall_ns;
+
+    start = start < filter->from_ns ? filter->from_ns : start;
+    end = end > filter->to_ns ? filter->to_ns : end;
+    page->from_ns = start;
+    page->span_ns = end > start ? end - start : 0;
+}
+
 /* Of each process that passes the filter, the part of its life that does. */
 static void add_lives(struct dft_page *page)
 {
@@ -61,6 +73,8 @@ static void add_lives(struct dft_page *page)
             continue;
         dft_process_lifetime(&processes[p], &start, &end);
         whole = end > start ? end - start : 0;
+        page->whole_lives_ns += whole;
+        page->overhead_ns += processes[p].end.overhead_ns;
         start = start < filter->from_ns ? filter->from_ns : start;
         end = end > filter->to_ns ? filter->to_ns : end;
         if (end < start && dft_filter_has_times(filter))
@@ -101,6 +115,7 @@ unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests)
 {
     enum dft_by who = page->summary->job.ranks > 1 ? DFT_BY_RANK : DFT_BY_PROCESS;
 
+    find_span(page);
     add_lives(page);
     page->has_slowest = page->processes > 1;
     requests[0] =

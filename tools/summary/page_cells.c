@@ -76,6 +76,7 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
     const struct dft_answer *answer = line->answer;
     const struct dft_group *group = line->group;
     const struct dft_metrics *m = &group->metrics;
+    uint64_t span;
 
     switch (cell) {
     case DFT_CELL_FILES:
@@ -111,8 +112,9 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
     case DFT_CELL_RATE:
         return column_value(line, DFT_COLUMN_RATE, value);
     case DFT_CELL_CALLS_RATE:
-        *value = table->span_ns ? ratio((double)m->count * 1e9 / (double)table->span_ns + 0.5) : 0;
-        return table->span_ns != 0;
+        span = line->span_ns ? line->span_ns : table->span_ns;
+        *value = span ? ratio((double)m->count * 1e9 / (double)span + 0.5) : 0;
+        return span != 0;
     default:
         return metric_value(line, cell, value);
     }

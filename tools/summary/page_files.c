@@ -342,7 +342,7 @@ static int print_lines(const struct dft_page *page, struct files *files, uint32_
                                    .count = shown,
                                    .share_ns = page->io.time_ns,
                                    .wall_ns = page->lives_ns,
-                                   .span_ns = page->summary->job.wall_ns,
+                                   .span_ns = page->span_ns,
                                    .all = &files->answer->all,
                                    .rest = rest};
     uint64_t others = files->answer->found;

@@ -22,7 +22,6 @@ static void say_sources(FILE *out, const struct dft_page *page)
 
 void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen)
 {
-    const struct dft_job *job = &page->summary->job;
     char capacity[DFT_TEXT_ROOM];
     struct dft_sentence text;
     FILE *out;
@@ -38,8 +37,9 @@ void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unsee
     if (page->unsplit)
         fprintf(out, "; %s events are known only as aggregates and are not in every table",
                 dft_text_count(capacity, page->unsplit));
-    if (job->overhead_ns && page->lives_ns)
-        fprintf(out, "; tracing took %s", dft_text_share(capacity, job->overhead_ns, page->lives_ns));
+    if (page->overhead_ns && page->whole_lives_ns)
+        fprintf(out, "; tracing took %s%s", dft_text_share(capacity, page->overhead_ns, page->whole_lives_ns),
+                dft_filter_has_times(&page->summary->options->filter) ? " of the whole run" : "");
     dft_sentence_end(&text, out, "", 0);
     out = unseen ? dft_sentence_begin(&text) : NULL;
     if (!out)

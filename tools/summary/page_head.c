@@ -129,12 +129,27 @@ static void say_processes(FILE *out, const struct dft_page *page)
     fprintf(out, "%s process%s", dft_text_count(a, pids), pids == 1 ? "" : "es");
     if (all && job->processes != pids)
         fprintf(out, " (%s programs)", dft_text_count(a, job->processes));
-    if (page->processes == 1 && page->lives_ns == job->wall_ns)
+    if (page->processes == 1 && page->lives_ns == page->span_ns)
         return;
     if (page->processes && pids == page->processes && lived_alike(page))
         fprintf(out, " x %s", dft_text_ns(b, page->lives_ns / page->processes));
     else
         fprintf(out, ", together %s", dft_text_ns(b, page->lives_ns));
+}
+
+/* "2.96 s"; of a part of it, "1.5 s to 1.6 s of 2.96 s" or "the last 1 s of 2.96 s". */
+static void say_span(FILE *out, const struct dft_page *page)
+{
+    const struct dft_job *job = &page->summary->job;
+    const struct dft_filter *filter = &page->summary->options->filter;
+    uint64_t from = filter->from_ns > job->start_ns ? filter->from_ns - job->start_ns : 0;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    if (page->span_ns < job->wall_ns && from + page->span_ns == job->wall_ns)
+        fprintf(out, "the last %s of ", dft_text_ns(a, page->span_ns));
+    else if (page->span_ns < job->wall_ns)
+        fprintf(out, "%s to %s of ", dft_text_ns(a, from), dft_text_ns(b, from + page->span_ns));
+    fprintf(out, "%s, ", dft_text_ns(a, job->wall_ns));
 }
 
 static void say_fates(FILE *out, const struct dft_job *job)
@@ -158,7 +173,7 @@ static void say_fates(FILE *out, const struct dft_job *job)
 static void print_time(const struct dft_page *page)
 {
     const struct dft_job *job = &page->summary->job;
-    char capacity[DFT_TEXT_ROOM], when[64];
+    char when[64];
     time_t seconds = (time_t)(job->start_ns / 1000000000);
     struct dft_sentence text;
     FILE *out;
@@ -167,7 +182,7 @@ static void print_time(const struct dft_page *page)
     out = dft_sentence_begin(&text);
     if (!out)
         return;
-    fprintf(out, "%s, ", dft_text_ns(capacity, job->wall_ns));
+    say_span(out, page);
     say_processes(out, page);
     say_fates(out, job);
     if (job->start_ns && gmtime_r(&seconds, &tm) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm))
@@ -250,7 +265,7 @@ static void print_io(const struct dft_page *page)
 static void print_over_time(const struct dft_answer *answer)
 {
     int unicode = dft_plot_is_unicode();
-    uint64_t sums[COLUMNS] = {0}, width = answer->query.width_ns, most = 0, last = 0, fold;
+    uint64_t sums[COLUMNS] = {0}, width = answer->query.width_ns, most = 0, last = 0, fold, start;
     unsigned width_left = dft_terminal_width() - INDENT, at = 0;
     unsigned columns = width_left >= COLUMNS + CAPTION ? COLUMNS
                        : width_left > 2 * CAPTION      ? width_left - CAPTION
@@ -274,12 +289,14 @@ static void print_over_time(const struct dft_answer *answer)
             most = sums[i];
             at = i;
         }
+    start = answer->query.base_ns + at * fold * width;
     for (unsigned i = 0; i < columns; i++)
         end = stpcpy(end, sums[i]   ? dft_plot_bar(unicode, dft_plot_level(sums[i], most, DFT_PLOT_LEVELS))
                           : unicode ? "·"
                                     : "_");
     fputs(line, out);
-    fprintf(out, "  %s each, most at %s", dft_text_ns(a, width * fold), dft_text_ns(b, at * fold * width));
+    fprintf(out, "  %s each, most at %s", dft_text_ns(a, width * fold),
+            dft_text_ns(b, start > answer->query.origin_ns ? start - answer->query.origin_ns : 0));
     dft_sentence_end(&text, out, "when", INDENT);
 }
 
@@ -298,13 +315,12 @@ void dft_page_head_line(const struct dft_page *page)
     char *command = job_command(&page->summary->job, dft_terminal_width() / 2);
     struct dft_sentence text;
     FILE *out;
-    char a[DFT_TEXT_ROOM];
 
     print_runs(page->summary);
     out = dft_sentence_begin(&text);
     if (out) {
         fprintf(out, "%s%s", command ? command : "", command ? ": " : "");
-        fprintf(out, "%s, ", dft_text_ns(a, page->summary->job.wall_ns));
+        say_span(out, page);
         say_processes(out, page);
         fputs(", I/O ", out);
         say_share(out, page);

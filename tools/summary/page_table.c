@@ -171,6 +171,12 @@ static int add_process_cell(struct dft_grid *grid, const struct dft_process *pro
     return rc;
 }
 
+/* When a group begins, from the start of the run: the first one of a grid may begin before it. */
+static double seconds_of(const struct dft_query *query, uint64_t time_ns)
+{
+    return time_ns > query->origin_ns ? (double)(time_ns - query->origin_ns) / 1e9 : 0;
+}
+
 static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, const struct dft_group *group,
                         enum dft_by by)
 {
@@ -184,7 +190,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
         return dft_grid_cell(grid, "-");
     if (value.type == DFT_KEY_UINT) {
         if (by == DFT_BY_TIME)
-            snprintf(capacity, sizeof capacity, "%.3f s", (double)(value.number - answer->query.base_ns) / 1e9);
+            snprintf(capacity, sizeof capacity, "%.3f s", seconds_of(&answer->query, value.number));
         else
             snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)value.number);
         return dft_grid_cell(grid, capacity);

@@ -70,8 +70,9 @@ void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char
 void dft_summary_source(FILE *out, const struct dft_answer *answer);
 /* For how much of the time events were kept, if not for all: "events were kept for 60.0 % of the time; ". */
 void dft_summary_kept(FILE *out, const struct dft_summary *summary);
-/* Notes that nothing passes the filter, where so. Collective. */
-void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
+/* Notes that nothing passes the filter, where so. Returns whether there is a filter, and nothing passes.
+ * Collective. */
+int dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
 const char *dft_answer_source_name(enum dft_answer_source source);
 
 #endif

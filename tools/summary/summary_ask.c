@@ -24,13 +24,14 @@ int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, 
     return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
 }
 
-void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
+int dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
 {
-    int any = answer->found != 0; /* bytes alone, of calls that are counted elsewhere, are something */
+    int any = answer->found || answer->events; /* bytes alone, of calls that are counted elsewhere, are something */
 
     dft_comm_broadcast(&any, sizeof any);
-    if (!any && !answer->events)
+    if (!any)
         dft_command_nothing(summary->options, summary->source);
+    return !any && dft_filter_has_any(&summary->options->filter);
 }
 
 int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *beside, unsigned count,

@@ -283,7 +283,7 @@ int dft_summary_tree(struct dft_summary *summary)
     struct dft_answer answer;
     struct tree tree = {.answer = &answer};
     struct dft_query query = summary->query;
-    int rc;
+    int rc, nothing;
 
     query.depth = query.depth && query.depth < DEPTH_MAX ? query.depth : DEPTH_MAX;
     rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, &answer);
@@ -298,13 +298,13 @@ int dft_summary_tree(struct dft_summary *summary)
         rc = dft_order_find(&answer, options->sort, &tree.sorting);
     if (!rc)
         rc = choose(&tree, options->top ? options->top : LINES);
-    dft_summary_nothing(summary, &answer);
+    nothing = dft_summary_nothing(summary, &answer);
     if (!rc && tree.count) {
         dft_text_wrapped(stdout, "", 0, "Directories, each with all that is below it");
         rc = print_lines(&tree, &answer);
     }
     dft_page_answered(&page, &answer, 0);
-    if (!rc)
+    if (!rc && !nothing)
         dft_page_footer(&page, NULL);
     fini(&tree);
     dft_answer_fini(&answer);
