@@ -171,8 +171,27 @@ def odd_times(where):
     assert done.code == 2 and "take a longer interval" in done.err, done
     for words in (("--name", "nosuch"), ("--from", "5000"), ("--from", "0", "--to", "0")):
         for form in ((), ("--heat",), ("--by", "rank"), ("--json",), ("--csv",)):
-            done = dftmerge("timeline", *words, *form, where / "one")
+            done = dftmerge("timeline", *words, *form, where / "one", expect=int(form not in (("--json",), ("--csv",))))
             assert "no event passes" in done.err and (form in (("--json",), ("--csv",)) or not done.out), (words, form, done)
+
+
+def it_covers_the_run(where):
+    """Columns and shares are of the run, or of its part that is asked about, however long it is without calls."""
+    make(where, processes=3, ranks=1, interval_ms=10, events=400)
+    start, wall = (timeline(where)[name] for name in ("start_ns", "wall_ns"))
+    lives = [(p["start_ns"], p["end_ns"]) for p in json.loads(dftmerge("ps", "--json", where).out)["processes"]]
+    for words, low, high in (((), start, start + wall), (("--events",), start, start + wall), (("--name", "read"), start, start + wall),
+                             (("--from", "0.25", "--to", "0.5"), start + 250_000_000, start + 500_000_000)):
+        answer = timeline(*words, where)
+        begins, width = [i["t_ns"] for i in answer["intervals"]], answer["width_ns"]
+        assert begins[0] <= low < begins[0] + width and begins[-1] < high <= begins[-1] + width, (words, begins, low, high)
+        for interval in answer["intervals"]:
+            here = max(interval["t_ns"], low), min(interval["t_ns"] + width, high)
+            alive = sum(a < here[1] and b >= here[0] for a, b in lives)
+            assert interval["alive"] == alive >= interval["processes"], (words, interval, lives)
+    for columns in ("70", "100", "200"):
+        head = " ".join(dftmerge("timeline", "--name", "read", where, env={"COLUMNS": columns}).out.decode().split("\n\n")[0].split())
+        assert head.endswith(f" of {wall / 1e6:.0f} ms"), head
 
 
 def wrong_words_are_told(where):
@@ -185,5 +204,5 @@ def wrong_words_are_told(where):
 
 
 if __name__ == "__main__":
-    main([numbers_are_those_of_the_dump, occupancy_is_near_the_union, series_are_the_ranks, plots_fit_the_terminal,
+    main([numbers_are_those_of_the_dump, it_covers_the_run, occupancy_is_near_the_union, series_are_the_ranks, plots_fit_the_terminal,
           ten_thousand_ranks_fit_the_screen, odd_times, wrong_words_are_told])

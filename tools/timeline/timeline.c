@@ -36,10 +36,9 @@ const char *dft_timeline_measure_word(enum dft_timeline_measure measure)
 uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns)
 {
     uint64_t from = timeline->base_ns + column * timeline->width_ns, to = from + columns * timeline->width_ns;
-    uint64_t start = timeline->job.start_ns, end = start + timeline->job.wall_ns;
 
-    from = from < start ? start : from;
-    to = to > end ? end : to;
+    from = from < timeline->start_ns ? timeline->start_ns : from;
+    to = to > timeline->end_ns ? timeline->end_ns : to;
     return to > from ? to - from : 1;
 }
 
@@ -135,6 +134,8 @@ static int choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uin
     if (filter->from_ns > from)
         from = filter->from_ns < to ? filter->from_ns : to;
     to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
+    timeline->start_ns = from;
+    timeline->end_ns = to;
     unit = timeline->interval_ns;
     if (!unit || timeline->events || ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
         unit = 1000;

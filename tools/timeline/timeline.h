@@ -22,6 +22,7 @@ struct dft_timeline_column {
     uint64_t union_ns;      /* time in which some call was going on */
     uint64_t in_flight_max;
     uint32_t processes, threads; /* with a call going on */
+    uint32_t alive;              /* processes that run in it, with calls or without */
 };
 
 /* One rank, class or process. */
@@ -44,6 +45,7 @@ struct dft_timeline {
     uint64_t interval_ns;       /* of the rows; 0: there are none */
     uint64_t fine_ns, width_ns; /* of what is asked, and of columns: a multiple of it */
     uint64_t base_ns;           /* where the first column begins */
+    uint64_t start_ns, end_ns;  /* the part of the run that is asked about; columns cover it */
     struct dft_timeline_column *columns;
     uint32_t count;
     struct dft_timeline_series *series;
@@ -67,7 +69,13 @@ struct dft_timeline {
 int dft_timeline_count(struct dft_timeline *timeline);
 void dft_timeline_fini(struct dft_timeline *timeline);
 uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_timeline_measure measure);
-/* How much of `columns` columns from this one on lies in the life of the job, in ns; at least 1. */
+/* The column of a time group. NULL: it lies outside all, or there is no memory (*rc). */
+struct dft_timeline_column *dft_timeline_column_of(struct dft_timeline *timeline, const struct dft_answer *answer,
+                                                   const struct dft_group *group, int *rc);
+/* Columns go on to the end, with calls or without, and know the processes that live in them. Returns 0 or
+ * -ENOMEM. */
+int dft_timeline_add_lives(struct dft_timeline *timeline);
+/* How much of `columns` columns from this one on lies in what is asked about, in ns; at least 1. */
 uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns);
 /* "bytes" ... */
 const char *dft_timeline_measure_word(enum dft_timeline_measure measure);

@@ -21,40 +21,7 @@
 #define FINE_MAX     (UINT64_C(1) << 20) /* intervals of the rows: beyond them only columns are asked */
 #define SERIES_BYTES (UINT64_C(512) << 20)
 
-uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_timeline_measure measure)
-{
-    return measure == DFT_TIMELINE_BYTES   ? column->read + column->written
-           : measure == DFT_TIMELINE_CALLS ? column->calls
-                                           : column->busy_ns;
-}
-
 /* --- columns ---------------------------------------------------------------------------------- */
-
-/* The column of a time group. NULL: it lies outside all, or there is no memory (*rc). */
-static struct dft_timeline_column *column_of(struct dft_timeline *timeline, const struct dft_answer *answer,
-                                             const struct dft_group *group, int *rc)
-{
-    uint64_t start = answer->query.base_ns + group->key.time * answer->query.width_ns, at;
-    uint32_t capacity = timeline->count;
-
-    if (start < timeline->base_ns)
-        return NULL;
-    at = (start - timeline->base_ns) / timeline->width_ns;
-    if (at >= 2 * DFT_TIMELINE_COLUMNS_MAX)
-        return NULL;
-    if (at >= timeline->count) {
-        struct dft_timeline_column *bigger = realloc(timeline->columns, (at + 1) * sizeof *bigger);
-
-        if (!bigger) {
-            *rc = -ENOMEM;
-            return NULL;
-        }
-        timeline->columns = bigger;
-        timeline->count = (uint32_t)at + 1;
-        memset(bigger + capacity, 0, (timeline->count - capacity) * sizeof *bigger);
-    }
-    return &timeline->columns[at];
-}
 
 /* Marks a process in a column. Returns whether it was not marked. */
 static int mark_active(struct dft_timeline *timeline, size_t column, uint32_t process)
@@ -89,10 +56,12 @@ static int take_active(void *context, const struct dft_answer *answer)
 
     timeline->base_ns = answer->query.base_ns;
     timeline->width_ns = answer->query.width_ns;
+    if (timeline->start_ns > timeline->base_ns) /* the first columns before --from are left out */
+        timeline->base_ns += (timeline->start_ns - timeline->base_ns) / timeline->width_ns * timeline->width_ns;
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
         uint32_t before = timeline->count;
-        struct dft_timeline_column *column = column_of(timeline, answer, group, &rc);
+        struct dft_timeline_column *column = dft_timeline_column_of(timeline, answer, group, &rc);
 
         if (!column || (rc = reserve_active(timeline, before)) != 0)
             continue;
@@ -131,7 +100,7 @@ static int take_sums(void *context, const struct dft_answer *answer)
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
         const struct dft_metrics *m = &group->metrics;
-        struct dft_timeline_column *column = column_of(timeline, answer, group, &rc);
+        struct dft_timeline_column *column = dft_timeline_column_of(timeline, answer, group, &rc);
         uint64_t start = answer->query.base_ns + group->key.time * answer->query.width_ns;
 
         if (!column)
@@ -167,7 +136,7 @@ static void take_union(struct dft_timeline *timeline, const struct dft_answer *a
 
     timeline->is_exact = answer->has_union;
     for (uint32_t i = 0; answer->has_union && i < answer->count; i++) {
-        struct dft_timeline_column *column = column_of(timeline, answer, &answer->groups[i], &rc);
+        struct dft_timeline_column *column = dft_timeline_column_of(timeline, answer, &answer->groups[i], &rc);
 
         if (!column)
             continue;
@@ -250,7 +219,7 @@ static int take_series(void *context, const struct dft_answer *answer)
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
         const struct dft_metrics *m = &group->metrics;
-        struct dft_timeline_column *column = column_of(timeline, answer, group, &rc);
+        struct dft_timeline_column *column = dft_timeline_column_of(timeline, answer, group, &rc);
         struct dft_timeline_series *series;
         uint64_t *value;
 
@@ -348,6 +317,8 @@ int dft_timeline_count(struct dft_timeline *timeline)
     timeline->active_stride = processes / 8 + 1;
     timeline->knows_busy = 1;
     rc = ask(timeline, &query, take_active);
+    if (!rc)
+        rc = dft_comm_agree(dft_timeline_add_lives(timeline));
     share_times(timeline);
     timeline->fine_ns = timeline->width_ns;
     timeline->knows_occupancy =

@@ -21,6 +21,7 @@ static void json_column(struct dft_json *json, const struct dft_timeline *timeli
     dft_json_uint(json, "written", column->written);
     dft_json_uint(json, "processes", column->processes);
     dft_json_uint(json, "threads", column->threads);
+    dft_json_uint(json, "alive", column->alive);
     dft_json_known_uint(json, "in_flight_max", timeline->is_exact, column->in_flight_max);
     dft_json_known_uint(json, "busy_union_ns", knows_union, column->union_ns);
     dft_json_end_object(json);
@@ -99,7 +100,7 @@ void dft_timeline_csv(const struct dft_timeline *timeline)
             }
         return;
     }
-    puts("t_ns,calls,errors,time_ns,read,written,processes,threads,busy_ns,in_flight_max,busy_union_ns");
+    puts("t_ns,calls,errors,time_ns,read,written,processes,threads,busy_ns,in_flight_max,busy_union_ns,alive");
     for (uint32_t i = 0; i < timeline->count; i++) {
         const struct dft_timeline_column *column = &timeline->columns[i];
 
@@ -110,6 +111,7 @@ void dft_timeline_csv(const struct dft_timeline *timeline)
         csv_known(timeline->knows_busy, column->busy_ns);
         csv_known(timeline->is_exact, column->in_flight_max);
         csv_known(timeline->is_exact || timeline->knows_occupancy, column->union_ns);
+        csv_known(1, column->alive);
         putchar('\n');
     }
 }

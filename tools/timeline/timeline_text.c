@@ -36,7 +36,7 @@ enum shown { SHOWN_READ, SHOWN_WRITTEN, SHOWN_CALLS, SHOWN_IN_FLIGHT, SHOWN_IO, 
 static uint64_t shown_value(const struct dft_timeline_column *column, enum shown what)
 {
     const uint64_t values[SHOWN] = {column->read,    column->written,  column->calls,
-                                    column->busy_ns, column->union_ns, column->processes};
+                                    column->busy_ns, column->union_ns, column->alive};
 
     return values[what];
 }
@@ -149,7 +149,7 @@ static void print_head(const struct dft_timeline *timeline, const struct dft_tim
             dft_text_count(d, timeline->total[DFT_TIMELINE_CALLS]));
     if (timeline->is_exact || timeline->knows_occupancy)
         fprintf(out, "; I/O went on for %s%s of %s", timeline->is_exact ? "" : "about ",
-                dft_text_share(a, timeline->union_ns, span), dft_text_ns(b, span));
+                dft_text_share(a, timeline->union_ns < span ? timeline->union_ns : span, span), dft_text_ns(b, span));
     dft_sentence_end(&text, out, "", 0);
 }
 
