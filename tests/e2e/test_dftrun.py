@@ -167,7 +167,7 @@ def two_runs_in_one_directory_are_told_apart(directory):
     (directory / "second").write_text("2")
     dftrun(directory, "cat", "first")
     done = dftrun(directory, "cat", "second")
-    true(b"/second" in done.err and b"/first" not in done.err,
+    true(re.search(b"^second ", done.err, re.M) and not re.search(b"^first ", done.err, re.M),
          f"the summary is of the second run alone: {done.err.decode()}")
     files = {e.get("file") for e in dump(directory / "traces")}
     true({str(directory / "first"), str(directory / "second")} <= files, "both are in the directory")
