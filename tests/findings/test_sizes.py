@@ -171,9 +171,9 @@ def syncs(directory):
 
 @tests.case
 def flushes(directory):
-    finding = only(planted(directory, "lines", 20000, 1), "flush")
+    finding = planted(directory, "lines", 20000, 1)["flush"]
     equal((finding["title"], finding["calls"]), ("fflush after each write", 20000), "each line")
-    equal(only(planted(directory, "lines", 60000, 5), "flush")["title"], "fflush every 5 writes", "some lines")
+    equal(planted(directory, "lines", 60000, 5)["flush"]["title"], "fflush every 5 writes", "some lines")
     true("flush" not in planted(directory, "lines", 20000, 0), "the stream flushes by itself")
 
 
