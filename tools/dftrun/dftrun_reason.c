@@ -177,7 +177,8 @@ static const char *remedy_for_exec(const char *command, int error)
 
 /* --- what is said ----------------------------------------------------------------------------- */
 
-static void find_reason(const struct dft_run *run, struct reason *reason)
+/* Returns whether the program was traced, and made no call that is recorded. */
+static int find_reason(const struct dft_run *run, struct reason *reason)
 {
     if (run->program.untraceable) {
         snprintf(reason->why, sizeof reason->why, "'%.400s': %s", run->command[0], run->program.untraceable);
@@ -189,7 +190,9 @@ static void find_reason(const struct dft_run *run, struct reason *reason)
         snprintf(reason->why, sizeof reason->why, "no file I/O was seen in '%.400s', nor in what it ran",
                  run->command[0]);
         reason->remedy = "Loading a program does not count, nor what lies in /proc, /sys and /dev.";
+        return 1;
     }
+    return 0;
 }
 
 void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outcome)
@@ -209,7 +212,8 @@ void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outco
                 strerror(-error));
         return;
     }
-    find_reason(run, &reason);
+    if (find_reason(run, &reason) && run->no_page) /* nobody asked for a page, and nothing went wrong */
+        return;
     fprintf(stderr, "dftrun: nothing was recorded: %s\ndftrun: %s\n", reason.why, reason.remedy);
 }
 
