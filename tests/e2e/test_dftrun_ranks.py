@@ -149,6 +149,18 @@ def two_jobs_in_one_directory(directory):
 
 
 @tests.case
+def two_torchruns_without_a_name(directory):
+    """Both are called "none"; their ranks meet at different ports."""
+    (directory / "in").write_text("x" * 1000)
+    jobs = [[Rank(directory, rank, 2, "", env=environment(RANK=rank, WORLD_SIZE=2, LOCAL_WORLD_SIZE=2, TORCHELASTIC_RUN_ID="none",
+                                                          MASTER_ADDR=directory.name, MASTER_PORT=port)) for rank in range(2)]
+            for port in (29500, 29501)]
+    equal([jobs[0][0].end(), jobs[1][1].end()], ["", ""], "one rank of each job")
+    for rank in (jobs[0][1], jobs[1][0]):
+        is_whole(rank.end(), 2)
+
+
+@tests.case
 def a_rank_that_runs_several_programs(directory):
     (directory / "in").write_text("x")
     script = ["sh", "-c", f"cat in; {DFTRUN} -- cat in; cat in"]

@@ -65,13 +65,17 @@ static int local_size(void)
 }
 
 /* All ranks of a launch must find the same name. They take the launcher's name of the launch, or
- * none. */
+ * none. torchrun calls each launch "none", unless it is told a name: where the ranks meet tells
+ * launches apart. */
 static void put_id(char *id, size_t size)
 {
     const char *job = dft_run_variable("SLURM_JOB_ID"), *step = dft_run_variable("SLURM_STEP_ID");
-    const char *launch = first_of(NAMES(launch_names));
+    const char *launch = first_of(NAMES(launch_names)), *torch = dft_run_variable("TORCHELASTIC_RUN_ID");
+    const char *host = dft_run_variable("MASTER_ADDR"), *port = dft_run_variable("MASTER_PORT");
 
-    if (!launch && job && step)
+    if (launch && launch == torch && host && port)
+        snprintf(id, size, "%s-%s-%s", launch, host, port);
+    else if (!launch && job && step)
         snprintf(id, size, "%s.%s", job, step);
     else
         snprintf(id, size, "%s", launch ? launch : job ? job : "");
