@@ -316,7 +316,7 @@ static __attribute__((noinline)) size_t escape_special(struct dft_line *line, co
 
 void dft_line_escape(struct dft_line *line, const char *bytes, size_t length)
 {
-    const char *end = bytes + length;
+    const char *end = length ? bytes + length : bytes; /* a text of no bytes may be NULL */
 
     while (bytes < end) {
         char *at = dft_line_room(line, WORD), *last = line->bytes + DFT_LINE_BYTES - WORD;

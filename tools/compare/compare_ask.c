@@ -204,7 +204,7 @@ void dft_run_fini(struct dft_compared_run *run)
     dft_answer_fini(&run->files);
     dft_answer_fini(&run->ranks);
     dft_job_fini(&run->job);
-    dft_file_grouping_fini(&run->options.filter.mount);
+    dft_filter_end(&run->options.filter);
     dft_group_map_fini(&run->moved);
     free(run->of_moved);
     free(run->own_paths);

@@ -87,7 +87,7 @@ static int open_source(struct dft_options *options, int side, struct dft_source 
 /* What a run has of a filter for itself. */
 static void close_source(struct dft_options *options, struct dft_source *source)
 {
-    dft_file_grouping_fini(&options->filter.mount);
+    dft_filter_end(&options->filter);
     dft_source_close(source);
 }
 

@@ -16,15 +16,20 @@ void dft_filter_init(struct dft_filter *filter)
     filter->to_ns = UINT64_MAX;
 }
 
+void dft_filter_end(struct dft_filter *filter)
+{
+    dft_filter_paths_fini(&filter->files);
+    dft_filter_paths_fini(&filter->dirs);
+    dft_file_grouping_fini(&filter->mount);
+}
+
 void dft_filter_fini(struct dft_filter *filter)
 {
     for (int i = 0; i < DFT_FILTER_OPTIONS; i++) {
         free(filter->values[i].ranges);
         free(filter->values[i].patterns);
     }
-    dft_filter_paths_fini(&filter->files);
-    dft_filter_paths_fini(&filter->dirs);
-    dft_file_grouping_fini(&filter->mount);
+    dft_filter_end(filter);
 }
 
 /* --- times ------------------------------------------------------------------------------------ */

@@ -84,6 +84,8 @@ int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text 
 /* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount. A caller
  * that asks about files or calls by itself fetches their texts before. Returns 0 or -ENOMEM. */
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
+/* Forgets what dft_filter_begin has made: for copies of a filter, each of a source of its own. */
+void dft_filter_end(struct dft_filter *filter);
 
 static inline int dft_filter_has(const struct dft_filter *filter, enum dft_filter_option option)
 {
