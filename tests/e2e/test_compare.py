@@ -127,7 +127,8 @@ def ranks_job(directory, name, ranks, slow):
 
 @tests.case
 def one_slow_rank(directory):
-    """One rank of few whose writes are slow since a time is named, with what a call costs, by `ranks` and by `compare`."""
+    """One rank of few whose writes are slow since a time is named, with what a call costs, by `ranks` and by
+    `compare`."""
     for count, slow, sure in ((2, 1, "medium"), (3, 0, "high"), (4, 2, "high")):
         good, bad = (ranks_job(directory, f"{name}{count}", count, rank) for name, rank in (("good", -1), ("bad", slow)))
         text = " ".join(dftmerge("ranks", bad).out.decode().split())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Findings about ranks and MPI-IO: each has a program that plants the trouble, and one beside it that must stay silent."""
+"""Findings about ranks and MPI-IO: each has a program that plants the trouble, and one beside it that must stay
+silent."""
 
 import json
 import os

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Findings about computing and waiting: each has a program that plants the trouble, and one beside it that must stay silent. What they
-say is recomputed from the dump. DLIO's own trace has known figures: where it lies here, they hold."""
+"""Findings about computing and waiting: each has a program that plants the trouble, and one beside it that must stay
+silent. What they say is recomputed from the dump. DLIO's own trace has known figures: where it lies here, they
+hold."""
 
 import collections
 import json
@@ -60,7 +61,7 @@ def phases(directory, *of_ranks, ranked=True):
     return findings(directory / "traces"), dump(directory / "traces")
 
 
-# --- an independent reading of the dump -------------------------------------------------------------------------------------
+# --- an independent reading of the dump -----------------------------------------------------------
 
 
 def spans_of(events, wanted):
@@ -87,7 +88,7 @@ def named(*names):
     return lambda e: e["class"] == "none" and e["name"] in names
 
 
-# --- the trainer and its workers --------------------------------------------------------------------------------------------
+# --- the trainer and its workers ------------------------------------------------------------------
 
 
 @tests.case
@@ -174,7 +175,7 @@ def fewer_items_than_the_limit_say_nothing(directory):
     true("slow-worker" not in found and "trainer-waits" in found, found)  # 4 items a worker and epoch
 
 
-# --- compute and I/O --------------------------------------------------------------------------------------------------------
+# --- compute and I/O ------------------------------------------------------------------------------
 
 
 @tests.case
@@ -194,7 +195,7 @@ def io_behind_compute_is_silent(directory):
     equal(found, {}, "findings")
 
 
-# --- idle and serial --------------------------------------------------------------------------------------------------------
+# --- idle and serial ------------------------------------------------------------------------------
 
 
 @tests.case
@@ -253,7 +254,7 @@ def aggregates_say_about_the_same(directory):
     equal(waits["sure"], "medium", "sure")
 
 
-# --- data that others measured ----------------------------------------------------------------------------------------------
+# --- data that others measured --------------------------------------------------------------------
 
 
 @tests.case

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Real commands: each is run traced, and every finding about it stands in real.md, with a verdict. One that does not is a failure."""
+"""Real commands: each is run traced, and every finding about it stands in real.md, with a verdict. One that does not
+is a failure."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Findings about the size of requests, streams, syncs and flushes, and how findings are asked for: each has a program that plants the
-trouble, and one beside it that must stay silent."""
+"""Findings about the size of requests, streams, syncs and flushes, and how findings are asked for: each has a program
+that plants the trouble, and one beside it that must stay silent."""
 
 import json
 import os

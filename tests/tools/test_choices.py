@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every key is a filter: rows, events and a dump that is filtered here say the same; and what is said of filters that nothing can pass."""
+"""Every key is a filter: rows, events and a dump that is filtered here say the same; and what is said of filters that
+nothing can pass."""
 
 import csv
 import io
@@ -206,7 +207,8 @@ def words_are_near(where):
 
 
 def titles_sort(where):
-    """What stands above a column names it, in any case, as far as it is plain; the column is marked, and shown on a narrow terminal."""
+    """What stands above a column names it, in any case, as far as it is plain; the column is marked, and shown on a
+    narrow terminal."""
     make(where)
     whole = summary("--by", "op,size", where)["groups"]
     per_call = lambda g: g["time_ns"] / g["count"] if g["count"] else -1

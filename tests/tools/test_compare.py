@@ -350,7 +350,8 @@ def one_alone(where):
 
 
 def one_among_many(where):
-    """A rank of sixty whose opens are slow from the middle on: nothing to all I/O together, but the job may wait for it."""
+    """A rank of sixty whose opens are slow from the middle on: nothing to all I/O together, but the job may wait for
+    it."""
     def job(seed, slow):
         return [steady(seed + r) + [("open", f"/data/f{i}", 500 + i * 5000, 500 if r == slow and i >= 20 else 50 + (i + seed) % 3, None)
                                     for i in range(40)] for r in range(60)]
@@ -658,7 +659,8 @@ def the_first_line_and_what_fails(where):
 
 
 def calls_of_some_repetitions(where):
-    """A call that one repetition of a side makes is none of its side's; one that all make is. Directories of each run are the same."""
+    """A call that one repetition of a side makes is none of its side's; one that all make is. Directories of each run
+    are the same."""
     def job(i, directory, extra):
         return [steady(i, n=50) + [("write", f"/scratch/{directory}/ckpt-{k}", 60_000 + 100 * k, 10 + k, 10) for k in range(6)] + extra]
     odd = [("unlink", "/tmp/x", 90_000, 40, None)]
@@ -696,7 +698,8 @@ def parts_and_repetitions(where):
 
 
 def it_says_what_is_odd(where):
-    """A side without traces is named; the same path on both sides; what is missing; a narrow terminal, and a pipe that is closed."""
+    """A side without traces is named; the same path on both sides; what is missing; a narrow terminal, and a pipe
+    that is closed."""
     a, b = (write(where / name, [steady(i + 5 * n) for i in range(3)], at=60 * n) for n, name in enumerate(("a", "b")))
     (where / "empty").mkdir()
     for arguments, side in (((a, where / "empty"), "B"), ((a, b, "--", b, where / "empty"), "B"), ((where / "empty", "--", b), "A")):

@@ -151,7 +151,8 @@ def wrong_usage(where):
 
 
 def nothing_passes(where):
-    """It is one line, with the name that was meant, and exit code 1; programs get an empty answer. Never without a filter or with an answer."""
+    """It is one line, with the name that was meant, and exit code 1; programs get an empty answer. Never without a
+    filter or with an answer."""
     make(where, ranks=1, processes=3)
     for options, said in ((["--rank", "77"], "--rank; there are ranks from 0 to 2"), (["--name", "nosuch", "--pid", "1001"], "--pid --name"),
                           (["--file", "/nowhere"], "--file; files are compared by their absolute paths"),

@@ -53,7 +53,8 @@ def wall_time_is_that_of_the_processes(where):
 
 
 def shares_are_of_processes_and_of_threads(where):
-    """Four threads read for three of four seconds each: three times the process's time, three quarters of the threads'."""
+    """Four threads read for three of four seconds each: three times the process's time, three quarters of the
+    threads'."""
     job(where, [(4711 + i, 0.5, 3) for i in range(4)], 4)
     text = dftmerge("summary", "--no-index", where).out.decode()
     assert told(text, "I/O").startswith("12.0 s = 300.0 % of that, 75.0 % of 4 threads; 4 B read"), text

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dftmerge overlap: every number as sets of intervals from the dump have it, whatever windows, threads and ranks of dftmerge; estimates
-from aggregates near them; epochs and steps; ranks, trainers and their processes."""
+"""dftmerge overlap: every number as sets of intervals from the dump have it, whatever windows, threads and ranks of
+dftmerge; estimates from aggregates near them; epochs and steps; ranks, trainers and their processes."""
 
 import collections
 import fnmatch
@@ -20,7 +20,7 @@ def overlap(*arguments, **more):
     return json.loads(dftmerge("overlap", "--json", *arguments, **more).out)
 
 
-# --- sets of intervals: sorted lists of [from, to) that do not touch ------------------------------------------------------
+# --- sets of intervals: sorted lists of [from, to) that do not touch ------------------------------
 
 
 def union(spans):
@@ -55,7 +55,7 @@ def length(spans):
     return sum(b - a for a, b in spans)
 
 
-# --- what the answer must be ------------------------------------------------------------------------------------------------
+# --- what the answer must be ----------------------------------------------------------------------
 
 
 def fits(event, patterns):
@@ -87,7 +87,8 @@ def part(answer, wanted):
 
 
 def check(answer, events, team_of):
-    """All processes and teams of an answer against the dump. team_of: pid -> name of the team. Returns how many were looked at."""
+    """All processes and teams of an answer against the dump. team_of: pid -> name of the team. Returns how many were
+    looked at."""
     by_pid = collections.defaultdict(list)
     for e in events:
         by_pid[e["pid"]].append(e)
@@ -143,7 +144,7 @@ def check_job(answer, sets, lives, team_of):
         assert got["alone_ns"] == length(common(less(active[me], union(others)), present)), got
 
 
-# --- made intervals ---------------------------------------------------------------------------------------------------------
+# --- made intervals -------------------------------------------------------------------------------
 
 
 def made(where, chance, ranks, processes, calls, kinds):
@@ -220,7 +221,8 @@ def a_part_of_the_time(where):
 
 
 def dlio(where):
-    """The shape and the names of DLIO: compute of several threads is a union, and bucket arithmetic would see an overlap where there is none."""
+    """The shape and the names of DLIO: compute of several threads is a union, and bucket arithmetic would see an
+    overlap where there is none."""
     for rank in range(2):
         writer = Writer("1.0.8", pid=10 + rank, rank=rank)
         for epoch in range(1, 3):

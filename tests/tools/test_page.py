@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The page as people see it: it fits terminals of any width, its columns are aligned, its sums are right, like files are one line,
-and odd inputs have a page, too."""
+"""The page as people see it: it fits terminals of any width, its columns are aligned, its sums are right, like files
+are one line, and odd inputs have a page, too."""
 
 import fcntl
 import os

@@ -376,7 +376,8 @@ def slow_all_in_all(where):
 
 
 def one_that_does_more(where):
-    """A rank that syncs where others do not costs more than one that is slow for a moment at its start: the costly one is named."""
+    """A rank that syncs where others do not costs more than one that is slow for a moment at its start: the costly
+    one is named."""
     where.mkdir(exist_ok=True)
     for rank in range(4):
         calls = [("write", 200_000 + 5000 * i, 20) for i in range(200)]

@@ -28,7 +28,8 @@ struct dft_instances {
 };
 
 /* Collects the instances of regions that pass --region, and counts the calls that pass the other filters. Waiting is
- * time in calls of class wait but fork, and in regions that wait for data (overlap.h). From events. Returns 0 or -ENOMEM. */
+ * time in calls of class wait but fork, and in regions that wait for data (overlap.h). From
+ * events. Returns 0 or -ENOMEM. */
 int dft_instances_collect(struct dft_instances *instances, struct dft_source *source, const struct dft_filter *filter);
 void dft_instances_fini(struct dft_instances *instances);
 
