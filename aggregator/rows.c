@@ -99,7 +99,8 @@ static void rows_permute(struct dft_table *table, uint32_t *order)
     }
 }
 
-static uint16_t rows_put_bins(const struct dft_table *table, const uint32_t *chunks, struct dft_bin *bins)
+/* Puts the bins of these chunks at *bins, which moves behind them. Returns how many. */
+static uint16_t rows_put_bins(const struct dft_table *table, const uint32_t *chunks, struct dft_bin **bins)
 {
     uint16_t n = 0;
 
@@ -109,8 +110,10 @@ static uint16_t rows_put_bins(const struct dft_table *table, const uint32_t *chu
         const uint64_t *counts = table->chunks[chunks[octave] - 1].counts;
 
         for (uint32_t i = 0; i < DFT_CHUNK_BINS; i++)
-            if (counts[i])
-                bins[n++] = (struct dft_bin){.bin = octave * DFT_CHUNK_BINS + i, .count = counts[i]};
+            if (counts[i]) {
+                *(*bins)++ = (struct dft_bin){.bin = octave * DFT_CHUNK_BINS + i, .count = counts[i]};
+                n++;
+            }
     }
     return n;
 }
@@ -154,14 +157,11 @@ static void rows_list_bins(struct dft_table *table)
             continue;
         spine = &table->spines[table->links[i].spine - 1];
         row->durations = bins;
-        row->ndurations = rows_put_bins(table, spine->chunks[DFT_DURATIONS], bins);
-        bins += row->ndurations;
+        row->ndurations = rows_put_bins(table, spine->chunks[DFT_DURATIONS], &bins);
         row->sizes = bins;
-        row->nsizes = rows_put_bins(table, spine->chunks[DFT_SIZES], bins);
-        bins += row->nsizes;
+        row->nsizes = rows_put_bins(table, spine->chunks[DFT_SIZES], &bins);
         row->asked = bins;
-        row->nasked = rows_put_bins(table, spine->chunks[DFT_ASKED], bins);
-        bins += row->nasked;
+        row->nasked = rows_put_bins(table, spine->chunks[DFT_ASKED], &bins);
     }
 }
 
