@@ -263,6 +263,17 @@ def steps_and_their_numbers(where):
     assert "--step names regions" in dftmerge("overlap", "--by", "step", "--step", "none", where).out.decode()
 
 
+def many_steps_are_open(where):
+    """Steps that overlap, more than any program has: each has the time between its start and its end."""
+    writer = Writer("1.0.8", rank=0)
+    for i in range(40):
+        writer.call("APP", "step", BASE + i * 10, 1000, tid=300 + i, step=i)
+    writer.call("COMPUTE", "f", BASE + 500, 100)
+    (where / "t.pfw").write_text(writer.text())
+    assert [(s["number"], s["compute_ns"], s["idle_ns"]) for s in overlap(where)["steps"]] == \
+        [(i, 100_000, 900_000) for i in range(40)]
+
+
 def estimates_from_aggregates(where):
     """What kept events, answered from its rows, is near what events say; and the same where only rows were kept."""
     for seed in (1, 2, 3):
@@ -275,6 +286,19 @@ def estimates_from_aggregates(where):
             assert abs(exact[key] - about[key]) <= 0.1 * exact["wall_ns"], (seed, key, exact[key], about[key])
         assert overlap("--threads", "3", rows, env={"DFTMERGE_WINDOW_EVENTS": "60"}) == alone
         assert b"I/O about " in dftmerge("overlap", rows).out
+
+
+def clocks_decades_apart(where):
+    """Aggregates of a run that began in 1970 and of one of today, asked together: each has the numbers it has alone."""
+    old, new = (make(where / str(start), processes=2, ranks=1, keep=0, start=start, seed=start + 7) for start in (0, 1_700_000_000))
+    both = where / "both"
+    both.mkdir()
+    for path in (old, new):
+        for file in path.glob("*.dft"):
+            (both / f"{path.name}-{file.name}").write_bytes(file.read_bytes())
+    times = [[(r["rank"], r["compute_ns"], r["io_ns"], r["idle_ns"]) for r in overlap("--run", "all", p)["ranks"]]
+             for p in (old, new, both)]
+    assert sorted(times[0] + times[1]) == sorted(times[2]), times
 
 
 def filters_choose_events_beside_rows(where):
@@ -310,5 +334,6 @@ def wrong_words(where):
     assert dftmerge("overlap", "--compute", ",:,!,", path).code == 0
 
 
-main([numbers_are_those_of_sets, native_processes, a_part_of_the_time, dlio, steps_and_their_numbers, estimates_from_aggregates,
-      filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same, wrong_words])
+main([numbers_are_those_of_sets, native_processes, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
+      estimates_from_aggregates, clocks_decades_apart, filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same,
+      wrong_words])

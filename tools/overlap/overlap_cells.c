@@ -125,13 +125,12 @@ static double share(const struct shares *shares, unsigned state, unsigned slot)
 static double part_of(const struct dft_overlap_cells *cells, uint64_t interval, unsigned slot, uint64_t start,
                       uint64_t end)
 {
-    double width = (double)cells->width_ns / DFT_SLOTS;
-    double at = (double)interval * (double)cells->width_ns + slot * width;
-    double from = start > cells->origin_ns ? (double)(start - cells->origin_ns) : 0;
-    double to = end > cells->origin_ns ? (double)(end - cells->origin_ns) : 0;
+    uint64_t at = cells->origin_ns + interval * cells->width_ns;
+    double width = (double)cells->width_ns / DFT_SLOTS, first = slot * width;
+    double from = start > at ? (double)(start - at) : 0, to = end > at ? (double)(end - at) : 0;
 
-    from = from > at ? from : at;
-    to = to < at + width ? to : at + width;
+    from = from > first ? from : first;
+    to = to < first + width ? to : first + width;
     return to > from ? (to - from) / width : 0;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Overlap from rows: windows of time, of each of which the blocks are visited. */
+/* Overlap from rows: windows of time, of each of which the blocks are visited. Time in which no process
+ * lives is passed over: clocks of traces may be decades apart. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/settings.h"
 #include "mpi/comm.h"
 #include "overlap/overlap_cells.h"
@@ -20,9 +22,16 @@
 #define FINE      2048u               /* intervals, where there are no rows */
 #define SLACK     2u                  /* intervals that a block's rows may lie beside its times */
 
+/* A time in which some process lives (Unix). */
+struct alive {
+    uint64_t from_ns, to_ns;
+};
+
 struct visiting {
     struct dft_overlapping *overlapping;
     struct dft_overlap_cells cells;
+    struct alive *alive; /* in order of time; they do not touch */
+    size_t nalive;
 };
 
 static void add_row(struct dft_overlap_cells *cells, uint32_t lane, unsigned state, const struct dft_row *row,
@@ -161,12 +170,48 @@ static int unpack(void *context, unsigned rank, const void *bytes, size_t length
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* The grid of rows; where there are none, one that is fine enough. */
-static int make_grid(struct visiting *visiting, uint64_t *intervals)
+static int by_time(const void *left, const void *right)
+{
+    const struct alive *a = left, *b = right;
+
+    DFT_ORDER(a->from_ns, b->from_ns);
+    DFT_ORDER(a->to_ns, b->to_ns);
+    return 0;
+}
+
+/* The union of the lives of all processes, whatever time is asked about: regions may begin before it. */
+static int find_alive(struct visiting *visiting)
+{
+    const struct dft_overlapping *overlapping = visiting->overlapping;
+    uint32_t count, n = 0;
+    const struct dft_source_process *processes = dft_source_processes(overlapping->request->source, &count);
+    struct alive *alive = visiting->alive = calloc(count + 1u, sizeof *alive);
+
+    if (!alive)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        dft_process_lifetime(&processes[i], &alive[n].from_ns, &alive[n].to_ns);
+        n += overlapping->lane_of[i] != DFT_NO_LANE && alive[n].to_ns;
+    }
+    qsort(alive, n, sizeof *alive, by_time);
+    for (uint32_t i = 0; i < n; i++) {
+        struct alive *last = visiting->nalive ? &alive[visiting->nalive - 1] : NULL;
+
+        if (!last || alive[i].from_ns > last->to_ns)
+            alive[visiting->nalive++] = alive[i];
+        else if (alive[i].to_ns > last->to_ns)
+            last->to_ns = alive[i].to_ns;
+    }
+    return 0;
+}
+
+/* The grid of rows; where there are none, one that is fine enough. *capacity: intervals of a window. */
+static int make_grid(struct visiting *visiting, uint64_t *capacity)
 {
     struct dft_overlap_cells *cells = &visiting->cells;
+    uint32_t lanes = visiting->overlapping->overlap->nprocesses + 1;
     const struct dft_overlap_request *request = visiting->overlapping->request;
-    uint64_t width, period, start, end, most;
+    uint64_t width, period, start, end, intervals, limit, lived = 0;
     int rc = dft_query_interval(request->source, &width);
 
     if (!rc)
@@ -174,18 +219,45 @@ static int make_grid(struct visiting *visiting, uint64_t *intervals)
     if (rc)
         return rc;
     dft_source_span(request->source, &start, &end);
+    for (size_t i = 0; i < visiting->nalive; i++)
+        lived += visiting->alive[i].to_ns - visiting->alive[i].from_ns;
+    lived = lived && lived < end - start ? lived : end - start;
     width = period > width ? period : width;
     if (!width)
-        width = (end - start) / FINE / DFT_SLOTS * DFT_SLOTS + DFT_SLOTS;
-    most = LANES_MAX / (visiting->overlapping->overlap->nprocesses + 1) + 1;
-    if ((end - start) / width >= most) /* a longer run, or a more crowded one, is estimated more coarsely */
-        width *= (end - start) / width / most + 1;
+        width = lived / FINE / DFT_SLOTS * DFT_SLOTS + DFT_SLOTS;
+    limit = LANES_MAX / lanes + 1;
+    if (lived / width >= limit) /* a longer run, or a more crowded one, is estimated more coarsely */
+        width *= lived / width / limit + 1;
     cells->width_ns = width;
     cells->origin_ns = start / width * width;
     cells->from_ns = request->filter->from_ns;
     cells->to_ns = request->filter->to_ns;
-    *intervals = (end - cells->origin_ns) / width + 1;
+    intervals = (end - cells->origin_ns) / width + 1;
+    limit = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, CELLS_MAX) / DFT_CELL_STATES / lanes + 1;
+    *capacity = intervals < limit ? intervals : limit;
     return 0;
+}
+
+/* The next window, of at most so many intervals: it begins where the last one ends, or where the next life
+ * does, and ends with the last life in it. Returns 0 where no process lives any more. *at: the life that was
+ * found; the caller sets it to 0 at first. */
+static int find_window(struct visiting *visiting, uint64_t capacity, size_t *at)
+{
+    struct dft_overlap_cells *cells = &visiting->cells;
+    const struct alive *alive = visiting->alive;
+    uint64_t width = cells->width_ns, slack = SLACK * width, from = cells->origin_ns + cells->first * width, end = 0;
+
+    while (*at < visiting->nalive && alive[*at].to_ns + slack < from)
+        ++*at;
+    if (*at == visiting->nalive)
+        return 0;
+    if (alive[*at].from_ns > from + slack)
+        cells->first = (alive[*at].from_ns - slack - cells->origin_ns) / width;
+    from = cells->origin_ns + cells->first * width;
+    for (size_t i = *at; i < visiting->nalive && alive[i].from_ns < from + capacity * width; i++)
+        end = alive[i].to_ns + slack;
+    cells->intervals = (uint32_t)((end - from) / width < capacity ? (end - from) / width + 1 : capacity);
+    return 1;
 }
 
 static void fill_lives(const struct visiting *visiting)
@@ -227,23 +299,26 @@ static int visit_window(struct visiting *visiting)
 int dft_overlap_from_rows(struct dft_overlapping *overlapping)
 {
     struct visiting visiting = {.overlapping = overlapping, .cells.overlap = overlapping->overlap};
-    uint64_t all = 0, a_window, lanes = overlapping->overlap->nprocesses;
-    int rc = make_grid(&visiting, &all);
+    uint64_t capacity = 0, lanes = overlapping->overlap->nprocesses;
+    size_t at = 0;
+    int rc = dft_comm_agree(find_alive(&visiting));
 
+    if (!rc)
+        rc = make_grid(&visiting, &capacity);
     if (dft_filter_has_files(overlapping->request->filter) ||
         dft_filter_has(overlapping->request->filter, DFT_FILTER_SLOWER))
         dft_source_note(overlapping->request->source, 0,
                         "aggregates of calls know neither files nor single durations: what was estimated from them is "
                         "of all files and durations");
-    a_window = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, CELLS_MAX) / DFT_CELL_STATES / (lanes + 1) + 1;
     if (!rc)
-        rc = dft_comm_agree(dft_overlap_cells_init(&visiting.cells, (uint32_t)(all < a_window ? all : a_window)));
+        rc = dft_comm_agree(dft_overlap_cells_init(&visiting.cells, (uint32_t)capacity));
     if (!rc)
         fill_lives(&visiting);
-    while (!rc && lanes && visiting.cells.first < all)
+    while (!rc && lanes && find_window(&visiting, capacity, &at))
         rc = visit_window(&visiting);
     if (!rc)
         dft_overlap_cells_finish(&visiting.cells);
     dft_overlap_cells_fini(&visiting.cells);
+    free(visiting.alive);
     return rc;
 }

@@ -81,12 +81,6 @@ static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64
     add(&team->times, crew->computing != 0, crew->in_io != 0, ns);
     team->data_ns += waits ? ns : 0;
     team->data_io_ns += waits && crew->in_io ? ns : 0;
-    for (uint32_t i = 0; i < crew->nscopes; i++) {
-        struct dft_overlap_scope *scope = &sweep->overlap->scopes[crew->scopes[i]];
-
-        add(&scope->times, crew->computing != 0, crew->in_io != 0, ns);
-        scope->data_ns += waits ? ns : 0;
-    }
 }
 
 /* The longer of two stretches, of equal ones the first. */
@@ -159,20 +153,18 @@ static void put_state(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t
     sweep->active_sum += ((uint64_t)is_active(crew) - (uint64_t)active) * of;
 }
 
+/* A scope's times are those of its team at its end less those at its start. Unsigned sums may wrap. */
 static void put_scope(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now, int ends)
 {
-    uint32_t of = sweep->overlap->scopes[number].team, at = 0;
-    struct dft_sweep_crew *crew = &sweep->crews[of];
+    struct dft_overlap_scope *scope = &sweep->overlap->scopes[number];
+    const struct dft_overlap_team *team = &sweep->overlap->teams[scope->team];
+    uint64_t sign = ends ? 1 : UINT64_MAX;
 
-    settle_team(sweep, of, now);
-    if (!ends && crew->nscopes < DFT_SCOPES_OPEN)
-        crew->scopes[crew->nscopes++] = number;
-    if (!ends)
-        return;
-    while (at < crew->nscopes && crew->scopes[at] != number)
-        at++;
-    if (at < crew->nscopes)
-        crew->scopes[at] = crew->scopes[--crew->nscopes];
+    settle_team(sweep, scope->team, now);
+    scope->times.compute_ns += sign * team->times.compute_ns;
+    scope->times.io_ns += sign * team->times.io_ns;
+    scope->times.hidden_ns += sign * team->times.hidden_ns;
+    scope->data_ns += sign * team->data_ns;
 }
 
 void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_timed *point)

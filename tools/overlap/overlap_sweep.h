@@ -7,8 +7,6 @@
 #include "base/timed.h"
 #include "overlap/overlap.h"
 
-#define DFT_SCOPES_OPEN 8u /* of a team at the same time; others are not followed */
-
 /* What a process is in. SCOPE: of a scope, whose number stands in place of the process's. */
 enum dft_busy {
     DFT_BUSY_IO,
@@ -33,8 +31,6 @@ struct dft_sweep_lane {
 struct dft_sweep_crew {
     uint32_t computing, in_io, alive, waiting, idling, loading; /* lanes */
     uint64_t since;
-    uint32_t scopes[DFT_SCOPES_OPEN];
-    uint32_t nscopes;
 };
 
 struct dft_overlap_sweep {
