@@ -169,6 +169,17 @@ def odd_inputs_have_a_page(where):
     check_screen(text, 80, "half")
 
 
+def deep_directories_have_a_page(where):
+    """Paths of 30,000 directories, in a small stack: what they have in common is cut to the screen."""
+    deep = "/data" + "/d" * 30_000
+    trace = calls_of(where / "deep", [("/x", 1, 100_000), *((f"{deep}/{name}/f", 1, 50) for name in "abcd"), (f"{deep}/g", 1, 900)])
+    done = run("sh", "-c", 'ulimit -s 1024; exec "$@"', "sh", DFTMERGE, "--top", "20", trace, env={"COLUMNS": "100"})
+    assert done.code == 0, done.err
+    check_screen(done.out.decode(), 100, "deep")
+    assert re.search(r"^Files by time, below \.\.\.(/d)+$", done.out.decode(), re.M), done.out
+    assert re.search(r"^Files by time, below\n\.\.\.(/d)+$", page("--top", "20", trace, width=40), re.M)
+
+
 def a_closed_pipe_ends_it(where):
     make(where, processes=2)
     with subprocess.Popen([DFTMERGE, where], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -204,4 +215,4 @@ def colour_is_for_terminals(where):
 
 if __name__ == "__main__":
     main([it_fits_every_width, wider_ones_say_more, sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
-          paths_are_cut_at_whole_components, odd_inputs_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])
+          paths_are_cut_at_whole_components, odd_inputs_have_a_page, deep_directories_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

@@ -47,8 +47,13 @@ char *dft_text_cut(const char *text, size_t width, int whole)
     const char *tail = whole ? text : NULL;
     size_t head = (width - DOTS) / 3; /* the end says more than the beginning */
 
-    while (tail && dft_text_columns(tail) + DOTS > width)
-        tail = strchr(tail + 1, '/');
+    for (size_t columns = tail ? dft_text_columns(tail) : 0; tail && columns + DOTS > width;) {
+        const char *slash = strchr(tail + 1, '/');
+
+        for (; slash && tail < slash; tail++)
+            columns -= ((unsigned char)*tail & 0xc0) != 0x80;
+        tail = slash;
+    }
     return tail ? behind_dots(tail) : join("", text, head, width - DOTS - head);
 }
 

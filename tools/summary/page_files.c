@@ -8,6 +8,7 @@
 #include "base/like_paths.h"
 #include "base/map.h"
 #include "base/pattern.h"
+#include "base/write_cut.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "format/hash.h"
@@ -15,9 +16,10 @@
 #include "summary/page.h"
 #include "summary/page_paths.h"
 
-#define LIKE   20u  /* so many like files are one line */
-#define SINGLE 100u /* a file with more than one part in so many of the time has a line in spite of its directory */
-#define PLACE  33u  /* a directory whose files have more than one part in so many of the time is a line */
+#define LIKE    20u  /* so many like files are one line */
+#define SINGLE  100u /* a file with more than one part in so many of the time has a line in spite of its directory */
+#define CUT_MIN 20u  /* columns of a directory in the title */
+#define PLACE   33u  /* a directory whose files have more than one part in so many of the time is a line */
 
 struct fold {
     struct dft_like_paths like;
@@ -52,12 +54,6 @@ struct files {
 
 /* --- which are alike -------------------------------------------------------------------------- */
 
-/* Numbers from 1 on, one a text. */
-static uint64_t *number_of(struct dft_map *map, const char *bytes, uint32_t length)
-{
-    return dft_map_put(map, dft_name_id(bytes, length) | 1);
-}
-
 static void add_to_fold(struct files *files, uint32_t number, uint32_t file)
 {
     struct fold *fold = &files->folds[number - 1];
@@ -78,7 +74,8 @@ static int fold_by_pattern(struct files *files)
     for (uint32_t i = 0; !rc && i < files->count; i++) {
         uint32_t length = (uint32_t)strlen(files->paths[i]);
         char *pattern = malloc(length + 1u);
-        uint64_t *number = pattern ? number_of(&map, pattern, dft_pattern_of(files->paths[i], length, pattern)) : NULL;
+        uint64_t *number =
+            pattern ? dft_map_put(&map, dft_name_id(pattern, dft_pattern_of(files->paths[i], length, pattern))) : NULL;
 
         if (number && !*number)
             *number = ++files->nfolds;
@@ -96,28 +93,31 @@ static int is_folded(const struct files *files, uint32_t i)
     return files->folds[files->of[i] - 1].like.count >= LIKE;
 }
 
-/* The directory of so many bytes, and those above it. Returns its number, 0 without memory. */
+/* The directory of so many bytes, and those above it, from the top down. Returns its number, 0 without
+ * memory. */
 static uint32_t add_place(struct files *files, struct dft_map *map, const char *path, uint32_t length)
 {
-    uint64_t *number = number_of(map, path, length);
-    uint32_t at, above = length;
+    uint64_t hash = dft_map_join(0, (unsigned char)*path);
+    uint32_t above = 0;
 
-    if (!number || *number)
-        return number ? (uint32_t)*number : 0;
-    if (DFT_ARRAY_PUSH(files->places, files->capacity, files->nplaces, (struct place){.path = path, .length = length}))
-        return 0;
-    *number = at = (uint32_t)files->nplaces;
-    dft_metrics_clear(&files->places[at - 1].group.metrics);
-    while (above && path[--above] != '/')
-        ;
-    if (above) {
-        uint32_t place = add_place(files, map, path, above);
+    for (uint32_t i = 1; i <= length; hash = dft_map_join(hash, (unsigned char)path[i++])) {
+        uint64_t *number = path[i] == '/' ? dft_map_put(map, hash) : NULL;
 
-        if (!place)
+        if (path[i] != '/')
+            continue;
+        if (!number)
             return 0;
-        files->places[at - 1].above = place;
+        if (!*number) {
+            struct place place = {.path = path, .length = i, .above = above};
+
+            dft_metrics_clear(&place.group.metrics);
+            if (DFT_ARRAY_PUSH(files->places, files->capacity, files->nplaces, place))
+                return 0;
+            *number = files->nplaces;
+        }
+        above = (uint32_t)*number;
     }
-    return at;
+    return above;
 }
 
 static int longer_first(const void *left, const void *right, void *places)
@@ -297,40 +297,56 @@ static void release(struct files *files)
     free(files->labels);
 }
 
-/* Takes out of the labels what many have in common, and prints the title. */
-static int print_title(struct files *files, uint32_t shown, const struct dft_job *job, const char *sort)
+/* The directory is cut to what is left of the line, or to a line of its own. */
+static int print_title(const char *sort, const char *directory)
 {
-    const char **labels = calloc(shown + 1u, sizeof *labels);
-    char *home = dft_text_escaped(job->cwd.bytes, job->cwd.length);
+    size_t width = dft_terminal_width(), taken = strlen("Files by , below ") + strlen(sort);
     struct dft_sentence text;
+    char *cut = NULL;
     FILE *out;
-    uint32_t of = 0;
-    size_t base;
 
-    if (!labels || !home) {
-        free(labels);
-        free(home);
-        return -ENOMEM;
+    width = width > taken + CUT_MIN ? width - taken : width;
+    if (directory && dft_text_columns(directory) > width) {
+        cut = dft_text_cut(directory, width, 1);
+        if (!cut)
+            return -ENOMEM;
     }
-    for (uint32_t i = 0; i < shown; i++)
-        labels[i] = files->lines[i].label;
-    base = dft_page_base(labels, shown, home, &of);
     out = dft_sentence_begin(&text);
     if (out) {
-        fprintf(out, "Files by %s", sort ? sort : "time");
-        if (base)
-            fprintf(out, ", below %.*s", (int)base, labels[of]);
+        fprintf(out, "Files by %s%s%s", sort, directory ? ", below " : "", cut ? cut : directory ? directory : "");
         putchar('\n');
         dft_sentence_end(&text, out, "", 0);
     }
-    for (uint32_t i = 0; base && i < shown; i++)
-        if (!strncmp(labels[i], labels[of], base) && labels[i][base] == '/' && labels[i][base + 1] && i != of)
+    free(cut);
+    return 0;
+}
+
+/* Takes out of the labels what many have in common, and prints the title. */
+static int take_base(struct files *files, uint32_t shown, const struct dft_job *job, const char *sort)
+{
+    const char **labels = calloc(shown + 1u, sizeof *labels);
+    char *home = dft_text_escaped(job->cwd.bytes, job->cwd.length), *directory = NULL;
+    uint32_t of = 0;
+    size_t base = 0;
+    int rc = labels && home ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < shown; i++)
+        labels[i] = files->lines[i].label;
+    if (!rc)
+        base = dft_page_base(labels, shown, home, &of);
+    if (base) {
+        directory = strndup(labels[of], base);
+        rc = directory ? 0 : -ENOMEM;
+    }
+    if (!rc)
+        rc = print_title(sort ? sort : "time", directory);
+    for (uint32_t i = 0; directory && i < shown; i++)
+        if (!strncmp(labels[i], directory, base) && labels[i][base] == '/' && labels[i][base + 1])
             files->lines[i].label += base + 1;
-    if (base)
-        files->lines[of].label += base + 1;
+    free(directory);
     free(labels);
     free(home);
-    return 0;
+    return rc;
 }
 
 static int print_lines(const struct dft_page *page, struct files *files, uint32_t shown)
@@ -377,7 +393,7 @@ int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint6
            (options->top || column || files.lines[shown].group->metrics.dur_sum >= page->io.time_ns / 1000))
         shown++;
     shown = shown ? shown : 1;
-    rc = print_title(&files, shown, &page->summary->job, column);
+    rc = take_base(&files, shown, &page->summary->job, column);
     rc = rc ? rc : print_lines(page, &files, shown);
 out:
     release(&files);

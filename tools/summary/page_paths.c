@@ -2,6 +2,7 @@
 /* What paths have in common: the directory that is taken out of them. */
 #include <string.h>
 
+#include "base/map.h"
 #include "summary/page_paths.h"
 
 #define FEW   3u /* it is above one path in so many, at least */
@@ -16,9 +17,15 @@ static uint32_t below(const char *const *paths, uint32_t count, const char *path
     return n;
 }
 
+static int ends_directory(const char *path, size_t length)
+{
+    return length >= LEAST && path[length] == '/' && path[length + 1];
+}
+
 size_t dft_page_base(const char *const *paths, uint32_t count, const char *home, uint32_t *of)
 {
     size_t length_home = strlen(home), best = 0, saved = 0;
+    struct dft_map directories = {0}; /* paths below each, by a hash of its name */
 
     for (uint32_t i = 0; !best && length_home && i < count; i++)
         if (below(&paths[i], 1, home, length_home)) {
@@ -26,17 +33,23 @@ size_t dft_page_base(const char *const *paths, uint32_t count, const char *home,
             best = length_home;
             *of = i;
         }
-    for (uint32_t i = 0; i < count; i++)
-        for (const char *slash = *paths[i] == '/' ? strchr(paths[i] + 1, '/') : NULL; slash;
-             slash = strchr(slash + 1, '/')) {
-            size_t length = (size_t)(slash - paths[i]);
-            uint32_t n = length >= LEAST ? below(paths, count, paths[i], length) : 0;
+    for (int is_counted = 0; is_counted <= 1; is_counted++)
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t hash = 0;
 
-            if (n > 1 && n * FEW >= count && n * length > saved) {
-                saved = n * length;
-                best = length;
-                *of = i;
+            for (size_t length = 0; *paths[i] == '/' && paths[i][length]; length++) {
+                uint64_t *n = ends_directory(paths[i], length) ? dft_map_put(&directories, hash) : NULL;
+
+                if (n && !is_counted)
+                    ++*n;
+                if (n && is_counted && *n > 1 && *n * FEW >= count && *n * length > saved) {
+                    saved = *n * length;
+                    best = length;
+                    *of = i;
+                }
+                hash = dft_map_join(hash, (unsigned char)paths[i][length]);
             }
         }
+    dft_map_fini(&directories);
     return best;
 }
