@@ -160,6 +160,42 @@ def two_torchruns_without_a_name(directory):
         is_whole(rank.end(), 2)
 
 
+# A process that starts two ranks as Hydra does, which tells them no name of the launch.
+HYDRA = """import os, subprocess, sys
+ranks = [subprocess.Popen(sys.argv[2:], env={**os.environ, "PMI_RANK": str(r), "PMI_SIZE": sys.argv[1], "MPI_LOCALNRANKS": "2"})
+         for r in range(2)]
+sys.exit(max(rank.wait() for rank in ranks))
+"""
+
+
+def hydra(directory, size, *command):
+    (directory / "in").write_text("x")
+    return subprocess.Popen([sys.executable, "-c", HYDRA, str(size), *command], cwd=directory, env=environment(),
+                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+
+
+@tests.case
+def two_launches_of_hydra(directory):
+    """The ranks know each other by the process that has started them, also from inside a shell."""
+    before = shared_files()
+    for command in ((DFTRUN, "cat", "in"), ("sh", "-c", f"{DFTRUN} cat in; :")):
+        launches = [hydra(directory, 2, *command) for _ in range(2)]
+        for started in launches:
+            page = started.communicate(timeout=SECONDS)[1].decode()
+            equal((started.returncode, page.count("Traces of all ranks")), (0, 1), page)
+            is_whole(page, 2)
+        shutil.rmtree(directory / "traces")
+    equal(shared_files() - before, set(), "files of the node")
+
+
+@tests.case
+def hydra_on_several_nodes(directory):
+    """A process on each node starts the ranks there: nobody can know the launch."""
+    page = hydra(directory, 4, DFTRUN, "cat", "in").communicate(timeout=SECONDS)[1]
+    equal(page.count(b"\n"), 6, page.decode())
+    true(b"the launcher does not name the job" in page, page.decode())
+
+
 @tests.case
 def a_rank_that_runs_several_programs(directory):
     (directory / "in").write_text("x")

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dftrun/dftrun.h"
 
@@ -81,6 +82,65 @@ static void put_id(char *id, size_t size)
         snprintf(id, size, "%s", launch ? launch : job ? job : "");
 }
 
+/* --- a launcher without a name ---------------------------------------------------------------- */
+
+/* The parent of a process, and when the process began: fields 4 and 22 of /proc/PID/stat. Returns 0
+ * if not known. */
+static int parent_of(int pid, unsigned long long *start)
+{
+    char path[64], line[1024], *at;
+    int parent = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof line, file) || !(at = strrchr(line, ')')) ||
+        sscanf(at + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &parent,
+               start) != 2)
+        parent = 0;
+    fclose(file);
+    return parent;
+}
+
+/* Was the process told a rank? Returns -1 if not known. */
+static int is_told_rank(int pid)
+{
+    char path[64], *entry = NULL;
+    size_t capacity = 0;
+    int found = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return -1;
+    while (!found && getdelim(&entry, &capacity, 0, file) > 0)
+        found = strncmp(entry, "PMI_RANK=", 9) == 0;
+    free(entry);
+    fclose(file);
+    return found;
+}
+
+/* Hydra (MPICH, Intel MPI) names no launch. Its process on a node starts the ranks of one launch
+ * there. That process is the nearest ancestor that was told no rank: shells may stand between. */
+static void put_launcher(char *id, size_t size)
+{
+    unsigned long long start = 0;
+    int pid = (int)getpid(), told = 1;
+    char host[65] = "";
+
+    while (pid > 1 && told == 1) {
+        pid = parent_of(pid, &start);
+        told = pid > 1 ? is_told_rank(pid) : -1;
+    }
+    if (told || !parent_of(pid, &start))
+        return;
+    gethostname(host, sizeof host - 1);
+    snprintf(id, size, "%s-%d-%llu", host, pid, start);
+}
+
 void dft_launch_find(struct dft_launch *launch)
 {
     const char *rank = is_batch_script() ? NULL : first_of(NAMES(rank_names));
@@ -95,4 +155,6 @@ void dft_launch_find(struct dft_launch *launch)
     launch->rank = number_of(rank, 0);
     launch->local_size = local_size();
     put_id(launch->id, sizeof launch->id);
+    if (!*launch->id && dft_run_variable("PMI_RANK") && launch->size && launch->local_size == launch->size)
+        put_launcher(launch->id, sizeof launch->id);
 }
