@@ -17,7 +17,9 @@ struct dft_job {
     uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
     uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
-    uint32_t killed, running;   /* processes that did not end by themselves */
+    uint32_t signalled; /* processes that a signal ended, and the library saw it */
+    uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group */
+    uint32_t running;
     uint32_t unseen;            /* processes that may still run, or may have been killed */
     uint64_t recovered;         /* events from the live files of processes that have ended */
     uint32_t endless;           /* processes without END or live file: nothing says what they lost */

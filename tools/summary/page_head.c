@@ -160,8 +160,10 @@ static void say_fates(FILE *out, const struct dft_job *job)
         fprintf(out, ", %s of %u ranks", dft_text_count(capacity, job->ranks), job->world_size);
     if (job->hosts > 1)
         fprintf(out, ", %u hosts", job->hosts);
+    if (job->signalled)
+        fprintf(out, ", %u ended by a signal", job->signalled);
     if (job->killed)
-        fprintf(out, ", %u killed", job->killed);
+        fprintf(out, ", %u killed (or left by a raw exit_group)", job->killed);
     if (job->running)
         fprintf(out, ", %u still running", job->running);
     if (job->unseen)

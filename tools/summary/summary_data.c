@@ -66,7 +66,7 @@ static void json_losses(struct dft_json *json, const struct dft_summary *summary
             dft_json_uint(json, dft_drop_text((enum dft_drop)reason), job->dropped[reason]);
     dft_json_end_object(json);
     dft_json_uint(json, "arguments_cut", job->args_cut);
-    dft_json_uint(json, "killed", job->killed);
+    dft_json_uint(json, "killed", job->killed + job->signalled);
     dft_json_uint(json, "running", job->running);
     dft_json_uint(json, "unknown", job->unseen);
     dft_json_uint(json, "without_end", job->endless);
