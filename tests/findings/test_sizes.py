@@ -14,28 +14,33 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import told_once  # noqa: E402
-from tracing import BUILD, DFTMERGE, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import (BUILD, DFTMERGE, LIBRARY, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing,  # noqa: E402
+                     true)
 
 tests = Tests()
 MINE = ("one-byte", "small-reads", "small-writes", "stream", "fsync", "flush")
 
 
-def compiled(directory, source="sizes.c"):
+def compiled(directory, source="sizes.c", *flags):
     need("gcc")
     program = directory / source[:-2]
     if not program.exists():
-        run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", program, HERE / "programs" / source])
+        run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", program, HERE / "programs" / source, *flags])
     return program
 
 
-def traced(directory, *arguments, **settings):
-    """Runs the program; the folder of its traces."""
+def traced(directory, *arguments, slow=None, **settings):
+    """Runs the program, on a slow file system if `slow` says how slow; the folder of its traces."""
     program = compiled(directory)
     work, traces = directory / "work", directory / "traces"
     work.mkdir(exist_ok=True)
     (work / "data").write_bytes(bytes(8 << 20))
     shutil.rmtree(traces, ignore_errors=True)
-    run_checked([program, *arguments], cwd=work, env=tracing(traces / "t", DATA_DIR=work, **settings))
+    env = tracing(traces / "t", DATA_DIR=work, **settings)
+    if slow:
+        library = compiled(directory, "slow_calls.c", "-shared", "-fPIC", "-ldl")
+        env.update(LD_PRELOAD=f"{LIBRARY}:{library}", **{name: str(value) for name, value in slow.items()})
+    run_checked([program, *arguments], cwd=work, env=env)
     return traces
 
 
@@ -142,6 +147,16 @@ def few_writes_that_wait(directory):
     if mean < 100_000:
         raise Skip("this disk does not wait")
     says(only({f["code"]: f for f in answer(traces)["findings"]}, "one-byte"), r"durable: 300 writes of 1 B")
+
+
+@tests.case
+def blocks_that_wait(directory):
+    """Writes of 4 KiB that take longer than their bytes need, where no larger write says what those would take."""
+    finding = only(planted(directory, "writes", 4096, 300, slow={"SLOW_US": 1000}), "small-writes")
+    says(finding, r"^out_a: 300 writes of 4\.00 KiB, all sequential, .*; with a 64 KiB buffer 19 calls$")
+    true(finding["cost_ns"] >= 200 * 1_000_000 and "each waits for storage" in finding["why_sure"], f"{finding}")
+    only(planted(directory, "writes", 4096, 300))  # the page cache answers
+    only(planted(directory, "writes", 1 << 17, 60, slow={"SLOW_US": 1000}))  # a slow disk, and large writes
 
 
 @tests.case

@@ -127,7 +127,6 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
                      enum dft_finding_code code, struct sum *sum, unsigned size, uint64_t *unit_ns)
 {
     const struct dft_size_sum *all = &unit->sums[size];
-    int out = unit->flow == DFT_FLOW_WRITE;
     enum dft_yardstick yardstick;
     uint64_t lost;
 
@@ -135,9 +134,7 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
         return;
     if (is_stream(unit) && all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_STREAM_CALL))
         return;
-    lost = dft_sizes_lost(units, unit, size,
-                          dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_REQUEST : DFT_LIMIT_SMALL_READS_REQUEST),
-                          dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_TINY : DFT_LIMIT_SMALL_READS_TINY), &yardstick);
+    lost = dft_sizes_lost(rules, units, unit, size, &yardstick);
     if (unit->told_ns) /* the part that no finding has */
         lost = (uint64_t)((double)lost * (double)(unit->known_ns - unit->told_ns) / (double)unit->known_ns);
     if (!lost)
@@ -285,6 +282,11 @@ static int say_sure(struct dft_rules *rules, const struct dft_size_units *units,
     if (sum->yardstick == DFT_YARD_SAME_RUN)
         return dft_finding_say(&finding->why_sure, "larger requests moved %s in %s, but on other files",
                                dft_text_bytes(a, large->bytes), dft_text_ns(b, large->time_ns));
+    if (sum->yardstick == DFT_YARD_WAIT)
+        return dft_finding_say(&finding->why_sure,
+                               "%s a call: each waits for storage, as with O_SYNC or a network; "
+                               "there is no larger write to compare with",
+                               dft_text_ns(a, all->time_ns / all->calls));
     return dft_finding_say(&finding->why_sure, "%s a call: storage answers, and a larger request may take longer",
                            dft_text_ns(a, all->time_ns / all->calls));
 }

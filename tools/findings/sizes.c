@@ -140,9 +140,23 @@ static struct dft_size_sum large_of(const struct dft_size_unit *unit, uint64_t r
     return large;
 }
 
-uint64_t dft_sizes_lost(const struct dft_size_units *units, const struct dft_size_unit *unit, unsigned size,
-                        uint64_t request, uint64_t tiny, enum dft_yardstick *yardstick)
+/* A write that takes longer than the slowest disk needs for its bytes waits for something else each time:
+ * O_SYNC, a network, an append by many. What is left of that time with fewer and larger writes. */
+static double wait_of(const struct dft_rules *rules, const struct dft_size_sum *sum, double request)
 {
+    double moved = (double)sum->bytes, rate = (double)dft_limit(rules, DFT_LIMIT_SMALL_WRITES_RATE);
+
+    if (!sum->has_offsets || sum->time_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED))
+        return (double)sum->time_ns;
+    return moved * 1e9 / rate + (moved / request + 1) * (double)sum->time_ns / (double)sum->calls;
+}
+
+uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_units *units,
+                        const struct dft_size_unit *unit, unsigned size, enum dft_yardstick *yardstick)
+{
+    int out = unit->flow == DFT_FLOW_WRITE;
+    uint64_t request = dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_REQUEST : DFT_LIMIT_SMALL_READS_REQUEST);
+    uint64_t tiny = dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_TINY : DFT_LIMIT_SMALL_READS_TINY);
     const struct dft_size_sum *sum = &unit->sums[size];
     struct dft_size_sum own = large_of(unit, request), run = units->large[unit->flow];
     double best, moved = (double)sum->bytes;
@@ -159,6 +173,9 @@ uint64_t dft_sizes_lost(const struct dft_size_units *units, const struct dft_siz
     } else if (dft_size_class_low((uint8_t)size) < tiny) { /* as many calls as are needed, as long as these */
         *yardstick = DFT_YARD_CALLS;
         best = moved / COPY_A_NS + (moved / (double)request + 1) * (double)sum->time_ns / (double)sum->calls;
+    } else if (out) {
+        *yardstick = DFT_YARD_WAIT;
+        best = wait_of(rules, sum, (double)request);
     } else {
         return 0;
     }

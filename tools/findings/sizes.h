@@ -32,8 +32,9 @@ struct dft_size_units {
     struct dft_size_sum large[DFT_FLOWS];
 };
 
-/* What a size class of a unit costs more than as larger requests. */
-enum dft_yardstick { DFT_YARD_NONE, DFT_YARD_SAME_FILES, DFT_YARD_SAME_RUN, DFT_YARD_CALLS };
+/* What larger requests are known, or taken, to cost. DFT_YARD_WAIT: none was made, and each write of these waits
+ * for storage. */
+enum dft_yardstick { DFT_YARD_NONE, DFT_YARD_SAME_FILES, DFT_YARD_SAME_RUN, DFT_YARD_CALLS, DFT_YARD_WAIT };
 
 uint64_t dft_flow_ops(enum dft_flow flow);
 static inline int dft_flow_is_in(enum dft_flow flow)
@@ -43,8 +44,8 @@ static inline int dft_flow_is_in(enum dft_flow flow)
 /* Returns 0 or -ENOMEM. */
 int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units);
 void dft_sizes_fini(struct dft_size_units *units);
-/* Time that requests of this size class lose against requests of `request` bytes, by the yardstick that is used. */
-uint64_t dft_sizes_lost(const struct dft_size_units *units, const struct dft_size_unit *unit, unsigned size,
-                        uint64_t request, uint64_t tiny, enum dft_yardstick *yardstick);
+/* Time that requests of this size class lose against larger ones, by the yardstick that is used. */
+uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_units *units,
+                        const struct dft_size_unit *unit, unsigned size, enum dft_yardstick *yardstick);
 
 #endif

@@ -76,6 +76,16 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset)
     return next(fd, bytes, length, offset);
 }
 
+ssize_t write(int fd, const void *bytes, size_t length)
+{
+    static ssize_t (*next)(int, const void *, size_t);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "write");
+    be_slow(length);
+    return next(fd, bytes, length);
+}
+
 ssize_t pread(int fd, void *bytes, size_t length, off_t offset)
 {
     static ssize_t (*next)(int, void *, size_t, off_t);
