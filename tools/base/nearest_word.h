@@ -12,7 +12,8 @@
  * NULL. */
 const char *dft_nearest_word(const char *word, size_t length, const char *const *words, size_t count);
 
-/* Writes " Did you mean X?" to standard error, where a word is near. */
-void dft_say_nearest(const char *word, const char *const *words, size_t count);
+/* Writes to standard error " Did you mean X?", where a word is near, and " TITLE a, b, c" with all words
+ * there are. NULL: no word was given. */
+void dft_say_words(const char *word, const char *title, const char *const *words, size_t count);
 
 #endif

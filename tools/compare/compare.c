@@ -40,8 +40,7 @@ static int parse_measure(enum dft_measure *measure, const char *option, const ch
     for (int m = 0; m < DFT_MEASURES; m++)
         words[m] = dft_measure_word((enum dft_measure)m);
     fprintf(stderr, "dftmerge compare: --%s %s: no such measure.", option, text);
-    dft_say_nearest(text, words, DFT_MEASURES);
-    fputs(" There are time, bytes, count, p50, p95 and p99\n", stderr);
+    dft_say_words(text, "There are", words, DFT_MEASURES);
     return -EINVAL;
 }
 

@@ -38,12 +38,8 @@ static void say_formats(const char *name)
     for (size_t i = 0; i < EXPORTERS; i++)
         names[i] = exporters[i]->name;
     fprintf(stderr, name ? "dftmerge: export cannot write '%s'." : "dftmerge: export needs --format FORMAT.", name);
-    if (name)
-        dft_say_nearest(name, names, EXPORTERS);
-    fputs(" Formats:", stderr);
-    for (size_t i = 0; i < EXPORTERS; i++)
-        fprintf(stderr, " %s", names[i]);
-    fputs("\nFor example: dftmerge export --format perfetto -o trace.json traces/\n", stderr);
+    dft_say_words(name, "Formats are", names, EXPORTERS);
+    fputs("For example: dftmerge export --format perfetto -o trace.json traces/\n", stderr);
 }
 
 /* Only rank 0 has the file. The other ranks have nowhere to write. */

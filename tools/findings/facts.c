@@ -210,21 +210,6 @@ char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *gr
                             value.type == DFT_KEY_TEXT ? value.text.length : 0);
 }
 
-char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops)
-{
-    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
-
-    if (!dft_facts_has(facts, DFT_FACT_LINES))
-        return NULL;
-    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
-        const struct dft_group_key *key = &lines->groups[i].key;
-
-        if (key->line && (!file || key->file == file) && (!ops || ops >> key->op & 1))
-            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
-    }
-    return NULL;
-}
-
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file)
 {
     uint64_t pattern;
@@ -282,16 +267,25 @@ char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern)
     return escaped;
 }
 
-char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops)
+static int is_in(const struct dft_facts *facts, uint64_t file, enum dft_by by, uint64_t id)
+{
+    uint64_t directory;
+
+    if (by == DFT_BY_DIR)
+        return file && !dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, file, &directory) && directory == id;
+    return (by == DFT_BY_PATTERN ? dft_facts_pattern(facts, file) : file) == id;
+}
+
+char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops)
 {
     const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
 
     if (!dft_facts_has(facts, DFT_FACT_LINES))
         return NULL;
-    for (uint32_t i = 0; i < lines->count; i++) {
+    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
         const struct dft_group_key *key = &lines->groups[i].key;
 
-        if (key->line && ops >> key->op & 1 && dft_facts_pattern(facts, key->file) == pattern)
+        if (key->line && (!ops || ops >> key->op & 1) && (!id || is_in(facts, key->file, by, id)))
             return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
     }
     return NULL;

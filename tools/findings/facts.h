@@ -71,9 +71,9 @@ int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact);
 /* The text of a key of a group, escaped for terminals; "" where it has none. The caller frees it. NULL:
  * no memory. */
 char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by);
-/* The source line with the most time among calls of these operations (0: all) on a file (0: any), or
- * NULL. The caller frees the text. */
-char *dft_facts_line(const struct dft_facts *facts, uint64_t file, uint64_t ops);
+/* The source line with the most time among calls of these operations (0: all) on a file, or on those of a
+ * pattern or a directory (0: any), or NULL. The caller frees the text. */
+char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops);
 /* The pattern that a file belongs to; 0: not known. */
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
 /* What stands before the name of a file: "", or words for one that stands for more than aggregates tell apart. */
@@ -81,8 +81,6 @@ const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file);
 /* A pattern, escaped for terminals: # stands for numbers that vary, as far as its files are known one by
  * one. The caller frees it. NULL: no memory. */
 char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern);
-/* What dft_facts_line says, of the files of a pattern. */
-char *dft_facts_line_of_pattern(const struct dft_facts *facts, uint64_t pattern, uint64_t ops);
 /* A path, or pattern, without the directory in which all processes began: a part of `path`. */
 const char *dft_facts_short(const struct dft_facts *facts, const char *path);
 /* How the time of calls of these operations and size classes (masks; 0: all) lies in the run, and from

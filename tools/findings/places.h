@@ -76,9 +76,6 @@ enum dft_place_calls dft_place_kind(uint8_t op);
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more);
 /* Their time; without a call that takes as long as all others together: that is chance. */
 uint64_t dft_place_sum_cost(const struct dft_place_sum *sum);
-/* The source line with the most time among calls of these operations (0: all) on files of a directory, or
- * NULL. The caller frees the text. */
-char *dft_places_line(const struct dft_facts *facts, uint64_t directory, uint64_t ops);
 /* The deepest directory that has four fifths of a number (uint64_t, at that offset in struct dft_place)
  * of all directories. */
 struct dft_text dft_places_common(const struct dft_places *dirs, size_t offset);

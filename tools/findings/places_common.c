@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules ask of places: kinds of calls, sums, lines of code, the directory that most lies below. */
+/* What rules ask of places: kinds of calls, sums, the directory that most lies below. */
 #include <string.h>
 
 #include "findings/facts.h"
-#include "query/file_facts.h"
 
 enum dft_place_calls dft_place_kind(uint8_t op)
 {
@@ -52,23 +51,6 @@ void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *mo
 uint64_t dft_place_sum_cost(const struct dft_place_sum *sum)
 {
     return sum->max_ns <= sum->time_ns && sum->max_ns * 2 > sum->time_ns ? sum->time_ns - sum->max_ns : sum->time_ns;
-}
-
-char *dft_places_line(const struct dft_facts *facts, uint64_t directory, uint64_t ops)
-{
-    const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
-
-    if (!dft_facts_has(facts, DFT_FACT_LINES))
-        return NULL;
-    for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
-        const struct dft_group_key *key = &lines->groups[i].key;
-        uint64_t id;
-
-        if (key->line && key->file && (!ops || ops >> key->op & 1) &&
-            !dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, key->file, &id) && id == directory)
-            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
-    }
-    return NULL;
 }
 
 /* --- the directory that most lies below --------------------------------------------------------- */

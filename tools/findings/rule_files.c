@@ -155,7 +155,7 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
     finding->files = count;
     finding->bytes = files[0].bytes;
     finding->sure = is_kept_easily(rules, &files[0]) ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
-    finding->line = dft_facts_line(rules->facts, files[0].file, OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN));
+    finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, files[0].file, OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN));
     rc = dft_finding_say(&finding->why_sure, files[0].written ? "it was written, too" : "nothing wrote to it here");
     for (size_t i = 0; i < count && !rc; i++)
         rc = dft_rules_tell(rules, files[i].file, DFT_FINDING_REOPENED);
@@ -339,7 +339,7 @@ int dft_rule_small_files(struct dft_rules *rules)
         for (int64_t i = 0; i < n && i < PATTERNS && rc >= 0; i++) {
             rc = add_small(rules, dft_facts_pattern_text(rules->facts, sorted[i]->id), &sorted[i]->small, &finding);
             if (rc > 0) {
-                finding->line = dft_facts_line_of_pattern(rules->facts, sorted[i]->id, UINT64_MAX);
+                finding->line = dft_facts_line(rules->facts, DFT_BY_PATTERN, sorted[i]->id, 0);
                 rc = tell_small(rules, sorted[i]->id, (struct dft_text){0});
             }
         }

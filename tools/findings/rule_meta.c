@@ -84,7 +84,7 @@ static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding,
             return -ENOMEM;
         free(finding->where);
         finding->where = where;
-        finding->line = dft_facts_line(facts, group->key.file, UINT64_C(1) << group->key.op);
+        finding->line = dft_facts_line(facts, DFT_BY_FILE, group->key.file, UINT64_C(1) << group->key.op);
         rc = dft_finding_say(&finding->title, "many seeks");
         if (!rc)
             rc = dft_finding_say(&finding->evidence, "%s: %s of %s metadata calls are seeks in this file",

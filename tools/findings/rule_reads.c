@@ -137,7 +137,7 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, struct files
         return rc;
     (*finding)->files = count;
     (*finding)->where = dft_facts_text(answer, files->list[0].group, DFT_BY_FILE);
-    (*finding)->line = dft_facts_line(rules->facts, files->list[0].group->key.file, 0);
+    (*finding)->line = dft_facts_line(rules->facts, DFT_BY_FILE, files->list[0].group->key.file, 0);
     rc = (*finding)->where ? 0 : -ENOMEM;
     for (size_t i = 0; i < count && !rc; i++)
         rc = dft_rules_tell(rules, files->list[i].group->key.file, code);

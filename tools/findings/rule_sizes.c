@@ -217,8 +217,8 @@ static int say_where(const struct dft_facts *facts, struct dft_finding *finding,
                           : dft_facts_pattern_text(facts, sum->most->pattern);
     if (!finding->where)
         return -ENOMEM;
-    finding->line =
-        file ? dft_facts_line(facts, file->key.file, ops) : dft_facts_line_of_pattern(facts, sum->most->pattern, ops);
+    finding->line = file ? dft_facts_line(facts, DFT_BY_FILE, file->key.file, ops)
+                         : dft_facts_line(facts, DFT_BY_PATTERN, sum->most->pattern, ops);
     return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
 }
 

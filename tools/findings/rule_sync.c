@@ -92,8 +92,7 @@ static int say_files(const struct dft_facts *facts, const struct syncs *syncs, s
                              : dft_facts_pattern_text(facts, file);
     if (!finding->where)
         return -ENOMEM;
-    finding->line = is_file ? dft_facts_line(facts, file, OP(DFT_OP_SYNC))
-                            : dft_facts_line_of_pattern(facts, file, OP(DFT_OP_SYNC));
+    finding->line = dft_facts_line(facts, is_file ? DFT_BY_FILE : DFT_BY_PATTERN, file, OP(DFT_OP_SYNC));
     rc = dft_finding_say(&finding->evidence, "; %s%s: ", is_file ? dft_facts_files_in(facts, file) : "",
                          dft_facts_short(facts, finding->where));
     if (!rc && !syncs->writes)
@@ -177,7 +176,7 @@ static int look_at_flushes(struct dft_rules *rules)
         return rc;
     rules->flushes_ns = rules->facts->has_file_ops ? 0 : time_ns;
     finding->calls = flushes;
-    finding->line = dft_facts_line(rules->facts, 0, OP(DFT_OP_FFLUSH));
+    finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, 0, OP(DFT_OP_FFLUSH));
     finding->when = dft_facts_when(rules->facts, OP(DFT_OP_FFLUSH), 0, &finding->from_ns, &finding->to_ns);
     rc = writes >= 2 * flushes
              ? dft_finding_say(&finding->title, "fflush every %s writes", dft_text_count(a, writes / flushes))

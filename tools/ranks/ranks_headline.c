@@ -94,15 +94,16 @@ static void put_place(FILE *out, const struct dft_ranks_job *job, const struct d
     fprintf(out, " against %s", dft_text_ns(capacity, measured->usual_ns / measured->calls));
 }
 
-static int put_headline(const struct dft_ranks_job *job, const struct dft_measured *measured)
+static int is_of_bytes(const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
-    int is_bytes = measured == &job->measured[DFT_RANKS_BYTES];
-    struct dft_sentence sentence;
-    FILE *out = dft_sentence_begin(&sentence);
+    return measured == &job->measured[DFT_RANKS_BYTES];
+}
+
+static void put_headline(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    int is_bytes = is_of_bytes(job, measured);
     char capacity[DFT_TEXT_ROOM];
 
-    if (!out)
-        return -ENOMEM;
     put_who(out, job, measured->cause.suspects->rank);
     fputs(is_bytes ? " moves more than the others " : " is slow ", out);
     put_when(out, job, measured);
@@ -111,7 +112,6 @@ static int put_headline(const struct dft_ranks_job *job, const struct dft_measur
         fprintf(out, "; the job ran %s", dft_text_ns(capacity, job->wall_ns));
         fprintf(out, ", without that %s at best", dft_text_ns(capacity, job->wall_ns - measured->lost));
     }
-    return dft_sentence_end(&sentence, out, "", 0);
 }
 
 static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
@@ -131,18 +131,13 @@ static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct df
         fputs(", and it was as usual again by then: perhaps two things", out);
 }
 
-static int put_evidence(const struct dft_ranks_job *job, const struct dft_measured *measured)
+static void put_evidence(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
-    int is_bytes = measured == &job->measured[DFT_RANKS_BYTES];
-    struct dft_sentence sentence;
-    FILE *out = dft_sentence_begin(&sentence);
     char capacity[DFT_TEXT_ROOM];
 
-    if (!out)
-        return -ENOMEM;
     fputs("it began at ", out);
     dft_ranks_put_clock(out, spike_of(measured));
-    if (is_bytes)
+    if (is_of_bytes(job, measured))
         fprintf(out, "; it moved %s beyond twice the median", dft_text_bytes(capacity, measured->lost));
     else
         fprintf(out, "; it lost %s", dft_text_ns(capacity, measured->lost));
@@ -152,23 +147,32 @@ static int put_evidence(const struct dft_ranks_job *job, const struct dft_measur
         fprintf(out, " (%.0f %% of that below this directory)", 100 * measured->share);
     fputs("; ", out);
     put_lead(out, job, measured);
-    return dft_sentence_end(&sentence, out, "evidence", INDENT);
+}
+
+static void put_confidence(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    (void)job;
+    fprintf(out, "%s: %s", dft_confidence_name(measured->cause.suspects->confidence), measured->reason);
+}
+
+typedef void put_fn(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured);
+
+static int put_sentence(const struct dft_ranks_job *job, put_fn *put, const char *title, unsigned indent)
+{
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+
+    if (out)
+        put(out, job, &job->measured[job->headline]);
+    return dft_sentence_end(&sentence, out, title, indent);
 }
 
 static int put_somebody(const struct dft_ranks_job *job)
 {
-    const struct dft_measured *measured = &job->measured[job->headline];
-    struct dft_sentence sentence;
-    FILE *out;
-    int rc = put_headline(job, measured);
+    int rc = put_sentence(job, put_headline, "", 0);
 
-    rc = rc ? rc : put_evidence(job, measured);
-    if (rc)
-        return rc;
-    out = dft_sentence_begin(&sentence);
-    if (out)
-        fprintf(out, "%s: %s", dft_confidence_name(measured->cause.suspects->confidence), measured->reason);
-    return dft_sentence_end(&sentence, out, "how sure", INDENT);
+    rc = rc ? rc : put_sentence(job, put_evidence, "evidence", INDENT);
+    return rc ? rc : put_sentence(job, put_confidence, "how sure", INDENT);
 }
 
 /* --- nobody ----------------------------------------------------------------------------------- */

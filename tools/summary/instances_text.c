@@ -52,11 +52,7 @@ int dft_summary_instances_check(const struct dft_summary *summary)
     if (!sort || column_of(sort) >= 0)
         return 0;
     fprintf(stderr, "dftmerge summary: --sort %s: no such column, or several begin so.", sort);
-    dft_say_nearest(sort, titles, COLUMNS);
-    fputs(" Instances have", stderr);
-    for (int i = 0; i < COLUMNS; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", titles[i]);
-    fputc('\n', stderr);
+    dft_say_words(sort, "Instances have", titles, COLUMNS);
     return -EINVAL;
 }
 

@@ -57,11 +57,7 @@ static int find_word(const char *option, const char *word, const char *const *wo
         if (!strcmp(words[i], word))
             return (int)i;
     fprintf(stderr, "dftmerge timeline: --%s %s: there is no such word.", option, word);
-    dft_say_nearest(word, words, count);
-    fputs(" There are", stderr);
-    for (unsigned i = 0; i < count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    fputc('\n', stderr);
+    dft_say_words(word, "There are", words, count);
     return -EINVAL;
 }
 

@@ -269,11 +269,7 @@ static int wrong_word(const char *option, const char *word, const char *const *w
 {
     fprintf(stderr, "dftmerge top: --%s %s: there is no such %s.", option, word,
             strcmp(option, "by") ? "column" : "grouping");
-    dft_say_nearest(word, words, (size_t)count);
-    fputs(" These are:", stderr);
-    for (int i = 0; i < count; i++)
-        fprintf(stderr, " %s", words[i]);
-    putc('\n', stderr);
+    dft_say_words(word, "There are", words, (size_t)count);
     return -1;
 }
 
