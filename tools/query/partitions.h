@@ -5,7 +5,8 @@
  * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves
  * out the call, so it is known before the texts of calls are, and two calls with one text are in
  * one partition. A partition whose groups do not fit is divided by the next 7 bits of the hash of
- * the whole key: the texts are known by then.
+ * the whole key: the texts are known by then. Where files are keys, both are bits of the file's
+ * hash, and the whole key counts at the levels below.
  *
  * A record is what was counted of one group, or the time inside one region. A group may have
  * several records. Numbers are LEB128, so a record takes about a quarter of what it takes in

@@ -42,15 +42,16 @@ int dft_spill_failed(struct dft_execution *execution, int rc)
 /* --- out -------------------------------------------------------------------------------------- */
 
 /* A hash of the group's key that is the same for a counted key and the final one. At level 0 it
- * leaves out the call, and where files are keys it is that of their texts. */
+ * leaves out the call. Where files are keys it is that of their texts at the first two levels: the
+ * groups of a file stay together. */
 static uint64_t hash_of(const struct dft_execution *execution, const struct dft_group_key *key, unsigned level)
 {
     struct dft_group_key without = *key;
 
+    if (level < 2 && DFT_HAS_FILES(execution))
+        return dft_spilled_text_hash(key->file);
     if (level)
         return dft_group_hash(key);
-    if (DFT_HAS_FILES(execution))
-        return dft_spilled_text_hash(key->file);
     without.call = without.cat = without.name = 0;
     return dft_group_hash(&without);
 }
