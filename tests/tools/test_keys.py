@@ -127,10 +127,15 @@ def how_files_are_accessed(where):
         assert json.loads(small.out)["groups"] == rows, by
     assert all(g["distinct_bytes"] is None and g["strides"] is None for g in summary("--by", "dir", where / "rows")["groups"])
     title, *lines = dftmerge("summary", "--csv", "--by", "file", where / "rows").out.decode("utf-8", "surrogateescape").splitlines()
-    assert title.endswith(",first_ns,last_ns,distinct_bytes,strides") and any(re.search(r",[0-9]+,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
+    assert title.endswith(",last_ns,distinct_bytes,processes,common_size,strides") and any(re.search(r",[0-9]+,3,,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
     for columns, shown in (("300", True), ("80", False)):
         page = run(DFTMERGE, "summary", "--by", "file", where / "rows", env={"COLUMNS": columns}).out.decode("utf-8", "surrogateescape")
-        assert bool(re.search("bytes +a call +distinct +rate" if shown else "distinct", page)) == shown, page
+        assert bool(re.search("bytes +a call +distinct +(again +)?rate +calls/s +processes" if shown else "distinct", page)) == shown, page
+    page = run(DFTMERGE, "summary", "--by", "file", "--sort", "again", where / "rows", env={"COLUMNS": "80"}).out.decode("utf-8", "surrogateescape")
+    again = [float(a.replace(",", "")) for a in re.findall(r" ([0-9.,]+)x$", page, re.M)]
+    known = sorted((max(1, g["bytes"] / g["distinct_bytes"]) for g in summary("--by", "file", where / "rows")["groups"] if g["distinct_bytes"]), reverse=True)
+    assert "*again" in page and len(again) == len(known) and again == sorted(again, reverse=True), page
+    assert all(abs(a - k) <= max(0.06, k / 100) for a, k in zip(again, known)), (again, known)
     assert "distinct" not in run(DFTMERGE, "summary", "--by", "dir", where / "rows", env={"COLUMNS": "300"}).out.decode("utf-8", "surrogateescape")
 
 

@@ -34,7 +34,7 @@ def one_process_has_both(where):
     for by in FILES:
         a, b = summary("--by", by, mix), summary("--by", by, every)
         assert a["source"] == "files" and a["calls_from_events"] and a["calls_from_aggregates"]
-        lost = ("strided", "random", "strides", "time_p50_ns", "time_p95_ns", "time_p99_ns")
+        lost = ("strided", "random", "strides", "common_size", "time_p50_ns", "time_p95_ns", "time_p99_ns")
         same_groups(without(a["groups"], *FROM_EVENTS, *lost), without(b["groups"], *FROM_EVENTS, *lost), by)
         assert "file" not in by.split(",") or sum(g["distinct_bytes"] is not None for g in a["groups"]) > 5, by
         assert all(g["strides"] is None for g in a["groups"]), by
@@ -80,7 +80,7 @@ def beside_each_other(where):
         same_groups(without(a["groups"], *FROM_EVENTS), without(b["groups"], *FROM_EVENTS), by)
     for by in FILES:
         a, b = (summary("--by", by, where / "cat" / f"{n}.dft") for n in ("one", "two"))
-        lost = ("strided", "random", "strides", "time_p50_ns", "time_p95_ns", "time_p99_ns", *FROM_EVENTS)
+        lost = ("strided", "random", "strides", "common_size", "time_p50_ns", "time_p95_ns", "time_p99_ns", *FROM_EVENTS)
         same_groups(without(a["groups"], *lost), without(b["groups"], *lost), by)
 
 

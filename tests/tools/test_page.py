@@ -96,6 +96,26 @@ def wider_ones_say_more(where):
     assert {"time", "name"} <= titles[0] and {"rate", "calls/s", "% of wall", "a call", "cat"} <= titles[-1], titles
 
 
+def wide_ones_know_who_and_how_much(where):
+    """How many processes made the calls, and the size that most asked for: the same from rows and from events."""
+    make(where, processes=3)
+    for words in ((), ("--events",)):
+        groups = summary("--by", "op", *words, where)["groups"]
+        text = page("summary", "--by", "op", *words, where, width=300)
+        header = re.search("^op .*", text, re.M)[0]
+        assert re.search(" a call +common size +rate +calls/s +processes$", header), header
+        assert any(g["common_size"] for g in groups)
+        for g in groups:
+            cells = re.split("  +", re.search(f"^{g['op']} .*", text, re.M)[0])
+            assert cells[-1] == str(g["processes"]), (g, cells)
+            low = g["common_size"]
+            assert low is None or {0: "0 B", 1: "1 B", 2: "2 B-64 B", 64: "64 B-1 KiB", 65536: "64 KiB-256 KiB"}.get(low, "iB-") in cells[-4], (g, cells)
+    narrow = page("summary", "--by", "op", where, width=80)
+    assert "processes" not in re.search("^op .*", narrow, re.M)[0] and "common" not in narrow
+    make(where / "one", processes=1)
+    assert "processes" not in page("summary", "--by", "op", where / "one", width=300)
+
+
 def is_whole(counts):
     return len(counts) == 1 or sum(counts[:-1]) == counts[-1]
 
@@ -214,5 +234,6 @@ def colour_is_for_terminals(where):
 
 
 if __name__ == "__main__":
-    main([it_fits_every_width, wider_ones_say_more, sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
+    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much,
+          sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
           paths_are_cut_at_whole_components, odd_inputs_have_a_page, deep_directories_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

@@ -156,14 +156,19 @@ def bytes_text(n):
         n //= 1024
 
 
+def size_at(event):
+    """The number of the class of the bytes that a call asked for."""
+    asked = event.get("size", 0) // max(event.get("calls", 1), 1)
+    return max(i for i in range(1, len(SIZES)) if SIZES[i] <= asked and (i == 1) == (asked == 0))
+
+
 def size_of(event):
     """The class of the bytes that a call asked for."""
     if event["name"] not in DATA:
         return None
-    asked = event.get("size", 0) // max(event.get("calls", 1), 1)
-    if not asked:
+    at = size_at(event)
+    if at == 1:
         return "0 B"
-    at = max(i for i in range(2, len(SIZES)) if SIZES[i] <= asked)
     if at == len(SIZES) - 1:
         return "1 GiB or more"
     return "1 B" if at == 2 else f"{bytes_text(SIZES[at])}-{bytes_text(SIZES[at + 1])}"
@@ -209,6 +214,15 @@ def distinct(data):
     return len({p for start, end in spans for p in range(start // part, (end - 1) // part + 1)}) * part or None
 
 
+def common_size(members):
+    """The least number of bytes of the size class that most calls asked for; of the lowest class of those."""
+    calls = collections.Counter()
+    for event in members:
+        if size_of(event) is not None:
+            calls[SIZES[size_at(event)], size_at(event)] += event.get("calls", 1)
+    return min(calls, key=lambda c: (-calls[c], c[1]))[0] if +calls else None
+
+
 def group(members, parents, with_union, spans, by):
     data = [e for e in members if e["name"] in DATA and "errno" not in e]
     offsets = [e for e in data if "offset" in e]
@@ -237,6 +251,8 @@ def group(members, parents, with_union, spans, by):
         "first_ns": min((e["ts"] for e in members), default=None),
         "last_ns": max((e["ts"] + e.get("dur", 0) for e in members), default=None),
         "distinct_bytes": distinct(data) if "file" in by else None,
+        "processes": len({(e["pid"], e["rank"]) for e in members if e.get("calls", 1)}) or None,
+        "common_size": common_size(members),
         "strides": None,
     }
     return result
@@ -285,7 +301,7 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
         if not percentiles:
             line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
         if not accesses:
-            line.update(strided=None, random=None, strides=None if line["distinct_bytes"] is None else [])
+            line.update(strided=None, random=None, common_size=None, strides=None if line["distinct_bytes"] is None else [])
         result.append(line)
     result.sort(key=lambda g: (g["t_ns"] if "t_ns" in by else -g["time_ns"], *(order(g[k]) for k in by)))
     return result

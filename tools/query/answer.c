@@ -200,33 +200,11 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
     }
 }
 
-/* A number of bytes that begins a size class: a power of two. */
-static const char *size_number(char *room, uint64_t bytes)
-{
-    unsigned unit = bytes >= UINT64_C(1) << 30 ? 3 : bytes >= 1 << 20 ? 2 : bytes >= 1 << 10 ? 1 : 0;
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-
-    snprintf(room, 12, "%u %s", (unsigned)(bytes >> 10 * unit), units[unit]);
-    return room;
-}
-
-/* "0 B", "4 KiB-16 KiB", "1 GiB or more". */
 static void set_size(struct dft_key_value *value, uint8_t class)
 {
-    uint64_t low = dft_size_class_low(class);
-    char a[12], b[12];
-
     if (class == DFT_SIZE_CLASS_NONE)
         return;
-    if (class == 1)
-        snprintf(value->capacity, sizeof value->capacity, "0 B");
-    else if (class + 1u >= DFT_SIZE_CLASSES)
-        snprintf(value->capacity, sizeof value->capacity, "%s or more", size_number(a, low));
-    else if (dft_size_class_low(class + 1) == low + 1)
-        snprintf(value->capacity, sizeof value->capacity, "%s", size_number(a, low));
-    else
-        snprintf(value->capacity, sizeof value->capacity, "%s-%s", size_number(a, low),
-                 size_number(b, dft_size_class_low((uint8_t)(class + 1))));
+    dft_size_class_text(value->capacity, class);
     set_word(value, value->capacity);
 }
 
@@ -319,7 +297,7 @@ static const char *const columns[DFT_COLUMNS] = {
     "count",       "errors",      "time_ns",    "self_ns",       "time_min_ns",    "time_max_ns", "time_p50_ns",
     "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",  "bytes",       "size_min",
     "size_max",    "offset_min",  "offset_max", "asked",         "turns",          "consecutive", "sequential",
-    "strided",     "random",      "first_ns",   "last_ns",       "distinct_bytes",
+    "strided",     "random",      "first_ns",   "last_ns",       "distinct_bytes", "processes",   "common_size",
 };
 
 const char *dft_column_name(enum dft_column column)
@@ -333,6 +311,14 @@ static uint64_t rate_of(const struct dft_metrics *metrics)
     double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
 
     return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+}
+
+/* How often its bytes were accessed, in hundredths: parts of which one byte was are distinct ones as a whole. */
+static uint64_t again_of(const struct dft_group *group)
+{
+    uint64_t distinct = group->distinct_bytes, bytes = group->metrics.bytes;
+
+    return bytes <= distinct || !distinct ? 100 : (uint64_t)((__uint128_t)bytes * 100 / distinct);
 }
 
 static int is_by_time(const struct dft_answer *answer)
@@ -380,12 +366,15 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_FIRST] = {m->first_start != UINT64_MAX, m->first_start},
         [DFT_COLUMN_LAST] = {m->first_start != UINT64_MAX, m->last_end},
         [DFT_COLUMN_DISTINCT] = {group->has_distinct != 0, group->distinct_bytes},
+        [DFT_COLUMN_PROCESSES] = {group->processes != 0, group->processes},
+        [DFT_COLUMN_COMMON] = {group->common_size != 0, dft_size_class_low((uint8_t)group->common_size)},
         [DFT_COLUMN_MEAN] = {m->samples != 0, m->samples ? m->dur_sum / m->samples : 0},
         [DFT_COLUMN_SHARE] = {1, !answer->has_self    ? m->dur_sum
                                  : group->self_ns > 0 ? (uint64_t)group->self_ns
                                                       : 0},
         [DFT_COLUMN_A_CALL] = {m->bytes && moves, moves ? (m->bytes + moves / 2) / moves : 0},
         [DFT_COLUMN_RATE] = {m->bytes && m->dur_sum, m->dur_sum ? rate_of(m) : 0},
+        [DFT_COLUMN_AGAIN] = {group->distinct_bytes != 0, again_of(group)},
     };
 
     *value = (int64_t)values[column].value;

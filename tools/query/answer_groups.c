@@ -44,6 +44,7 @@ static int fetch_calls(struct dft_execution *execution)
 static int merge_equal(struct dft_execution *execution, const uint32_t *numbers)
 {
     struct dft_partial merged = {0};
+    struct dft_map *members = &execution->total.members;
     struct dft_row *rows;
     uint32_t count, position = 0;
     int rc = dft_partial_init(&merged, execution->histograms);
@@ -54,8 +55,12 @@ static int merge_equal(struct dft_execution *execution, const uint32_t *numbers)
         rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
     if (!rc)
         rc = dft_table_merge_rows(merged.table, rows, count, &position);
+    if (!rc)
+        rc = dft_members_merge(&merged.members, members->slots, members->capacity, numbers);
     dft_table_destroy(execution->total.table);
+    dft_map_fini(members);
     execution->total.table = merged.table;
+    *members = merged.members;
     return rc;
 }
 
@@ -145,6 +150,7 @@ static int fill_groups(struct dft_execution *execution, struct dft_answer *answe
             take_histogram(answer, &groups[DFT_GROUP(rows[i].subject)], &rows[i]);
         else if (rows[i].kind == DFT_ROW_FILE)
             dft_take_pattern(&groups[DFT_GROUP(rows[i].subject)], &rows[i]);
+    dft_members_take(&execution->total.members, groups);
     return 0;
 }
 

@@ -177,10 +177,13 @@ static uint32_t list_alike(struct dft_execution *execution, struct dft_worker *w
 }
 
 /* Adds the events listed so far. */
-static int flush(struct dft_execution *execution, struct dft_worker *worker, const struct dft_batch *batch)
+static int flush(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
+                 const struct dft_batch *batch)
 {
     int rc = execution->query.accesses ? dft_grouper_accesses(&worker->grouper, batch, worker->partial.table) : 0;
 
+    if (!rc && execution->query.members)
+        rc = dft_grouper_members(&worker->grouper, batch, process->number, &worker->partial.members);
     if (!rc)
         rc = dft_grouper_flush(&worker->grouper, batch, worker->partial.table);
     if (!rc && execution->want_patterns)
@@ -214,7 +217,7 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
         look.facets = dft_key_facets(execution, event, look.op);
         rc = count_event(execution, worker, process, batch, call_passes, event);
         if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
-            rc = flush(execution, worker, batch);
+            rc = flush(execution, worker, process, batch);
             if (rc)
                 return rc;
             dft_grouper_begin(grouper);
@@ -228,5 +231,5 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
         if (alike && !event->file2 && !(look.region && execution->want_self))
             i = list_alike(execution, worker, batch, &look, i + 1) - 1;
     }
-    return flush(execution, worker, batch);
+    return flush(execution, worker, process, batch);
 }

@@ -87,8 +87,11 @@ static int kind_for(const struct dft_execution *execution)
     return calls ? -1 : DFT_ROW_FILE;
 }
 
-static int add(struct dft_worker *worker, struct dft_row *row, uint32_t group)
+static int add(const struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
+               struct dft_row *row, uint32_t group)
 {
+    if (execution->query.members && dft_members_add_row(&worker->partial.members, group, block->process, row))
+        return -ENOMEM;
     worker->stats.placed_rows += row->kind == DFT_ROW_CALL ? row->metrics.count : 0;
     row->metrics.strided = row->access == DFT_ACCESS_STRIDED ? row->metrics.data : 0;
     row->metrics.random = row->access == DFT_ACCESS_RANDOM ? row->metrics.data : 0;
@@ -128,7 +131,7 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     if (!is_file && !spreads && memo->block == worker->block && memo->region == row->region &&
         memo->subject == row->subject && memo->facets == facets && memo->op == row->op && memo->io == row->io &&
         memo->time == interval)
-        return add(worker, row, memo->number);
+        return add(execution, worker, block, row, memo->number);
     key_of(execution, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
         struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
@@ -155,7 +158,7 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     else
         *memo =
             (struct dft_row_memo){row->region, row->subject, interval, number, worker->block, facets, row->op, row->io};
-    return rc ? rc : add(worker, row, number);
+    return rc ? rc : add(execution, worker, block, row, number);
 }
 
 /* Does a row pass the filter, but for durations and files? Rows of files know no more than their class. */

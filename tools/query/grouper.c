@@ -23,6 +23,8 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
         grouper->counts = malloc(CALLS_MAX * sizeof *grouper->counts);
     if (!grouper->accesses)
         grouper->accesses = calloc(CALLS_MAX, sizeof *grouper->accesses);
+    if (!grouper->sums)
+        grouper->sums = calloc(CALLS_MAX, sizeof *grouper->sums);
     if (!grouper->memo)
         grouper->memo = calloc(DFT_GROUPER_MEMO, sizeof *grouper->memo);
     if (events > grouper->capacity) {
@@ -32,8 +34,8 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
         grouper->order = malloc(events * sizeof *grouper->order);
         grouper->capacity = grouper->listed && grouper->order ? events : 0;
     }
-    if (!grouper->calls || !grouper->slots || !grouper->counts || !grouper->accesses || !grouper->memo ||
-        events > grouper->capacity)
+    if (!grouper->calls || !grouper->slots || !grouper->counts || !grouper->accesses || !grouper->sums ||
+        !grouper->memo || events > grouper->capacity)
         return -ENOMEM;
     return 0;
 }
@@ -54,6 +56,7 @@ void dft_grouper_fini(struct dft_grouper *grouper)
     free(grouper->order);
     free(grouper->memo);
     free(grouper->accesses);
+    free(grouper->sums);
     *grouper = (struct dft_grouper){0};
 }
 
@@ -101,6 +104,30 @@ int dft_grouper_accesses(struct dft_grouper *grouper, const struct dft_batch *ba
         memset(grouper->accesses[call], 0, sizeof grouper->accesses[call]);
         if (row.metrics.strided || row.metrics.random)
             rc = dft_table_merge(table, &row);
+    }
+    return rc;
+}
+
+int dft_grouper_members(struct dft_grouper *grouper, const struct dft_batch *batch, uint32_t process,
+                        struct dft_map *members)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < grouper->nlisted; i++) {
+        const struct dft_event *event = &batch->events[grouper->listed[i]];
+        struct dft_grouper_sums *sums = &grouper->sums[event->call];
+
+        sums->calls += event->calls;
+        sums->sizes[dft_facets_size_class(dft_event_facets(event, grouper->calls[event->call].op))] += event->calls;
+    }
+    for (uint32_t call = 0; call < grouper->ncalls && !rc; call++) {
+        struct dft_grouper_sums *sums = &grouper->sums[call];
+        uint32_t group = (uint32_t)DFT_GROUP(grouper->calls[call].id);
+
+        rc = dft_members_add(members, group, process, sums->calls);
+        for (uint32_t size = DFT_SIZE_CLASS_NONE + 1; size < DFT_SIZE_CLASSES && !rc; size++)
+            rc = dft_members_add(members, group, DFT_MEMBER_SIZE(size), sums->sizes[size]);
+        memset(sums, 0, sizeof *sums);
     }
     return rc;
 }

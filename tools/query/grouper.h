@@ -5,6 +5,7 @@
 #define DFT_GROUPER_H
 
 #include "aggregator/aggregate.h"
+#include "base/map.h"
 
 #define DFT_NO_GROUP UINT32_MAX
 
@@ -18,6 +19,11 @@ struct dft_grouper_memo {
 };
 #define DFT_GROUPER_MEMO 1024u
 
+/* Calls of a group in a batch: all, and by their size class. */
+struct dft_grouper_sums {
+    uint64_t calls, sizes[DFT_SIZE_CLASSES];
+};
+
 /* The batch being counted: its groups as calls for the table, and the events that belong to one;
  * grouper.c. */
 struct dft_grouper {
@@ -26,6 +32,7 @@ struct dft_grouper {
     uint32_t *slots;                        /* (group, op) -> position + 1 in calls */
     uint32_t *counts;                       /* of each call: events; then where those that come next go */
     uint32_t (*accesses)[DFT_ACCESS_COUNT]; /* of each call: events, while they are counted */
+    struct dft_grouper_sums *sums;          /* ... likewise */
     uint32_t *listed;                       /* the events */
     uint32_t *order;                        /* the events, those of one call together */
     uint32_t nlisted, capacity;
@@ -42,6 +49,9 @@ void dft_grouper_fini(struct dft_grouper *grouper);
 int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, uint32_t *position);
 /* Adds how many of the events listed are strided and random accesses. 0 or -ENOMEM. */
 int dft_grouper_accesses(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table);
+/* Adds the process of the batch and the size classes of the events listed. 0 or -ENOMEM. */
+int dft_grouper_members(struct dft_grouper *grouper, const struct dft_batch *batch, uint32_t process,
+                        struct dft_map *members);
 /* Adds the events listed (their calls are positions now) to the table. 0 or -ENOMEM. */
 int dft_grouper_flush(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table);
 

@@ -13,14 +13,31 @@ static const struct {
     const char *title;
     enum dft_column column;
 } titles[] = {
-    {"calls", DFT_COLUMN_COUNT},   {"failed", DFT_COLUMN_ERRORS},     {"time", DFT_COLUMN_TIME},
-    {"busy", DFT_COLUMN_BUSY},     {"in flight", DFT_COLUMN_BUSY},    {"%", DFT_COLUMN_SHARE},
-    {"share", DFT_COLUMN_SHARE},   {"self", DFT_COLUMN_SELF},         {"mean", DFT_COLUMN_MEAN},
-    {"min", DFT_COLUMN_TIME_MIN},  {"p50", DFT_COLUMN_P50},           {"p95", DFT_COLUMN_P95},
-    {"p99", DFT_COLUMN_P99},       {"max", DFT_COLUMN_TIME_MAX},      {"bytes", DFT_COLUMN_BYTES},
-    {"a call", DFT_COLUMN_A_CALL}, {"distinct", DFT_COLUMN_DISTINCT}, {"rate", DFT_COLUMN_RATE},
-    {"calls/s", DFT_COLUMN_COUNT}, {"% of wall", DFT_COLUMN_TIME},    {"first", DFT_COLUMN_FIRST},
+    {"calls", DFT_COLUMN_COUNT},
+    {"failed", DFT_COLUMN_ERRORS},
+    {"time", DFT_COLUMN_TIME},
+    {"busy", DFT_COLUMN_BUSY},
+    {"in flight", DFT_COLUMN_BUSY},
+    {"%", DFT_COLUMN_SHARE},
+    {"share", DFT_COLUMN_SHARE},
+    {"self", DFT_COLUMN_SELF},
+    {"mean", DFT_COLUMN_MEAN},
+    {"min", DFT_COLUMN_TIME_MIN},
+    {"p50", DFT_COLUMN_P50},
+    {"p95", DFT_COLUMN_P95},
+    {"p99", DFT_COLUMN_P99},
+    {"max", DFT_COLUMN_TIME_MAX},
+    {"bytes", DFT_COLUMN_BYTES},
+    {"a call", DFT_COLUMN_A_CALL},
+    {"distinct", DFT_COLUMN_DISTINCT},
+    {"rate", DFT_COLUMN_RATE},
+    {"calls/s", DFT_COLUMN_COUNT},
+    {"% of wall", DFT_COLUMN_TIME},
+    {"first", DFT_COLUMN_FIRST},
     {"last", DFT_COLUMN_LAST},
+    {"again", DFT_COLUMN_AGAIN},
+    {"processes", DFT_COLUMN_PROCESSES},
+    {"common size", DFT_COLUMN_COMMON},
 };
 #define TITLES    (sizeof titles / sizeof *titles)
 #define WORDS_MAX (TITLES + 2u * DFT_COLUMNS + 3u * DFT_BY_COUNT)

@@ -19,6 +19,7 @@ void dft_partial_fini(struct dft_partial *partial)
 {
     dft_group_map_fini(&partial->map);
     dft_group_map_fini(&partial->parents);
+    dft_map_fini(&partial->members);
     dft_table_destroy(partial->table);
     dft_pages_free(partial->children_ns, partial->children_capacity * sizeof *partial->children_ns);
     memset(partial, 0, sizeof *partial);
@@ -30,13 +31,15 @@ void dft_partial_clear(struct dft_partial *partial)
         memset(partial->children_ns, 0, partial->parents.count * sizeof *partial->children_ns);
     dft_group_map_clear(&partial->map);
     dft_group_map_clear(&partial->parents);
+    dft_map_clear(&partial->members);
     dft_table_clear(partial->table);
 }
 
 size_t dft_partial_used(const struct dft_partial *partial)
 {
     return dft_group_map_used(&partial->map) + dft_group_map_used(&partial->parents) + dft_table_used(partial->table) +
-           partial->parents.count * sizeof *partial->children_ns;
+           partial->parents.count * sizeof *partial->children_ns +
+           2 * partial->members.count * sizeof(struct dft_map_slot);
 }
 
 int dft_partial_add_child(struct dft_partial *partial, const struct dft_group_key *parent, uint64_t dur_ns)
@@ -60,31 +63,42 @@ int dft_partial_add_child(struct dft_partial *partial, const struct dft_group_ke
     return 0;
 }
 
-/* Rows of groups with these keys; their subjects are changed. */
-static int merge_rows(struct dft_partial *into, const struct dft_group_key *keys, uint32_t nkeys, struct dft_row *rows,
-                      uint32_t nrows)
-{
-    uint32_t *numbers = malloc((nkeys + 1u) * sizeof *numbers), position = 0;
-    int rc = numbers ? dft_group_map_get_all(&into->map, keys, nkeys, numbers) : -ENOMEM;
+/* What was counted of groups with these keys. */
+struct counted {
+    const struct dft_group_key *keys;
+    uint32_t nkeys, nrows;
+    struct dft_row *rows; /* their subjects are changed */
+    const struct dft_map_slot *members;
+    size_t nmembers;
+};
 
-    for (uint32_t i = 0; !rc && i < nrows; i++) {
-        rows[i].interval = 0;
-        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
+static int merge_groups(struct dft_partial *into, const struct counted *counted)
+{
+    uint32_t *numbers = malloc((counted->nkeys + 1u) * sizeof *numbers), position = 0;
+    int rc = numbers ? dft_group_map_get_all(&into->map, counted->keys, counted->nkeys, numbers) : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < counted->nrows; i++) {
+        counted->rows[i].interval = 0;
+        counted->rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(counted->rows[i].subject)]);
     }
     if (!rc)
-        rc = dft_table_merge_rows(into->table, rows, nrows, &position);
+        rc = dft_table_merge_rows(into->table, counted->rows, counted->nrows, &position);
+    if (!rc)
+        rc = dft_members_merge(&into->members, counted->members, counted->nmembers, numbers);
     free(numbers);
     return rc;
 }
 
 int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
 {
-    struct dft_row *rows;
-    uint32_t count;
-    int rc = dft_table_rows_unsorted(from->table, &rows, &count);
+    struct counted counted = {.keys = from->map.keys,
+                              .nkeys = from->map.count,
+                              .members = from->members.slots,
+                              .nmembers = from->members.capacity};
+    int rc = dft_table_rows_unsorted(from->table, &counted.rows, &counted.nrows);
 
     if (!rc)
-        rc = merge_rows(into, from->map.keys, from->map.count, rows, count);
+        rc = merge_groups(into, &counted);
     for (uint32_t i = 0; !rc && i < from->parents.count; i++)
         rc = dft_partial_add_child(into, &from->parents.keys[i], from->children_ns[i]);
     return rc;
@@ -93,14 +107,15 @@ int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
 /* --- between ranks ---------------------------------------------------------------------------- */
 
 /* Followed by keys, rows, bins (of durations and sizes, row by row), patterns of the rows that have
- * one, parents, times of children. */
+ * one, parents, times of children, slots of members. */
 struct packed {
-    uint64_t keys, rows, bins, patterns, parents;
+    uint64_t keys, rows, bins, patterns, parents, members;
 };
 
 int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
 {
-    struct packed head = {.keys = partial->map.count, .parents = partial->parents.count};
+    struct packed head = {
+        .keys = partial->map.count, .parents = partial->parents.count, .members = partial->members.capacity};
     struct dft_row *rows;
     uint32_t count;
     char *at;
@@ -115,7 +130,8 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
     }
     *length = sizeof head + head.keys * sizeof(struct dft_group_key) + head.rows * sizeof *rows +
               head.bins * sizeof(struct dft_bin) + head.patterns * sizeof(struct dft_pattern) +
-              head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t));
+              head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t)) +
+              head.members * sizeof(struct dft_map_slot);
     *bytes = at = malloc(*length);
     if (!at)
         return -ENOMEM;
@@ -138,6 +154,7 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
         DFT_PACK(rows[i].pattern, rows[i].pattern ? sizeof *rows[i].pattern : 0);
     DFT_PACK(partial->parents.keys, head.parents * sizeof(struct dft_group_key));
     DFT_PACK(partial->children_ns, head.parents * sizeof(uint64_t));
+    DFT_PACK(partial->members.slots, head.members * sizeof(struct dft_map_slot));
 #undef DFT_PACK
     dft_partial_clear(partial);
     return 0;
@@ -146,8 +163,13 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
 int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t length)
 {
     const struct packed *head = bytes;
-    const struct dft_group_key *keys = (const void *)(head + 1), *parents;
-    struct dft_row *rows = (struct dft_row *)(uintptr_t)(keys + head->keys); /* the bytes are the receiver's own */
+    struct counted counted = {.keys = (const void *)(head + 1),
+                              .nkeys = (uint32_t)head->keys,
+                              .nrows = (uint32_t)head->rows,
+                              .nmembers = head->members};
+    const struct dft_group_key *parents;
+    /* the bytes are the receiver's own */
+    struct dft_row *rows = counted.rows = (struct dft_row *)(uintptr_t)(counted.keys + head->keys);
     const struct dft_bin *bins = (const void *)(rows + head->rows);
     const struct dft_pattern *patterns = (const void *)(bins + head->bins);
     const uint64_t *children_ns;
@@ -166,7 +188,8 @@ int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t lengt
         if (rows[i].pattern) /* the sender's address */
             rows[i].pattern = patterns++;
     }
-    rc = merge_rows(into, keys, (uint32_t)head->keys, rows, (uint32_t)head->rows);
+    counted.members = (const void *)(children_ns + head->parents);
+    rc = merge_groups(into, &counted);
     for (uint64_t i = 0; !rc && i < head->parents; i++)
         rc = dft_partial_add_child(into, &parents[i], children_ns[i]);
     return rc;

@@ -5,6 +5,7 @@
 #define DFT_QUERY_TALLY_H
 
 #include "query/group_map.h"
+#include "query/members.h"
 
 /* Any interval that is a group's does the same: the interval is in the key. Long enough for few
  * boundaries. */
@@ -20,6 +21,7 @@ struct dft_partial {
     struct dft_group_map parents; /* process group, tid, region */
     uint64_t *children_ns;        /* of each parent: time of the events directly inside */
     uint32_t children_capacity;
+    struct dft_map members; /* of groups */
 };
 
 /* All zero at first. Returns 0 or -ENOMEM. */

@@ -10,7 +10,7 @@
 #include "format/leb128.h"
 #include "mpi/comm.h"
 
-enum { HAS_CALL = 1, HAS_HISTOGRAM = 2, IS_PARENT = 4, HAS_PATTERN = 8 };
+enum { HAS_CALL = 1, HAS_HISTOGRAM = 2, IS_PARENT = 4, HAS_PATTERN = 8, IS_MEMBER = 16 };
 
 #define HEAD_MAX    (1u + DFT_LEB_MAX * (sizeof(struct dft_group_key) + sizeof(struct dft_metrics)) / 8u)
 #define BINS_MAX    (DFT_LEB_MAX + 2u * DFT_LEB_MAX * DFT_BINS) /* of one list */
@@ -80,10 +80,12 @@ static size_t put_record(uint8_t *record, const struct dft_record *partial)
     uint8_t *at = record + 1;
 
     *record = (uint8_t)((call ? HAS_CALL : 0) | (histogram ? HAS_HISTOGRAM : 0) | (partial->is_parent ? IS_PARENT : 0) |
-                        (file ? HAS_PATTERN : 0));
+                        (file ? HAS_PATTERN : 0) | (partial->calls ? IS_MEMBER : 0));
     at = dft_words_put(at, &partial->key, sizeof partial->key);
     if (partial->is_parent)
         at = dft_leb_put(at, partial->inside_ns);
+    if (partial->calls)
+        at = dft_leb_put(dft_leb_put(at, partial->member), partial->calls);
     if (call)
         at = dft_words_put(at, &call->metrics, sizeof call->metrics);
     if (histogram) {
@@ -109,12 +111,18 @@ struct decoded {
 static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct decoded *record)
 {
     struct dft_record *partial = &record->partial;
+    uint64_t member = 0;
     uint8_t has = *at++;
 
     *partial = (struct dft_record){.is_parent = has & IS_PARENT};
     at = dft_words_get(at, end, &partial->key, sizeof partial->key);
     if (at && has & IS_PARENT)
         at = dft_leb_get(at, end, &partial->inside_ns);
+    if (at && has & IS_MEMBER)
+        at = dft_leb_get(at, end, &member);
+    if (at && has & IS_MEMBER)
+        at = dft_leb_get(at, end, &partial->calls);
+    partial->member = (uint32_t)member;
     if (at && has & HAS_CALL) {
         at = dft_words_get(at, end, &record->rows[0].metrics, sizeof record->rows[0].metrics);
         partial->rows[0] = &record->rows[0];

@@ -8,7 +8,7 @@
  * the whole key: the texts are known by then. Where files are keys, both are bits of the file's
  * hash, and the whole key counts at the levels below.
  *
- * A record is what was counted of one group, or the time inside one region. A group may have
+ * A record is what was counted of one group, or of a member of it, or the time inside one region. A group may have
  * several records. Numbers are LEB128, so a record takes about a quarter of what it takes in
  * memory. One thread at a time. */
 #ifndef DFT_PARTITIONS_H
@@ -27,6 +27,8 @@ struct dft_record {
     const struct dft_row *rows[3]; /* by kind: call row, histogram row, and that of the pattern; or NULL */
     uint64_t inside_ns;            /* is_parent: time of the events directly inside the region */
     int is_parent;
+    uint32_t member; /* calls: how many of the group are of this member; no rows then */
+    uint64_t calls;
 };
 
 struct dft_extent {

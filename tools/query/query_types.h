@@ -66,6 +66,7 @@ struct dft_query {
     int accesses;   /* strided and random accesses are wanted */
     int patterns;   /* of groups by file: how many different bytes were accessed, and strides */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
+    int members;    /* how many processes made the calls, and the most common size */
     int bounded;    /* dft_query_run: -E2BIG when groups and histograms take more than 72 MiB */
 };
 
@@ -94,6 +95,8 @@ struct dft_group {
     uint64_t busy_union_ns, in_flight_max;
     uint64_t has_distinct, has_strides; /* the next ones are known */
     uint64_t distinct_bytes;            /* at most: pattern.h */
+    uint64_t processes;                 /* that made its calls; 0: not known */
+    uint64_t common_size, common_calls; /* the size class that most calls asked for, and their number; 0: not known */
     struct dft_stride strides[2];
     const struct dft_bin *bins; /* of durations, if asked for */
     uint32_t nbins;
@@ -177,12 +180,15 @@ enum dft_column {
     DFT_COLUMN_FIRST,
     DFT_COLUMN_LAST,
     DFT_COLUMN_DISTINCT,
+    DFT_COLUMN_PROCESSES,
+    DFT_COLUMN_COMMON, /* the least size of its class */
     DFT_COLUMNS,
     /* Not in JSON: what is made of these. Groups are sorted by them. */
     DFT_COLUMN_MEAN = DFT_COLUMNS, /* time of an event */
     DFT_COLUMN_SHARE,              /* self time, or time where that is not known */
     DFT_COLUMN_A_CALL,             /* bytes a call that moved some */
     DFT_COLUMN_RATE,               /* bytes a second of their time */
+    DFT_COLUMN_AGAIN,              /* bytes by distinct ones, in hundredths */
     DFT_COLUMNS_ALL
 };
 #endif

@@ -84,6 +84,24 @@ static int put_parents(struct dft_execution *execution)
     return rc;
 }
 
+/* What was counted of members: their memory is in that of the groups. */
+static int put_members(struct dft_execution *execution)
+{
+    const struct dft_map *members = &execution->total.members;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < members->capacity; i++) {
+        const struct dft_map_slot *slot = &members->slots[i];
+        struct dft_record record = {.member = (uint32_t)slot->key, .calls = slot->value};
+
+        if (!slot->key)
+            continue;
+        record.key = execution->total.map.keys[dft_member_group(slot->key)];
+        rc = dft_partitions_put(&execution->partitions, &record, hash_of(execution, &record.key, 0), 0);
+    }
+    return rc;
+}
+
 static int put_groups(struct dft_execution *execution)
 {
     const struct dft_group_map *map = &execution->total.map;
@@ -124,6 +142,8 @@ int dft_spill_total(struct dft_execution *execution)
         rc = put_groups(execution);
     if (!rc)
         rc = put_parents(execution);
+    if (!rc)
+        rc = put_members(execution);
     dft_partial_clear(&execution->total);
     return dft_spill_failed(execution, rc);
 }
@@ -224,6 +244,8 @@ static int take_record(void *context, const struct dft_record *record)
     rc = dft_final_key(execution, &record->key, &key);
     if (!rc)
         rc = dft_group_map_get(&execution->total.map, &key, &group);
+    if (!rc)
+        rc = dft_members_add(&execution->total.members, group, record->member, record->calls);
     for (unsigned kind = 0; !rc && kind < 3; kind++) {
         struct dft_row row;
 

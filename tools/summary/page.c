@@ -200,7 +200,7 @@ static void add_section(const struct dft_page *page, struct section *section, co
     section->order = section->top;
     section->query.ops = ops;
     section->query.classes = classes;
-    section->query.percentiles = section->query.busy = section->query.patterns = 1;
+    section->query.percentiles = section->query.busy = section->query.patterns = section->query.members = 1;
 }
 
 /* What is no I/O, where it takes time. */
@@ -241,8 +241,9 @@ static unsigned put_sections(struct dft_page *page, struct section *sections, ui
     const uint64_t region = UINT64_C(1) << DFT_OP_REGION;
     int events = page->summary->query.events;
 
-    sections[FILES] = (struct section){.query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes},
-                                       .order = DFT_PAGE_FILES};
+    sections[FILES] =
+        (struct section){.query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes, .members = 1},
+                         .order = DFT_PAGE_FILES};
     if (width)
         sections[OVER_TIME].query = (struct dft_query){
             .by = {DFT_BY_TIME}, .nby = 1, .classes = DFT_CLASSES_IO, .busy = 1, .width_ns = width, .events = events};

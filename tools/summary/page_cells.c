@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 
+#include "base/facet_words.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 
 #define BAR_CELLS 10u
+#define ONE_SIZE  (UINT64_C(1) << 63) /* not a class, but a number of bytes */
 
-enum kind { NUMBER, TIME, BYTES, SHARE, BAR, PER_SECOND, BYTES_PER_SECOND, HUNDREDTHS };
+enum kind { NUMBER, TIME, BYTES, SHARE, BAR, PER_SECOND, BYTES_PER_SECOND, HUNDREDTHS, TIMES, SIZE_CLASS };
 
 /* `drop`: which go first on a narrow terminal, the largest number first. */
 static const struct {
@@ -34,9 +36,12 @@ static const struct {
     [DFT_CELL_MAX] = {"max", TIME, 12},
     [DFT_CELL_BYTES] = {"bytes", BYTES, 5},
     [DFT_CELL_EACH] = {"a call", BYTES, 11},
+    [DFT_CELL_COMMON] = {"common size", SIZE_CLASS, DFT_GRID_NICE + 3},
     [DFT_CELL_DISTINCT] = {"distinct", BYTES, DFT_GRID_SPARE},
+    [DFT_CELL_AGAIN] = {"again", TIMES, 8},
     [DFT_CELL_RATE] = {"rate", BYTES_PER_SECOND, DFT_GRID_NICE},
     [DFT_CELL_CALLS_RATE] = {"calls/s", PER_SECOND, DFT_GRID_NICE + 2},
+    [DFT_CELL_PROCESSES] = {"processes", NUMBER, DFT_GRID_NICE + 4},
 };
 
 void dft_page_cell_column(enum dft_page_cell cell, struct dft_grid_column *column)
@@ -68,6 +73,18 @@ static int metric_value(const struct dft_page_line *line, enum dft_page_cell cel
     if (cell == DFT_CELL_BUSY)
         return line->answer->has_busy;
     return cell != DFT_CELL_BYTES || m->data;
+}
+
+/* The size class that most calls asked for. Where all moved what they asked for, and as much: that size, with
+ * ONE_SIZE. */
+static int common_size(const struct dft_page_line *line, uint64_t *value)
+{
+    const struct dft_metrics *m = &line->group->metrics;
+    int is_one = dft_metrics_knows_size_min(m) && m->size_min == m->size_max && m->asked == m->bytes &&
+                 m->count == m->samples && dft_size_class(m->size_min) == line->group->common_size;
+
+    *value = is_one ? m->size_min | ONE_SIZE : line->group->common_size;
+    return line->group->common_size != 0;
 }
 
 int dft_page_cell_value(const struct dft_page_table *table, const struct dft_page_line *line, enum dft_page_cell cell,
@@ -109,6 +126,12 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
     case DFT_CELL_DISTINCT:
         *value = group->distinct_bytes;
         return group->has_distinct != 0;
+    case DFT_CELL_COMMON:
+        return common_size(line, value);
+    case DFT_CELL_AGAIN:
+        return column_value(line, DFT_COLUMN_AGAIN, value);
+    case DFT_CELL_PROCESSES:
+        return column_value(line, DFT_COLUMN_PROCESSES, value);
     case DFT_CELL_RATE:
         return column_value(line, DFT_COLUMN_RATE, value);
     case DFT_CELL_CALLS_RATE:
@@ -144,6 +167,18 @@ void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell c
         break;
     case BYTES_PER_SECOND:
         snprintf(text, DFT_PAGE_CELL_ROOM, "%s/s", dft_text_bytes(number, value));
+        break;
+    case SIZE_CLASS:
+        if (value & ONE_SIZE)
+            dft_text_bytes(text, value & ~ONE_SIZE);
+        else
+            dft_size_class_text(text, (uint8_t)value);
+        break;
+    case TIMES:
+        if (value < 1000)
+            snprintf(text, DFT_PAGE_CELL_ROOM, "%.1fx", (double)value / 100);
+        else
+            snprintf(text, DFT_PAGE_CELL_ROOM, "%sx", dft_text_count(number, (value + 50) / 100));
         break;
     case HUNDREDTHS:
         snprintf(text, DFT_PAGE_CELL_ROOM, "%.2f", (double)value / 100);

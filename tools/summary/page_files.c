@@ -61,7 +61,7 @@ static void add_to_fold(struct files *files, uint32_t number, uint32_t file)
     if (!fold->like.count)
         dft_metrics_clear(&fold->group.metrics);
     dft_like_paths_add(&fold->like, files->paths[file], (uint32_t)strlen(files->paths[file]));
-    dft_metrics_merge(&fold->group.metrics, &files->groups[file].metrics);
+    dft_page_add_group(&fold->group, &files->groups[file]);
     files->of[file] = number;
 }
 
@@ -146,7 +146,7 @@ static int choose_places(struct files *files)
             files->places[place->above - 1].has_lines |= place->is_line || place->has_lines;
         if (place->is_line || !place->above)
             continue;
-        dft_metrics_merge(&files->places[place->above - 1].group.metrics, &place->group.metrics);
+        dft_page_add_group(&files->places[place->above - 1].group, &place->group);
         files->places[place->above - 1].count += place->count;
     }
     free(order);
@@ -161,16 +161,16 @@ static int fold_by_place(struct files *files)
 
     for (uint32_t i = 0; !rc && i < files->count; i++) {
         const char *path = files->paths[i], *slash = strrchr(path, '/');
-        const struct dft_metrics *metrics = &files->groups[i].metrics;
         uint32_t number;
 
-        if (is_folded(files, i) || !slash || slash == path || metrics->dur_sum > files->share_ns / SINGLE)
+        if (is_folded(files, i) || !slash || slash == path ||
+            files->groups[i].metrics.dur_sum > files->share_ns / SINGLE)
             continue;
         number = add_place(files, &map, path, (uint32_t)(slash - path));
         if (number) {
             files->place[i] = number;
             files->places[number - 1].count++;
-            dft_metrics_merge(&files->places[number - 1].group.metrics, metrics);
+            dft_page_add_group(&files->places[number - 1].group, &files->groups[i]);
         }
         rc = number ? 0 : -ENOMEM;
     }
@@ -376,9 +376,8 @@ int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint6
     const char *column = answer->query.by[0] == DFT_BY_FILE ? options->sort : NULL;
     struct dft_sorting sorting;
     uint32_t shown = 0;
-    int rc;
+    int rc = alloc(&files, answer);
 
-    rc = alloc(&files, answer);
     if (!rc && !files.count)
         goto out;
     rc = rc ? rc : fold_by_pattern(&files);

@@ -8,7 +8,8 @@
 #include "query/file_facts.h"
 #include "summary/page_cells.h"
 
-#define KEYS (DFT_TABLE_COLUMNS - DFT_CELLS)
+#define KEYS  (DFT_TABLE_COLUMNS - DFT_CELLS)
+#define AGAIN 105u /* hundredths: where nothing was accessed more often, there is no column of it */
 
 /* What stands above columns: a title, with a mark where it was asked for to sort by. */
 struct titles {
@@ -71,7 +72,10 @@ static void choose_cells(struct layout *layout)
             continue;
         if (!known && cell != DFT_CELL_COUNT && cell != DFT_CELL_TIME && cell != DFT_CELL_SHARE)
             continue;
-        if ((cell == DFT_CELL_SELF && !self_differs(table)) || (cell == DFT_CELL_FILES && most < 2))
+        if (cell == DFT_CELL_AGAIN && most < AGAIN && !dft_order_is(table->answer, "again"))
+            continue;
+        if ((cell == DFT_CELL_SELF && !self_differs(table)) ||
+            ((cell == DFT_CELL_FILES || cell == DFT_CELL_PROCESSES) && most < 2))
             continue;
         layout->cells[layout->ncells++] = cell;
     }
@@ -310,6 +314,16 @@ int dft_page_table(const struct dft_page_table *table)
         dft_grid_print(grid, stdout);
     dft_grid_destroy(grid);
     return rc;
+}
+
+/* A line has a common size where all its files have the same. */
+void dft_page_add_group(struct dft_group *line, const struct dft_group *group)
+{
+    if (!line->metrics.data)
+        line->common_size = group->common_size;
+    else if (group->metrics.data && line->common_size != group->common_size)
+        line->common_size = DFT_SIZE_CLASS_NONE;
+    dft_metrics_merge(&line->metrics, &group->metrics);
 }
 
 struct dft_page_line *dft_page_lines(const struct dft_answer *answer, uint64_t share_ns, uint32_t *count)

@@ -32,6 +32,7 @@ static void put_questions(const struct dft_summary *summary, struct dft_query_re
         requests[i] = (struct dft_query_request){
             sections[i].query, {summary->options->sort, top, DFT_SUMMARY_LINES}, &answers[i]};
         requests[i].query.events = summary->query.events;
+        requests[i].query.members = 1;
         if (dft_order_check(&requests[i].order, &sections[i].query))
             requests[i].order.column = NULL;
     }

@@ -188,7 +188,7 @@ static int json_groups(struct whole *whole)
     struct dft_answer answer;
     int rc;
 
-    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = query.members = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
@@ -254,7 +254,7 @@ int dft_summary_csv(struct dft_summary *summary)
     struct dft_answer answer;
     int rc;
 
-    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = query.members = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
