@@ -158,17 +158,18 @@ def nothing_passes(where):
                           (["--file", "/nowhere"], "--file; files are compared by their absolute paths"),
                           (["--from", "1000000", "--to", "1000001"], "--from --to; times are from 0 to ")):
         assert any(said in note for note in summary(*options, where)["notes"]), options
-        for command in (["summary"], ["summary", "--csv"], ["summary", "--by", "rank"], ["findings"], ["timeline"], ["dump"]):
+        found = [["findings"]] if "--name" not in options else []  # findings do not take that
+        for command in (["summary"], ["summary", "--csv"], ["summary", "--by", "rank"], ["timeline"], ["dump"], *found):
             code = int("--csv" not in command)
             done = dftmerge(*command, *options, where, expect=code)
             assert done.err.count("no event passes " + said) == 1 and done.err.count("\n") == 1, (command, options, done)
             assert not done.out or not code, (command, options, done)
             assert not dftmerge(*command, "-q", *options, where, expect=code).err
-        for command in (["findings", "--json"], ["summary", "--all", "--json"]):
-            answer = json.loads(dftmerge(*command, *options, where).out)
+        for command in [["summary", "--all"], *found]:
+            answer = json.loads(dftmerge(*command, "--json", *options, where).out)
             assert answer["findings"] == answer["findings_not_looked_for"] == [], (command, options, answer)
     for option, wrong, right in (("--name", "raed", "read"), ("--name", "nosuch,fraed", "fread"), ("--region", "stpe", "step")):
-        for command in ("summary", "findings", "dump"):
+        for command in ("summary", "dump"):
             assert f"did you mean {right}?" in dftmerge(command, option, wrong, where, expect=1).err, (command, option)
     assert "did you mean" not in dftmerge("summary", "--name", "read", "--rank", "77", where, expect=1).err
     assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where, expect=1).err

@@ -189,7 +189,7 @@ static void put_choice(FILE *out, const struct dft_filter *filter, const struct 
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source)
 {
     const struct dft_filter *filter = &options->filter;
-    char *given = dft_filter_given(filter), *text = NULL;
+    char *given = dft_filter_text(dft_filter_options(filter)), *text = NULL;
     size_t length;
     FILE *out = given && *given ? open_memstream(&text, &length) : NULL;
 

@@ -22,9 +22,11 @@ struct dft_option {
 
 #define DFT_TAKES_JSON    1u
 #define DFT_TAKES_CSV     2u
-#define DFT_TAKES_PART    4u  /* --from --to --last --rank --pid --host --program --role --cat --name */
-#define DFT_TAKES_CALLS   64u /* what else chooses calls: --file --op --errno ... */
-#define DFT_TAKES_FILTER  (DFT_TAKES_PART | DFT_TAKES_CALLS)
+#define DFT_TAKES_PART    4u    /* --from --to --last --rank --pid --host --program --role */
+#define DFT_TAKES_NAMES   2048u /* --cat --name */
+#define DFT_TAKES_FILES   4096u /* --file --dir --ext --mount */
+#define DFT_TAKES_CALLS   64u   /* what else chooses calls: --op --errno ... */
+#define DFT_TAKES_FILTER  (DFT_TAKES_PART | DFT_TAKES_NAMES | DFT_TAKES_FILES | DFT_TAKES_CALLS)
 #define DFT_TAKES_TOP     8u    /* --top */
 #define DFT_TAKES_SORT    512u  /* --sort */
 #define DFT_TAKES_NONE    16u   /* paths may be missing */
@@ -38,6 +40,7 @@ struct dft_command {
     const char *brief;     /* one line, for the list of commands */
     const char *details;   /* further lines of --help; may be NULL */
     const char *example;   /* one line of shell */
+    const char *lacks;     /* why filters are not taken that other commands take; may be NULL */
     unsigned takes;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };

@@ -199,7 +199,10 @@ static void deny_option(const struct dft_command *command, const struct option *
     }
     for (size_t i = 0; name != given && i < DFT_COMMON_OPTIONS; i++)
         if (!strncmp(dft_common_options[i].name, name, length) && !dft_common_options[i].name[length]) {
-            fprintf(stderr, "dftmerge: %s does not take --%s\n", command->name, dft_common_options[i].name);
+            const char *why = dft_common_options[i].id >= OPT_FILTER ? command->lacks : NULL;
+
+            fprintf(stderr, "dftmerge: %s does not take --%s%s%s\n", command->name, dft_common_options[i].name,
+                    why ? ": " : "", why ? why : "");
             return;
         }
     fprintf(stderr, "dftmerge %s: %s: %s", command->name, given,
@@ -211,6 +214,18 @@ static void deny_option(const struct dft_command *command, const struct option *
     if (nearest && fits < 2)
         fprintf(stderr, ". Did you mean --%s?", nearest);
     fputc('\n', stderr);
+}
+
+/* The option that getopt_long took for another that begins so (--class for --classes); NULL: there is none. */
+static const char *abbreviated(const struct option *table, int id, char **argv)
+{
+    const char *given = argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+    size_t length = strncmp(given, "--", 2) ? 0 : strcspn(given + 2, "=");
+
+    for (size_t i = 0; length && strlen(name_of(table, id)) > length && i < DFT_COMMON_OPTIONS; i++)
+        if (!strncmp(dft_common_options[i].name, given + 2, length) && !dft_common_options[i].name[length])
+            return given;
+    return NULL;
 }
 
 /* Takes one option from getopt_long. Returns 0: go on, 1: done with *code. */
@@ -230,6 +245,11 @@ static int take_option(struct dft_options *options, const struct dft_command *co
             fprintf(stderr, "dftmerge %s: %s: its argument is missing\n", command->name, argv[optind - 1]);
         else
             deny_option(command, table, argv[optind - 1]);
+        *code = usage(command);
+        return 1;
+    }
+    if (abbreviated(table, id, argv)) {
+        deny_option(command, table, abbreviated(table, id, argv));
         *code = usage(command);
         return 1;
     }

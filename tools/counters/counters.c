@@ -83,6 +83,6 @@ const struct dft_command dft_command_counters = {
         "that is the share of one processor. Of several processes, first and last are sums, min and max those of one\n"
         "sample. docs/commands/dftmerge-counters.md lists the counters.",
     .example = "dftmerge counters --by rank --name rss_bytes traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_PART,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_PART | DFT_TAKES_NAMES,
     .run = run,
 };

@@ -98,11 +98,11 @@ static int name_files(struct dft_accesses *accesses, struct dft_source *source)
     return rc;
 }
 
-int dft_accesses_collect(struct dft_facts *facts, int few)
+int dft_accesses_collect(struct dft_facts *facts)
 {
     struct dft_accesses *accesses = &facts->accesses;
     const struct dft_findings_request *request = facts->request;
-    int worth = few && facts->has_file_ops && is_worth_it(facts), rc = 0;
+    int worth = facts->has_file_ops && is_worth_it(facts), rc = 0;
 
     dft_comm_broadcast(&worth, sizeof worth);
     if (!worth)

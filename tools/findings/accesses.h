@@ -28,7 +28,7 @@ struct dft_accesses {
 };
 
 /* Reads the events, where something may be found. Returns 0 or -ENOMEM. Collective; on rank 0. */
-int dft_accesses_collect(struct dft_facts *facts, int few);
+int dft_accesses_collect(struct dft_facts *facts);
 void dft_accesses_fini(struct dft_accesses *accesses);
 
 #endif

@@ -19,39 +19,9 @@
 #include "query/answer_pages.h"
 #include "query/file_facts.h"
 #include "query/rollup.h"
-#include "source/source_node.h"
 
 #define BIT(fact) (UINT64_C(1) << (fact))
 #define OP(op)    (UINT64_C(1) << (op))
-
-/* --- what is all of the time ------------------------------------------------------------------ */
-
-static void measure_time(struct dft_facts *facts)
-{
-    const struct dft_findings_request *request = facts->request;
-    const struct dft_filter *filter = request->filter;
-    uint32_t count;
-    const struct dft_source_process *processes = dft_source_processes(request->source, &count);
-    uint64_t first = UINT64_MAX, last = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t start, end;
-
-        if (dft_process_is_node(&processes[i]) || !dft_filter_process(filter, &processes[i]))
-            continue;
-        dft_process_lifetime(&processes[i], &start, &end);
-        start = start > filter->from_ns ? start : filter->from_ns;
-        end = end < filter->to_ns ? end : filter->to_ns;
-        if (end < start || !end)
-            continue;
-        facts->processes++;
-        facts->total_ns += end - start;
-        first = start < first ? start : first;
-        last = end > last ? end : last;
-    }
-    facts->start_ns = first < last ? first : last;
-    facts->wall_ns = last - facts->start_ns;
-}
 
 /* --- questions -------------------------------------------------------------------------------- */
 
@@ -71,8 +41,6 @@ static int put_rows(struct dft_facts *facts, struct dft_facts_questions *questio
                   (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_SIZE, DFT_BY_ERRNO},
                                      .nby = 5,
                                      .width_ns = width});
-    dft_facts_put(facts, questions, DFT_FACT_PROCESSES,
-                  (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
     dft_facts_put(
         facts, questions, DFT_FACT_REGIONS,
         (struct dft_query){.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_PROCESS}, .nby = 3, .ops = OP(DFT_OP_REGION)});
@@ -142,38 +110,48 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
+/* All questions about calls. by_file: groups by file may be asked for. */
+static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, uint64_t events, int by_file)
+{
+    int rc = put_rows(facts, questions);
+
+    if (by_file || dft_rollup_may_be(facts->request->source))
+        put_files(facts, questions);
+    if (by_file)
+        dft_facts_put_ranks(facts, questions);
+    if (!rc)
+        rc = dft_facts_ask(facts, questions, facts->request->filter);
+    if (!rc)
+        rc = dft_facts_collect_ranks(facts);
+    if (!rc)
+        rc = dft_accesses_collect(facts);
+    if (!rc)
+        rc = dft_places_collect(facts); /* knows what was mapped */
+    return rc ? rc : dft_facts_collect_overlap(facts, events);
+}
+
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
 {
     enum dft_kept_events kept = dft_source_kept(request->source);
     uint64_t events = count_events(request->source);
-    int only_files = dft_filter_has_files(request->filter) && kept != DFT_KEPT_ALL; /* rows of files know no calls */
     struct dft_facts_questions questions;
-    int few, rc = 0;
+    int few, rc;
 
     dft_facts_questions_init(&questions, request);
     memset(facts, 0, sizeof *facts);
     facts->request = request;
+    rc = dft_comm_agree(dft_facts_count_ranks(facts));
+    dft_facts_measure(facts);
     few = request->thorough || events <= dft_setting(DFT_SETTING_PAGE_EVENTS) * dft_source_threads(request->source);
     facts->has_too_many = !few && kept != DFT_KEPT_NONE;
     facts->has_stacks = has_stacks(request->source);
     facts->has_file_ops = few && kept == DFT_KEPT_ALL;
-    measure_time(facts);
-    if (!only_files)
-        rc = put_rows(facts, &questions);
-    if (few || kept == DFT_KEPT_NONE || dft_rollup_may_be(request->source))
-        put_files(facts, &questions);
-    if (!rc && !only_files)
-        rc = dft_facts_put_ranks(facts, &questions, few || kept == DFT_KEPT_NONE);
-    if (!rc)
+    dft_facts_put(facts, &questions, DFT_FACT_PROCESSES,
+                  (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_CLASS}, .nby = 2});
+    if (!rc && facts->lacks & DFT_LACKS_CALLS) /* does anything pass? */
         rc = dft_facts_ask(facts, &questions, request->filter);
-    if (!rc && !only_files)
-        rc = dft_facts_collect_ranks(facts, few && kept == DFT_KEPT_ALL);
-    if (!rc)
-        rc = dft_accesses_collect(facts, few);
-    if (!rc)
-        rc = dft_places_collect(facts); /* knows what was mapped */
-    if (!rc)
-        rc = dft_facts_collect_overlap(facts, events);
+    else if (!rc)
+        rc = ask(facts, &questions, events, few || kept == DFT_KEPT_NONE);
     if (!rc)
         rc = dft_untraced_collect(facts);
     if (rc)

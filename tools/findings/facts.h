@@ -38,6 +38,15 @@ enum dft_fact {
     DFT_FACTS
 };
 
+/* What the filter leaves out, and some rules need. */
+enum dft_lacks {
+    DFT_LACKS_CALLS = 1,     /* some of those on a file, of a process or of a time; or which call was on which file */
+    DFT_LACKS_FILES = 2,     /* calls on other files, and those on none */
+    DFT_LACKS_PROCESSES = 4, /* some of a rank, or of those that a process started */
+    DFT_LACKS_RANKS = 8,     /* some; where nobody has a rank, some processes */
+    DFT_LACKS_TIMES = 16
+};
+
 /* Groups of an answer are sorted by descending time, the first DFT_FACT_GROUPS of them; keys that the
  * list does not name are 0. Texts of their keys are known (dft_facts_text). */
 struct dft_facts {
@@ -46,8 +55,12 @@ struct dft_facts {
     uint64_t asked;   /* 1 << enum dft_fact: which answers there are */
     int has_file_ops; /* answers by file tell op, errno and size apart */
     int has_stacks;
-    int has_too_many;           /* events, to look at them by file: thorough was not asked for */
-    uint64_t total_ns;          /* wall time of all processes together; of the filter's window, if there is one */
+    int has_too_many;    /* events, to look at them by file: thorough was not asked for */
+    unsigned lacks;      /* enum dft_lacks; with DFT_LACKS_CALLS there are DFT_FACT_PROCESSES alone */
+    uint64_t total_ns;   /* wall time of all processes together; of the filter's window, if there is one */
+    uint64_t threads_ns; /* ... each as often as it has threads */
+    uint64_t whole_ns;   /* ... and not cut by the window; of this tracing took so much: */
+    uint64_t overhead_ns;
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
     uint32_t ranks;            /* that are asked about */
@@ -68,6 +81,8 @@ int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request
 void dft_facts_fini(struct dft_facts *facts);
 
 int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact);
+/* The options of the filter (1 << enum dft_filter_option) because of which facts lack these. */
+uint64_t dft_facts_options(const struct dft_facts *facts, unsigned lacks);
 /* The text of a key of a group, escaped for terminals; "" where it has none. The caller frees it. NULL:
  * no memory. */
 char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by);
@@ -135,6 +150,6 @@ dft_rule_fn dft_rule_lost, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
     dft_rule_reread, dft_rule_misaligned, dft_rule_mapped;
-dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_idle;
+dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_gaps, dft_rule_serial;
 
 #endif

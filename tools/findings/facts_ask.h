@@ -11,6 +11,8 @@ struct dft_facts_questions {
     unsigned count;
 };
 
+/* Finds what the filter leaves, and leaves out: times and lacks. Ranks are counted before. */
+void dft_facts_measure(struct dft_facts *facts);
 /* No questions but those that the caller of findings asks in the same pass. */
 void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request);
 /* Adds a question whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are asked. */

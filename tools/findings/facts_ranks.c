@@ -119,8 +119,7 @@ static int has_collective(const struct dft_facts *facts)
     return 0;
 }
 
-/* Ranks whose processes are asked about. */
-static int count_ranks(struct dft_facts *facts)
+int dft_facts_count_ranks(struct dft_facts *facts)
 {
     const struct dft_findings_request *request = facts->request;
     uint32_t count;
@@ -136,17 +135,14 @@ static int count_ranks(struct dft_facts *facts)
     return rc;
 }
 
-int dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions, int by_file)
+void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions)
 {
-    int rc = count_ranks(facts);
-
-    if (rc || facts->ranks < 2 || !by_file)
-        return rc;
+    if (facts->ranks < 2)
+        return;
     dft_facts_put(facts, questions, DFT_FACT_RANK_DIRS,
                   (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
     dft_facts_put(facts, questions, DFT_FACT_RANK_FILES,
                   (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
-    return 0;
 }
 
 static int ask_collective(struct dft_facts *facts)
@@ -254,14 +250,14 @@ static int ask_shared(struct dft_facts *facts)
     return dft_facts_ask(facts, &questions, &filter);
 }
 
-int dft_facts_collect_ranks(struct dft_facts *facts, int from_events)
+int dft_facts_collect_ranks(struct dft_facts *facts)
 {
     uint64_t width_ns;
     int rc;
 
     if (facts->ranks < 2)
         return 0;
-    rc = dft_facts_width(facts, PARTS, from_events, &width_ns);
+    rc = dft_facts_width(facts, PARTS, facts->has_file_ops, &width_ns);
     if (!rc)
         rc = ask_collective(facts);
     if (!rc)

@@ -5,11 +5,12 @@
 
 #include "findings/facts_ask.h"
 
-/* Counts the ranks, and adds questions by file, if these are wanted and there are several ranks. Returns 0 or
- * -ENOMEM. */
-int dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions, int by_file);
-/* Asks for what depends on these answers. from_events: events may be read. Returns 0 or -ENOMEM. Collective. */
-int dft_facts_collect_ranks(struct dft_facts *facts, int from_events);
+/* Counts the ranks that are asked about. Returns 0 or -ENOMEM. */
+int dft_facts_count_ranks(struct dft_facts *facts);
+/* Adds questions by file, if there are several ranks. */
+void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions);
+/* Asks for what depends on these answers. Returns 0 or -ENOMEM. Collective. */
+int dft_facts_collect_ranks(struct dft_facts *facts);
 
 /* The rank of a group by rank or process; -1: none. */
 int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group);

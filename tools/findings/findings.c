@@ -9,30 +9,44 @@
 #include "findings/facts.h"
 #include "mpi/comm.h"
 
-/* In this order: the time that a rule has told is left out by those behind it. */
+/* In this order: the time that a rule has told is left out by those behind it. Gaps need all of the time, as
+ * processor time is not cut to a window. */
 /* clang-format off */
-static dft_rule_fn *const all_rules[] = {
-    dft_rule_lost,
-    dft_rule_untraced,
-    dft_rule_sync,
-    dft_rule_mpi,
-    dft_rule_ranks,
-    dft_rule_contention,
-    dft_rule_missing,
-    dft_rule_reopened,
-    dft_rule_small_files,
-    dft_rule_random,
-    dft_rule_sizes,
-    dft_rule_reread,
-    dft_rule_misaligned,
-    dft_rule_mapped,
-    dft_rule_metadata,
-    dft_rule_overlap,
-    dft_rule_workers,
-    dft_rule_idle,
-    dft_rule_good, /* the last: it knows what was found */
+#define CODE(code)    (UINT64_C(1) << DFT_FINDING_##code)
+#define CALLS         DFT_LACKS_CALLS
+#define ALL_CALLS     (CALLS | DFT_LACKS_FILES)
+#define ALL_PROCESSES (ALL_CALLS | DFT_LACKS_PROCESSES)
+static const struct rule {
+    dft_rule_fn *run;
+    unsigned needs;   /* enum dft_lacks: what the filter must not leave out */
+    enum { OF_ANY, OF_RANKS, OF_REGIONS } about; /* several ranks; regions that compute, or wait */
+    uint64_t codes;   /* 1 << what it finds */
+} all_rules[] = {
+    {dft_rule_lost, 0, OF_ANY, CODE(LOST)},
+    {dft_rule_untraced, 0, OF_ANY, 0},
+    {dft_rule_sync, CALLS, OF_ANY, CODE(FSYNC) | CODE(FLUSH)},
+    {dft_rule_mpi, ALL_CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(AGGREGATORS) | CODE(COLLECTIVE) | CODE(NO_COLLECTIVE)},
+    {dft_rule_ranks, ALL_CALLS, OF_RANKS, CODE(STRAGGLER) | CODE(IMBALANCE)},
+    {dft_rule_contention, CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(CONTENTION)},
+    {dft_rule_missing, CALLS, OF_ANY, CODE(MISSING)},
+    {dft_rule_reopened, CALLS, OF_ANY, CODE(REOPENED)},
+    {dft_rule_small_files, CALLS, OF_ANY, CODE(SMALL_FILES)},
+    {dft_rule_random, CALLS, OF_ANY, CODE(RANDOM)},
+    {dft_rule_sizes, CALLS, OF_ANY, CODE(ONE_BYTE) | CODE(SMALL_READS) | CODE(SMALL_WRITES) | CODE(STREAM)},
+    {dft_rule_reread, CALLS, OF_ANY, CODE(REREAD)},
+    {dft_rule_misaligned, CALLS, OF_ANY, CODE(MISALIGNED)},
+    {dft_rule_mapped, CALLS, OF_ANY, CODE(MAPPED)},
+    {dft_rule_metadata, CALLS, OF_ANY, CODE(METADATA)},
+    {dft_rule_overlap, ALL_PROCESSES, OF_REGIONS, CODE(TRAINER_WAITS) | CODE(EXPOSED_IO)},
+    {dft_rule_workers, ALL_PROCESSES, OF_REGIONS, CODE(SLOW_WORKER)},
+    {dft_rule_gaps, ALL_PROCESSES | DFT_LACKS_RANKS | DFT_LACKS_TIMES, OF_REGIONS, CODE(IDLE_GAPS)},
+    {dft_rule_serial, ALL_PROCESSES | DFT_LACKS_RANKS, OF_REGIONS, CODE(SERIAL)},
+    {dft_rule_good, CALLS, OF_ANY, 0}, /* the last: it knows what was found */
 };
 /* clang-format on */
+
+static const char no_calls[] = "calls were kept as aggregates, which do not say which call was on which file "
+                               "(without DFTRACER_ENABLE_AGGREGATION they are kept one by one)";
 
 /* --- what rules use --------------------------------------------------------------------------- */
 
@@ -44,7 +58,9 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
     uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
 
     if (cost_ns > of_ns && of_ns == rules->facts->total_ns) /* in several threads of a process at once */
-        of_ns = rules->facts->request->job->threads_ns;
+        of_ns = rules->facts->threads_ns;
+    if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
+        cost_ns = of_ns;
     if (rules->limits->off >> code & 1 || (code != DFT_FINDING_LOST && (!cost_ns || cost_ns < least)))
         return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
@@ -98,8 +114,7 @@ int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why)
 
 int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes)
 {
-    const char *why = "calls were kept as aggregates, which do not say which call was on which file "
-                      "(without DFTRACER_ENABLE_AGGREGATION they are kept one by one)";
+    const char *why = no_calls;
 
     if (dft_facts_has(rules->facts, fact))
         return 1;
@@ -167,6 +182,40 @@ static int is_empty(const struct dft_facts *facts)
     return empty;
 }
 
+/* --- what the filter leaves out ---------------------------------------------------------------- */
+
+/* Says why this rule is not run. */
+static int skip(struct dft_rules *rules, const struct rule *rule)
+{
+    const struct dft_facts *facts = rules->facts;
+    unsigned lacks = facts->lacks & rule->needs;
+    uint64_t options = dft_facts_options(facts, lacks & DFT_LACKS_CALLS ? DFT_LACKS_CALLS : lacks);
+    char *names = dft_filter_text(options), *why = NULL;
+    int rc = names ? 0 : -ENOMEM;
+
+    rules->findings->is_of_calls |= (lacks & DFT_LACKS_CALLS) != 0;
+    if (!rc && lacks & DFT_LACKS_CALLS && options)
+        rc = dft_finding_say(&why,
+                             "%s choose%s single calls, and findings are about all (`dftmerge findings PATH` has them)",
+                             names + 1, options & (options - 1) ? "" : "s");
+    else if (!rc && !(lacks & DFT_LACKS_CALLS))
+        rc = dft_finding_say(&why, "they are looked for without%s", names);
+    if (!rc)
+        rc = dft_rules_skip(rules, rule->codes, why ? why : no_calls);
+    free(names);
+    free(why);
+    return rc;
+}
+
+static int run(struct dft_rules *rules, const struct rule *rule)
+{
+    const struct dft_facts *facts = rules->facts;
+    int applies = (rule->about != OF_RANKS || facts->request->job->ranks > 1) &&
+                  (rule->about != OF_REGIONS || facts->has_overlap || facts->lacks & ALL_CALLS);
+
+    return !(facts->lacks & rule->needs) ? rule->run(rules) : applies ? skip(rules, rule) : 0;
+}
+
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings)
 {
     struct dft_facts facts;
@@ -179,7 +228,7 @@ int dft_findings_make(const struct dft_findings_request *request, struct dft_fin
         return rc;
     findings->is_empty = is_empty(&facts);
     for (size_t i = 0; !rc && !findings->is_empty && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
-        rc = all_rules[i](&rules);
+        rc = run(&rules, &all_rules[i]);
     dft_map_fini(&rules.told);
     dft_facts_fini(&facts);
     dft_comm_broadcast(&rc, sizeof rc);

@@ -51,6 +51,7 @@ struct dft_findings {
     char *why_not;           /* why, and what to do; NULL: all was looked for */
     char *nothing;           /* what was looked at and found good: after "nothing wrong: " */
     int is_empty;            /* there is a filter, and nothing passes: nothing was looked for */
+    int is_of_calls;         /* the filter leaves calls out: only what was lost was looked for */
     char *notes;             /* what costs no time that is known: "32 MiB mapped"; or NULL */
 };
 

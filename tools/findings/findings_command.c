@@ -95,6 +95,7 @@ const struct dft_command dft_command_findings = {
                "- when: persistent, growing, at the start, or a blip; times count from the start of the job.\n"
                "- Findings by file need events, or aggregates of files. Lines of code need DFTRACER_STACK.",
     .example = "dftmerge findings --rules my-limits.txt traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
+    .lacks = "findings are about all calls of files, processes and times",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_PART | DFT_TAKES_FILES | DFT_TAKES_TOP | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -94,13 +94,13 @@ static void put_skipped(FILE *out, const struct dft_findings *findings)
     char *text = NULL;
     int rc = 0;
 
-    for (unsigned code = 0; code < DFT_FINDINGS && !rc; code++)
+    for (unsigned code = 0; code < DFT_FINDINGS && !rc && !findings->is_of_calls; code++)
         if (findings->not_looked_for >> code & 1)
             rc = dft_finding_say(&text, "%s%s", text ? ", " : "", dft_finding_word((enum dft_finding_code)code));
-    if (!rc && text && findings->why_not)
-        rc = dft_finding_say(&text, ": %s", findings->why_not);
+    if (!rc && findings->why_not)
+        rc = dft_finding_say(&text, "%s%s", text ? ": " : "", findings->why_not);
     if (!rc)
-        put(out, "not looked for: ", INDENT, text);
+        put(out, findings->is_of_calls ? "findings: not looked for: " : "not looked for: ", INDENT, text);
     free(text);
 }
 
@@ -114,7 +114,7 @@ void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t t
         title = columns > title && columns <= TITLE ? columns : title;
     }
     put(out, "no trace: ", INDENT, findings->no_trace);
-    if (!findings->count)
+    if (!findings->count && !findings->is_of_calls)
         dft_text_wrapped(out, "nothing wrong: ", INDENT, findings->nothing ? findings->nothing : "nothing was asked");
     for (size_t i = 0; i < shown; i++) {
         put_headline(out, &findings->list[i], i + 1, title);

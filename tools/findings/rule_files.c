@@ -122,7 +122,7 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
                              dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens));
     if (!rc && most->bytes)
         rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most_of(most)));
-    if (!rc && !most->written)
+    if (!rc && !most->written && !(rules->facts->lacks & (DFT_LACKS_RANKS | DFT_LACKS_PROCESSES)))
         rc = dft_finding_say(&finding->evidence, ", never changed between");
     if (!rc && count > 1)
         rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, most->cost_ns),
@@ -320,7 +320,8 @@ int dft_rule_small_files(struct dft_rules *rules)
 
     if (rc <= 0)
         return rc;
-    if (rules->facts->places.unknown_ns >= rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE)) {
+    if (rules->facts->places.unknown_ns &&
+        rules->facts->places.unknown_ns >= rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE)) {
         rc = dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_SMALL_FILES,
                             "there are more files than aggregates tell apart (record events)");
         if (rc)

@@ -27,9 +27,7 @@ static int look_at_failures(struct dft_rules *rules)
         most = group->metrics.errors > most ? group->metrics.errors : most;
     }
     if (!failed)
-        return dft_filter_class(rules->facts->request->filter, DFT_IO_WRITE)
-                   ? dft_rules_good(rules, "failures to write 0")
-                   : 0;
+        return dft_rules_good(rules, "failures to write 0");
     snprintf(room, sizeof room, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
              dft_errno_word(err) ? ", most with " : "", dft_errno_word(err) ? dft_errno_word(err) : "");
     return dft_rules_note(rules, room);
@@ -37,17 +35,19 @@ static int look_at_failures(struct dft_rules *rules)
 
 static int look_at_tracing(struct dft_rules *rules)
 {
-    const struct dft_job *job = rules->facts->request->job;
+    const struct dft_facts *facts = rules->facts;
+    const char *cut = facts->lacks & DFT_LACKS_TIMES ? " of the whole run" : "";
     char share[DFT_TEXT_ROOM], room[160];
 
-    if (!job->threads_ns || !job->overhead_ns)
+    if (!facts->whole_ns || !facts->overhead_ns)
         return 0;
-    dft_text_share(share, job->overhead_ns, job->threads_ns);
-    if (job->overhead_ns > job->threads_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_TRACING)) {
-        snprintf(room, sizeof room, "tracing took %s of the time: short calls cost less without it", share);
+    dft_text_share(share, facts->overhead_ns, facts->whole_ns);
+    if (facts->overhead_ns > facts->whole_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_TRACING)) {
+        snprintf(room, sizeof room, "tracing took %s of the %s: short calls cost less without it", share,
+                 *cut ? "whole run" : "time");
         return dft_rules_note(rules, room);
     }
-    snprintf(room, sizeof room, "tracing %s", share);
+    snprintf(room, sizeof room, "tracing %s%s", share, cut);
     return dft_rules_good(rules, room);
 }
 

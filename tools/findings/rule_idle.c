@@ -8,6 +8,11 @@
 #define BUSY_MACHINE       10u                        /* a process may get a tenth of a processor where many want it */
 #define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
 
+static int has_compute(const struct dft_facts *facts)
+{
+    return facts->has_overlap && facts->overlap.has_compute;
+}
+
 /* "; the longest such time is 1.2 s from +3.4 s on" */
 static int say_stretch(const struct dft_rules *rules, struct dft_finding *finding,
                        const struct dft_overlap_stretch *stretch)
@@ -26,7 +31,7 @@ static int say_stretch(const struct dft_rules *rules, struct dft_finding *findin
 
 /* Waiting for data is told by itself, with what it waits for. Processor time that no region names may be
  * spent in any of this time, and takes longer on a busy machine. */
-static int find_gaps(struct dft_rules *rules)
+int dft_rule_gaps(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
     uint64_t told = 0, cost;
@@ -34,6 +39,8 @@ static int find_gaps(struct dft_rules *rules)
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc;
 
+    if (!has_compute(rules->facts))
+        return 0;
     for (uint32_t i = 0; i < overlap->nteams; i++)
         told = overlap->teams[i].data_ns > told ? overlap->teams[i].data_ns : told;
     told += BUSY_MACHINE * rules->facts->unnamed_ns;
@@ -57,7 +64,7 @@ static int find_gaps(struct dft_rules *rules)
                                                                           : "what no region names may be work");
 }
 
-static int find_serial(struct dft_rules *rules)
+int dft_rule_serial(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
     const struct dft_overlap_team *first = NULL;
@@ -66,6 +73,8 @@ static int find_serial(struct dft_rules *rules)
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc;
 
+    if (!has_compute(rules->facts))
+        return 0;
     for (uint32_t i = 0; i < overlap->nteams; i++)
         if (overlap->teams[i].rank >= 0 && (!first || overlap->teams[i].alone_ns > first->alone_ns))
             first = &overlap->teams[i];
@@ -90,14 +99,4 @@ static int find_serial(struct dft_rules *rules)
     if (!rc && first == &overlap->teams[overlap->alone.team])
         rc = say_stretch(rules, finding, &overlap->alone);
     return rc ? rc : dft_finding_say(&finding->why_sure, "regions of the program say what computes");
-}
-
-int dft_rule_idle(struct dft_rules *rules)
-{
-    int rc;
-
-    if (!rules->facts->has_overlap || !rules->facts->overlap.has_compute)
-        return 0;
-    rc = find_gaps(rules);
-    return rc ? rc : find_serial(rules);
 }

@@ -121,7 +121,7 @@ static int say(const struct dft_facts *facts, struct dft_finding *finding, const
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s %s failed (ENOENT) in %s director%s", dft_text_count(a, calls),
                              what, dft_text_count(b, missing->dirs), missing->dirs == 1 ? "y" : "ies");
-    if (!rc)
+    if (!rc && !facts->lacks) /* others may have found something there */
         rc = say_absent(&finding->evidence, missing);
     if (!rc)
         rc = say_where(facts, &finding->evidence, missing);
@@ -130,7 +130,8 @@ static int say(const struct dft_facts *facts, struct dft_finding *finding, const
         rc = missing->sum.files * 2 <= calls && !missing->sum.folded
                  ? dft_finding_say(&finding->why_sure, "each of %s files is asked for %s times",
                                    dft_text_count(a, missing->sum.files), dft_text_count(b, calls / missing->sum.files))
-                 : dft_finding_say(&finding->why_sure, "none of these files was ever found");
+                 : dft_finding_say(&finding->why_sure, facts->lacks ? "none of these calls found its file"
+                                                                    : "none of these files was ever found");
     return rc || finding->where ? rc : -ENOMEM;
 }
 

@@ -127,7 +127,8 @@ static int say_straggler(const struct dft_facts *facts, struct dft_finding *find
         rc = dft_finding_say(&finding->evidence, ": %s a call against %s of the others; ",
                              dft_text_ns(a, slow->mean_ns), dft_text_ns(b, slow->usual_ns));
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "the job ran %s instead of %s", dft_text_ns(a, facts->wall_ns),
+        rc = dft_finding_say(&finding->evidence, "%s ran %s instead of %s",
+                             facts->lacks ? "what was looked at" : "the job", dft_text_ns(a, facts->wall_ns),
                              dft_text_ns(b, facts->wall_ns - finding->cost_ns));
     finding->when = slow->since_ns > facts->start_ns + facts->wall_ns / 10 ? DFT_WHEN_UNKNOWN : DFT_WHEN_PERSISTENT;
     return rc ? rc

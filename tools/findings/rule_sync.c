@@ -96,7 +96,8 @@ static int say_files(const struct dft_facts *facts, const struct syncs *syncs, s
     rc = dft_finding_say(&finding->evidence, "; %s%s: ", is_file ? dft_facts_files_in(facts, file) : "",
                          dft_facts_short(facts, finding->where));
     if (!rc && !syncs->writes)
-        return dft_finding_say(&finding->evidence, "nothing was written by calls");
+        return dft_finding_say(&finding->evidence,
+                               facts->lacks ? "no write that was looked at is to it" : "nothing was written by calls");
     if (!rc && syncs->own != syncs->calls)
         rc = dft_finding_say(&finding->evidence, "%s of these, ", dft_text_count(a, syncs->own));
     if (!rc)

@@ -54,7 +54,7 @@ int dft_untraced_collect(struct dft_facts *facts)
     facts->untraced = calloc(count + 1u, 1);
     rc = facts->untraced ? mark(facts, processes, count) : -ENOMEM;
     dft_comm_broadcast(&facts->nuntraced, sizeof facts->nuntraced);
-    if (rc || !facts->nuntraced || !facts->has_file_ops)
+    if (rc || !facts->nuntraced || !facts->has_file_ops || facts->lacks & DFT_LACKS_CALLS)
         return rc;
     dft_facts_put(facts, &questions, DFT_FACT_EXECS,
                   (struct dft_query){.by = {DFT_BY_PROCESS, DFT_BY_FILE}, .nby = 2, .ops = UINT64_C(1) << DFT_OP_EXEC});

@@ -123,8 +123,11 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
     uint64_t *threads = malloc((nblocks + 1) * sizeof *threads);
     size_t at = 0;
 
-    if (!threads)
+    job->threads_of = calloc(count + 1u, sizeof *job->threads_of);
+    if (!threads || !job->threads_of) {
+        free(threads);
         return -ENOMEM;
+    }
     for (size_t i = 0; i < nblocks; i++)
         if (blocks[i].use && blocks[i].count)
             threads[n++] = (uint64_t)blocks[i].process << 32 | blocks[i].tid;
@@ -132,11 +135,12 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
     for (uint32_t p = 0; p < count; p++) {
         uint64_t start, end, own = 0;
 
-        if (dft_process_is_node(&processes[p]))
-            continue;
         for (; at < n && threads[at] >> 32 == p; at++)
             own += !at || threads[at] != threads[at - 1];
+        if (dft_process_is_node(&processes[p]))
+            continue;
         own = own ? own : 1;
+        job->threads_of[p] = own;
         dft_process_lifetime(&processes[p], &start, &end);
         job->threads += own;
         job->threads_ns += own * (end - start);
@@ -236,4 +240,6 @@ void dft_job_fini(struct dft_job *job)
 {
     free(job->missing_ranks);
     job->missing_ranks = NULL;
+    free(job->threads_of);
+    job->threads_of = NULL;
 }

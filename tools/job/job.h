@@ -25,6 +25,7 @@ struct dft_job {
     uint32_t endless;           /* processes without END or live file: nothing says what they lost */
     uint64_t start_ns, wall_ns; /* from the start of the first process to the end of the last */
     uint64_t threads;           /* that events are of; at least one a process */
+    uint64_t *threads_of;       /* the same by number of process */
     uint64_t threads_ns;        /* the sum over these of the time from start to end of their processes */
     uint64_t dropped[DFT_DROP_LAST + 1];
     uint64_t args_cut; /* arguments that were cut or left out */

@@ -101,7 +101,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     if (telemetry || all_are_telemetry(&options)) {
-        char *given = dft_filter_given(&options.filter);
+        char *given = dft_filter_text(dft_filter_options(&options.filter));
 
         if (given && *given)
             fprintf(stderr, "dftmerge ranks: telemetry files are looked at whole, without%s\n", given);

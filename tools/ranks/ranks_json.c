@@ -258,7 +258,7 @@ static void put_first_cause(struct dft_json *json, const struct dft_ranks_job *j
 int dft_ranks_json(const struct dft_ranks_job *job)
 {
     struct dft_json json;
-    char *const *notes, *given = dft_filter_given(job->filter);
+    char *const *notes, *given = dft_filter_text(dft_filter_options(job->filter));
     size_t count;
     int rc;
 

@@ -137,7 +137,8 @@ static int put_stragglers(const struct dft_ranks_job *job)
 
 static int put_job(const struct dft_ranks_job *job)
 {
-    char capacity[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks), *given = dft_filter_given(job->filter);
+    char capacity[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks),
+                                  *given = dft_filter_text(dft_filter_options(job->filter));
     int rc;
 
     if (!clocks || !given) {

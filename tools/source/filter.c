@@ -82,7 +82,16 @@ int dft_filter_lacks_mounts(const struct dft_filter *filter)
 
 /* --- what is given ---------------------------------------------------------------------------- */
 
-char *dft_filter_given(const struct dft_filter *filter)
+uint64_t dft_filter_options(const struct dft_filter *filter)
+{
+    uint64_t options = 0;
+
+    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
+        options |= (uint64_t)(filter->values[i].count != 0) << i;
+    return options;
+}
+
+char *dft_filter_text(uint64_t options)
 {
     char *text = NULL;
     size_t length;
@@ -91,7 +100,7 @@ char *dft_filter_given(const struct dft_filter *filter)
     if (!out)
         return NULL;
     for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
-        if (filter->values[i].count)
+        if (options >> i & 1)
             fprintf(out, " --%s", dft_filter_name((enum dft_filter_option)i));
     if (!fclose(out))
         return text;
@@ -101,18 +110,15 @@ char *dft_filter_given(const struct dft_filter *filter)
 
 int dft_filter_has_any(const struct dft_filter *filter)
 {
-    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
-        if (filter->values[i].count)
-            return 1;
-    return 0;
+    return dft_filter_options(filter) != 0;
 }
 
 int dft_filter_is_partial(const struct dft_filter *filter)
 {
-    for (int i = 0; i < DFT_FILTER_OPTIONS; i++)
-        if (filter->values[i].count && (i < DFT_FILTER_RANK || i > DFT_FILTER_ROLE))
-            return 1;
-    return 0;
+    const uint64_t processes = DFT_FILTER_BIT(RANK) | DFT_FILTER_BIT(PID) | DFT_FILTER_BIT(HOST) |
+                               DFT_FILTER_BIT(PROGRAM) | DFT_FILTER_BIT(ROLE);
+
+    return (dft_filter_options(filter) & ~processes) != 0;
 }
 
 /* --- processes and blocks --------------------------------------------------------------------- */

@@ -132,6 +132,14 @@ const char *dft_filter_name(enum dft_filter_option option);
 int dft_filter_has_any(const struct dft_filter *filter);
 /* Does the filter ask about a part of the calls of processes? */
 int dft_filter_is_partial(const struct dft_filter *filter);
+/* The options (1 << enum dft_filter_option) that were given. */
+uint64_t dft_filter_options(const struct dft_filter *filter);
+/* Those that choose single calls of a file, of a process and of a time. */
+#define DFT_FILTER_BIT(option) (UINT64_C(1) << DFT_FILTER_##option)
+#define DFT_FILTER_OF_CALLS                                                                                            \
+    (DFT_FILTER_BIT(SLOWER) | DFT_FILTER_BIT(CAT) | DFT_FILTER_BIT(NAME) | DFT_FILTER_BIT(REGION) |                    \
+     DFT_FILTER_BIT(OP) | DFT_FILTER_BIT(CLASS) | DFT_FILTER_BIT(SIZE) | DFT_FILTER_BIT(ACCESS) |                      \
+     DFT_FILTER_BIT(ERRNO) | DFT_FILTER_BIT(ERRORS))
 /* The mounts are asked about, and no process has recorded any. */
 int dft_filter_lacks_mounts(const struct dft_filter *filter);
 
@@ -145,9 +153,9 @@ int dft_filter_rank(const struct dft_filter *filter, uint64_t rank);
  * it is not limited. */
 void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t end_ns, uint64_t *from_ns,
                        uint64_t *to_ns);
-/* The options that were given, such as " --rank --name". The caller frees the text; NULL: no
+/* These options (1 << enum dft_filter_option) as text, such as " --rank --name". The caller frees the text; NULL: no
  * memory. */
-char *dft_filter_given(const struct dft_filter *filter);
+char *dft_filter_text(uint64_t options);
 /* May the block hold an event that passes, judged by process and time? */
 int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
                      const struct dft_block *block);
