@@ -52,14 +52,9 @@ uint64_t dft_setting(enum dft_setting setting)
     return dft_setting_or(setting, settings[setting].usual);
 }
 
-const char *dft_setting_debug_directory(void)
-{
-    return getenv(DEBUG_DIR);
-}
-
 int dft_settings_check(void)
 {
-    const char *directory = dft_setting_debug_directory();
+    const char *directory = getenv(DEBUG_DIR);
     struct stat st;
     int rc = 0, error;
 

@@ -18,9 +18,6 @@ enum dft_setting {
 uint64_t dft_setting(enum dft_setting setting);
 /* The number in the variable, or another default. */
 uint64_t dft_setting_or(enum dft_setting setting, uint64_t usual);
-/* DFTMERGE_DEBUG_DIR: a folder with debug files, searched before the system's folders. NULL: not
- * set. */
-const char *dft_setting_debug_directory(void);
 /* Says which variables have an impossible value, and which values are possible. Returns 0 or
  * -EINVAL. */
 int dft_settings_check(void);

@@ -178,8 +178,6 @@ void dft_pfw_calls_bound(struct dft_pfw *pfw);
 
 /* pfw_process.c */
 struct dft_pfw_process *dft_pfw_process(struct dft_pfw *pfw, uint64_t pid, uint64_t host);
-void dft_pfw_process_text(struct dft_pfw *pfw, struct dft_pfw_process *process, struct dft_text *field,
-                          struct dft_text text);
 void dft_pfw_processes_put(struct dft_pfw *pfw);
 void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process, const struct dft_pfw_record *record,
                            uint64_t start_ns);
@@ -188,8 +186,6 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
 struct dft_pfw_stream *dft_pfw_stream(struct dft_pfw *pfw, struct dft_pfw_process *process, uint64_t thread,
                                       uint32_t kind);
 struct dft_event *dft_pfw_event_new(struct dft_pfw *pfw, struct dft_pfw_stream *stream);
-void dft_pfw_arg_int(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, int64_t value);
-void dft_pfw_arg_text(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, struct dft_text text);
 /* An argument of the last event, as the record has it. */
 void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_text key,
                  const struct dft_pfw_value *value);

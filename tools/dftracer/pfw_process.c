@@ -67,8 +67,7 @@ struct dft_pfw_process *dft_pfw_process(struct dft_pfw *pfw, uint64_t pid, uint6
     return process;
 }
 
-void dft_pfw_process_text(struct dft_pfw *pfw, struct dft_pfw_process *process, struct dft_text *field,
-                          struct dft_text text)
+static void put_text(struct dft_pfw *pfw, struct dft_pfw_process *process, struct dft_text *field, struct dft_text text)
 {
     char *copy;
 
@@ -128,16 +127,15 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
         process->record.start_ns = start_ns;
     if (value && !dft_pfw_signed(value, &number))
         process->record.ppid = (uint32_t)number;
-    dft_pfw_process_text(pfw, process, &process->record.command, text_behind(pfw, record, "cmd_hash"));
-    dft_pfw_process_text(pfw, process, &process->record.exe, program_of(pfw, record));
+    put_text(pfw, process, &process->record.command, text_behind(pfw, record, "cmd_hash"));
+    put_text(pfw, process, &process->record.exe, program_of(pfw, record));
     value = other(record, "writer");
     process->ours = value && value->text.length == 7 && !memcmp(value->text.bytes, "dftrace", 7);
     value = process->ours ? NULL : other(record, "version");
     if (value && value->text.length && value->text.length < 24) {
         memcpy(version, "DFTracer ", 9);
         memcpy(version + 9, value->text.bytes, value->text.length);
-        dft_pfw_process_text(pfw, process, &process->record.version,
-                             (struct dft_text){version, 9 + value->text.length});
+        put_text(pfw, process, &process->record.version, (struct dft_text){version, 9 + value->text.length});
     }
 }
 
@@ -156,9 +154,9 @@ void dft_pfw_processes_put(struct dft_pfw *pfw)
         const void *block;
         long bytes;
 
-        dft_pfw_process_text(pfw, process, &process->record.host, dft_pfw_short_text(pfw, process->host));
+        put_text(pfw, process, &process->record.host, dft_pfw_short_text(pfw, process->host));
         if (!process->ours) /* what is said of the version begins so: it tells who wrote the trace */
-            dft_pfw_process_text(pfw, process, &process->record.version, (struct dft_text){"DFTracer", 8});
+            put_text(pfw, process, &process->record.version, (struct dft_text){"DFTracer", 8});
         bytes = dft_encode_process(pfw->encoder, &process->record, &block);
         dft_pfw_put(pfw, block, bytes);
         if (!has_end(pfw, process))

@@ -91,7 +91,7 @@ static struct dft_arg *arg_new(struct dft_pfw *pfw, struct dft_pfw_stream *strea
     return arg;
 }
 
-void dft_pfw_arg_int(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, int64_t value)
+static void put_int(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, int64_t value)
 {
     struct dft_arg *arg = arg_new(pfw, stream, key);
 
@@ -101,7 +101,7 @@ void dft_pfw_arg_int(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_
     arg->i = value;
 }
 
-void dft_pfw_arg_text(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, struct dft_text text)
+static void put_text(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t key, struct dft_text text)
 {
     struct dft_arg *arg = arg_new(pfw, stream, key);
 
@@ -160,7 +160,7 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
         text = dft_pfw_short_text(pfw, dft_pfw_resolve(pfw, DFT_HASH_STRING, value));
     if (!text.length && value->kind == DFT_PFW_INTEGER && value->number <= INT64_MAX &&
         !dft_pfw_signed(value, &number)) {
-        dft_pfw_arg_int(pfw, stream, id, number);
+        put_int(pfw, stream, id, number);
     } else if (!text.length && value->kind == DFT_PFW_REAL && !dft_pfw_double(value, &real)) {
         arg = arg_new(pfw, stream, id);
         if (arg) {
@@ -170,7 +170,7 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
     } else {
         capacity = dft_pfw_reserve(pfw, value->text.length);
         if (capacity)
-            dft_pfw_arg_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, capacity));
+            put_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, capacity));
     }
 }
 

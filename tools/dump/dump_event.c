@@ -10,7 +10,8 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 
-const char *dft_dump_phase(uint8_t phase)
+/* "begin", "instant" ...; NULL for a complete event. */
+static const char *phase_word(uint8_t phase)
 {
     static const char *const names[] = {
         [DFT_PHASE_BEGIN] = "begin",         [DFT_PHASE_END] = "end",
@@ -39,32 +40,32 @@ static uint8_t access_of(const struct dft_event_at *at)
 }
 
 /* Calls have results, unless they did not return. The result of an exit is its status argument. */
-int dft_dump_has_result(const struct dft_event_at *at)
+static int has_result(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) && at->op != DFT_OP_REGION &&
            dft_op_class(at->op) != DFT_CLASS_MARK && at->event->result != DFT_RESULT_UNKNOWN;
 }
 
-int dft_dump_has_size(const struct dft_event_at *at)
+static int has_size(const struct dft_event_at *at)
 {
-    return at->event->size || (is_data(at) && dft_dump_has_result(at));
+    return at->event->size || (is_data(at) && has_result(at));
 }
 
-int dft_dump_has_bytes(const struct dft_event_at *at)
+static int has_bytes(const struct dft_event_at *at)
 {
-    return is_data(at) && dft_dump_has_result(at) && !at->event->err;
+    return is_data(at) && has_result(at) && !at->event->err;
 }
 
-int dft_dump_has_flags(const struct dft_event_at *at)
+static int has_flags(const struct dft_event_at *at)
 {
     int always = at->op == DFT_OP_OPEN || at->op == DFT_OP_SEEK || at->op == DFT_OP_FSEEK || at->op == DFT_OP_CONTROL;
 
-    return at->event->flags || (always && dft_dump_has_result(at));
+    return at->event->flags || (always && has_result(at));
 }
 
-int dft_dump_has_mode(const struct dft_event_at *at)
+static int has_mode(const struct dft_event_at *at)
 {
-    return at->event->mode || (at->op == DFT_OP_MKDIR && dft_dump_has_result(at)) ||
+    return at->event->mode || (at->op == DFT_OP_MKDIR && has_result(at)) ||
            (at->op == DFT_OP_OPEN && (at->event->flags & O_CREAT));
 }
 
@@ -121,21 +122,21 @@ static void json_outcome(struct dft_line *line, const struct dft_event_at *at)
 
     if (event->fd >= 0)
         to = dft_put_int(dft_put_word(to, KEY("fd")), event->fd);
-    if (dft_dump_has_result(at))
+    if (has_result(at))
         to = dft_put_int(dft_put_word(to, KEY("ret")), event->result);
     if (event->err && event->err != DFT_ERRNO_UNKNOWN)
         to = dft_put_uint(dft_put_word(to, KEY("errno")), event->err);
-    if (dft_dump_has_size(at))
+    if (has_size(at))
         to = dft_put_uint(dft_put_word(to, KEY("size")), event->size);
-    if (dft_dump_has_bytes(at))
+    if (has_bytes(at))
         to = dft_put_uint(dft_put_word(to, KEY("bytes")), dft_event_bytes(event, at->op));
     if (event->calls != 1)
         to = dft_put_uint(dft_put_word(to, KEY("calls")), event->calls);
     if (event->offset >= 0)
         to = dft_put_int(dft_put_word(to, KEY("offset")), event->offset);
-    if (dft_dump_has_flags(at))
+    if (has_flags(at))
         to = dft_put_uint(dft_put_word(to, KEY("flags")), event->flags);
-    if (dft_dump_has_mode(at))
+    if (has_mode(at))
         to = dft_put_uint(dft_put_word(to, KEY("mode")), event->mode);
     if (event->id)
         to = dft_put_uint(dft_put_word(to, KEY("id")), event->id);
@@ -204,7 +205,7 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
     json_call(&line, dump->names, KEY("cat"), KEY("name"), at->call);
     json_facets(&line, at);
     if (event->phase != DFT_PHASE_COMPLETE)
-        dft_line_format(&line, KEY("phase") "\"%s\"", dft_dump_phase(event->phase));
+        dft_line_format(&line, KEY("phase") "\"%s\"", phase_word(event->phase));
     if (event->region)
         json_call(&line, dump->names, KEY("region_cat"), KEY("region"), event->region);
     if (event->file)
@@ -266,15 +267,15 @@ static void text_values(struct dft_line *line, const struct dft_event_at *at)
 
     if (event->fd >= 0)
         text_number(line, " fd=", event->fd);
-    if (dft_dump_has_size(at)) {
+    if (has_size(at)) {
         dft_line_word(line, " size=");
         dft_line_uint(line, event->size);
     }
     if (event->offset >= 0)
         text_number(line, " offset=", event->offset);
-    if (dft_dump_has_flags(at))
+    if (has_flags(at))
         dft_line_format(line, " flags=0x%x", event->flags);
-    if (dft_dump_has_mode(at))
+    if (has_mode(at))
         dft_line_format(line, " mode=0%o", event->mode);
     if (event->calls != 1)
         text_number(line, " calls=", event->calls);
@@ -294,7 +295,7 @@ static void text_outcome(struct dft_line *line, const struct dft_names *names, c
         dft_line_word(line, " -> ");
         text_name(line, names, event->file2);
     }
-    if (dft_dump_has_result(at))
+    if (has_result(at))
         text_number(line, " = ", event->result);
     if (event->err)
         dft_line_format(line, " (%s)", event->err == DFT_ERRNO_UNKNOWN ? "failed" : strerror(event->err));
@@ -359,7 +360,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
     dft_line_char(&line, ' ');
     dft_line_escape(&line, name.bytes, name.length);
     if (event->phase != DFT_PHASE_COMPLETE && !(event->bits & DFT_BIT_OPEN))
-        dft_line_format(&line, " (%s)", dft_dump_phase(event->phase));
+        dft_line_format(&line, " (%s)", phase_word(event->phase));
     text_outcome(&line, dump->names, at);
     if (event->region) {
         dft_names_call(dump->names, event->region, &category, &name, capacity);

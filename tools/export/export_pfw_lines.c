@@ -47,7 +47,8 @@ struct dft_text dft_pfw_out_text(const char *text)
     return (struct dft_text){text, (uint32_t)strlen(text)};
 }
 
-void dft_pfw_out_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key)
+/* Begins a line of metadata: writes its name, and the key of the value that follows. */
+static void put_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key)
 {
     dft_pfw_out_begin(pfw, dft_pfw_out_text(name), dft_pfw_out_text("dftracer"), pid, pid);
     dft_json_string(&pfw->json, "ph", "M");
@@ -59,7 +60,7 @@ static void put_hash(struct dft_pfw_out *pfw, const char *name, uint32_t pid, st
 {
     if (!text.length)
         return;
-    dft_pfw_out_metadata(pfw, name, pid, text);
+    put_metadata(pfw, name, pid, text);
     dft_json_uint(&pfw->json, "value", dft_name_id(text.bytes, text.length));
     dft_pfw_out_end(pfw);
 }
@@ -100,10 +101,10 @@ int dft_pfw_out_process(struct dft_pfw_out *pfw, const struct dft_source_process
         return 0;
     snprintf(rank, sizeof(rank), "%d", process->rank);
     snprintf(name, sizeof(name), "Rank %d", process->rank);
-    dft_pfw_out_metadata(pfw, "process_name", process->pid, dft_pfw_out_text(name));
+    put_metadata(pfw, "process_name", process->pid, dft_pfw_out_text(name));
     dft_json_string(&pfw->json, "value", "process_name");
     dft_pfw_out_end(pfw);
-    dft_pfw_out_metadata(pfw, "PR", process->pid, dft_pfw_out_text("rank"));
+    put_metadata(pfw, "PR", process->pid, dft_pfw_out_text("rank"));
     dft_json_string(&pfw->json, "value", rank);
     dft_pfw_out_end(pfw);
     return 0;
@@ -168,7 +169,7 @@ void dft_pfw_out_file(void *context, uint64_t id, struct dft_text text)
 {
     struct dft_pfw_out *pfw = context;
 
-    dft_pfw_out_metadata(pfw, "FH", 0, text);
+    put_metadata(pfw, "FH", 0, text);
     dft_json_uint(&pfw->json, "value", id);
     dft_pfw_out_end(pfw);
 }

@@ -21,8 +21,6 @@ struct dft_pfw_out {
 void dft_pfw_out_begin(struct dft_pfw_out *pfw, struct dft_text name, struct dft_text category, uint32_t pid,
                        uint32_t tid);
 void dft_pfw_out_end(struct dft_pfw_out *pfw);
-/* Begins a line of metadata: writes its name, and the key of the value that follows. */
-void dft_pfw_out_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key);
 struct dft_text dft_pfw_out_text(const char *text);
 /* Was the process read from a trace of DFTracer? Its start and end are then among its events, if
  * the trace had them. */

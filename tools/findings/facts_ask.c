@@ -8,9 +8,9 @@
 
 void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request)
 {
-    questions->count = request->nbeside;
-    if (request->nbeside)
-        memcpy(questions->requests, request->beside, request->nbeside * sizeof *request->beside);
+    questions->count = request->nmore;
+    if (request->nmore)
+        memcpy(questions->requests, request->more, request->nmore * sizeof *request->more);
 }
 
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,

@@ -61,13 +61,11 @@ struct dft_findings_request {
     const struct dft_job *job;
     const struct dft_limits *limits;
     int thorough; /* however many events must be read */
-    /* Questions that the caller has, which are asked in the same pass: at most DFT_FINDINGS_BESIDE. Their answers are
-     * empty at first. The caller frees them, whatever findings return. */
-    const struct dft_query_request *beside;
-    unsigned nbeside;
+    /* Questions that the caller has, which are asked in the same pass: ten at most. Their answers are empty
+     * at first. The caller frees them, whatever findings return. */
+    const struct dft_query_request *more;
+    unsigned nmore;
 };
-
-#define DFT_FINDINGS_BESIDE 10u
 
 /* Makes all findings. Returns 0 or -ENOMEM. Collective; the findings are on rank 0. */
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);

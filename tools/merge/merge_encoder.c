@@ -23,8 +23,11 @@ void dft_merge_encoder_free(struct dft_encoder *encoder)
         munmap(encoder, dft_encoder_bytes());
 }
 
-long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
-                        const void **text)
+/* Encodes the texts of names in a COVERED block. Returns the number of bytes, or -errno. *text is
+ * valid until the encoder is used again. The number is 0 when the block has no such texts, or
+ * cannot be read, which is noted. */
+static long names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
+                     const void **text)
 {
     struct dft_block_header header;
     const struct dft_name *names;
@@ -54,7 +57,7 @@ int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *read
                             const struct dft_block *block)
 {
     const void *text;
-    long length = dft_merge_names_of(reader, encoder, block, &text);
+    long length = names_of(reader, encoder, block, &text);
 
     return length > 0 ? dft_archive_put(archive, text, (size_t)length) : (int)length;
 }

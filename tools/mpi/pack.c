@@ -54,7 +54,8 @@ int dft_pack_gather(struct dft_pack *pack, dft_comm_take_fn *take, void *context
     return share(pack, dft_comm_gather, take, context);
 }
 
-const void *dft_unpack_here(struct dft_unpack *unpack, size_t length)
+/* The results point into the packed bytes. */
+static const void *take(struct dft_unpack *unpack, size_t length)
 {
     const void *here = unpack->at;
 
@@ -68,7 +69,7 @@ const void *dft_unpack_here(struct dft_unpack *unpack, size_t length)
 void dft_unpack_get(struct dft_unpack *unpack, void *bytes, size_t length)
 {
     if (length)
-        memcpy(bytes, dft_unpack_here(unpack, length), length);
+        memcpy(bytes, take(unpack, length), length);
 }
 
 struct dft_text dft_unpack_text(struct dft_unpack *unpack)
@@ -76,7 +77,7 @@ struct dft_text dft_unpack_text(struct dft_unpack *unpack)
     struct dft_text text;
 
     dft_unpack_get(unpack, &text.length, sizeof text.length);
-    text.bytes = dft_unpack_here(unpack, text.length);
+    text.bytes = take(unpack, text.length);
     return text;
 }
 
@@ -85,5 +86,5 @@ const char *dft_unpack_string(struct dft_unpack *unpack)
     size_t length;
 
     dft_unpack_get(unpack, &length, sizeof length);
-    return length ? dft_unpack_here(unpack, length) : NULL;
+    return length ? take(unpack, length) : NULL;
 }

@@ -32,8 +32,6 @@ struct dft_unpack {
 };
 
 void dft_unpack_get(struct dft_unpack *unpack, void *bytes, size_t length);
-/* The results point into the packed bytes. */
-const void *dft_unpack_here(struct dft_unpack *unpack, size_t length);
 struct dft_text dft_unpack_text(struct dft_unpack *unpack);
 const char *dft_unpack_string(struct dft_unpack *unpack);
 

@@ -17,7 +17,6 @@ struct member {
     uint32_t job, head;
     uint32_t process; /* the first image */
     uint64_t start_ns, end_ns, compute_ns;
-    uint8_t is_first; /* of its images */
 };
 
 struct gathering {

@@ -42,8 +42,6 @@ enum dft_by {
 /* The keys that put files together, and all keys that tell files apart. */
 #define DFT_BY_FILE_GROUPS (1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_EXT | 1u << DFT_BY_MOUNT)
 #define DFT_BY_FILES       (DFT_BY_FILE_GROUPS | 1u << DFT_BY_FILE)
-/* The keys that rows of files do not know. */
-#define DFT_BY_FACETS      (1u << DFT_BY_SIZE | 1u << DFT_BY_ACCESS | 1u << DFT_BY_ERRNO)
 
 /* Calls of these classes are input and output. */
 #define DFT_CLASSES_IO                                                                                                 \

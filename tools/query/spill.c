@@ -134,7 +134,8 @@ static int begin(struct dft_execution *execution)
     return dft_partitions_add(&execution->partitions, 0, 0);
 }
 
-int dft_spill_total(struct dft_execution *execution)
+/* Moves execution->total into the spill file. Returns 0 or -errno. */
+static int spill_total(struct dft_execution *execution)
 {
     int rc = execution->partitions.count ? 0 : begin(execution);
 
@@ -173,7 +174,7 @@ static int fetch_unknown(struct dft_execution *execution)
 
 int dft_spill_end(struct dft_execution *execution)
 {
-    int rc = dft_comm_agree(dft_spill_total(execution));
+    int rc = dft_comm_agree(spill_total(execution));
 
     if (!rc)
         rc = dft_spill_failed(execution, dft_partitions_flush(&execution->partitions));
@@ -182,11 +183,13 @@ int dft_spill_end(struct dft_execution *execution)
 
 /* --- the budget ------------------------------------------------------------------------------- */
 
-int dft_check_budget(struct dft_execution *execution)
+/* Are the groups in memory more than the budget? Does what execution->when_full says. 0,
+ * DFT_TOO_MANY or -errno. */
+static int check_budget(struct dft_execution *execution)
 {
     if (execution->when_full == DFT_FULL_STAYS || dft_partial_used(&execution->total) <= execution->budget)
         return 0;
-    return execution->when_full == DFT_FULL_SPILLS ? dft_spill_total(execution) : DFT_TOO_MANY;
+    return execution->when_full == DFT_FULL_SPILLS ? spill_total(execution) : DFT_TOO_MANY;
 }
 
 int dft_merge_worker(struct dft_execution *execution, struct dft_worker *worker)
@@ -196,7 +199,7 @@ int dft_merge_worker(struct dft_execution *execution, struct dft_worker *worker)
     pthread_mutex_lock(&execution->lock);
     rc = dft_partial_merge(&execution->total, &worker->partial);
     if (!rc)
-        rc = dft_check_budget(execution);
+        rc = check_budget(execution);
     pthread_mutex_unlock(&execution->lock);
     dft_partial_clear(&worker->partial);
     worker->block++; /* numbers of groups that were remembered mean nothing any more */
@@ -221,7 +224,7 @@ static int unpack(void *context, unsigned rank, const void *bytes, size_t length
     int rc = dft_partial_unpack(&execution->total, bytes, length);
 
     (void)rank;
-    return rc ? rc : dft_check_budget(execution);
+    return rc ? rc : check_budget(execution);
 }
 
 int dft_reduce_total(struct dft_execution *execution)
@@ -255,7 +258,7 @@ static int take_record(void *context, const struct dft_record *record)
         row.subject = DFT_SUBJECT(group);
         rc = dft_table_merge(execution->total.table, &row);
     }
-    return rc ? rc : dft_check_budget(execution);
+    return rc ? rc : check_budget(execution);
 }
 
 struct split {

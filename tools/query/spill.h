@@ -10,16 +10,11 @@
 int dft_next_groups(struct dft_execution *execution);
 /* Merges the totals of all ranks on rank 0. Collective. */
 int dft_reduce_total(struct dft_execution *execution);
-/* Are the groups in memory more than the budget? Does what execution->when_full says. 0,
- * DFT_TOO_MANY or -errno. */
-int dft_check_budget(struct dft_execution *execution);
 /* Merges what a thread has counted into the whole. Groups have other numbers then. 0, DFT_TOO_MANY
  * or -errno. */
 int dft_merge_worker(struct dft_execution *execution, struct dft_worker *worker);
 /* The same, when that is much. */
 int dft_merge_partial(struct dft_execution *execution, struct dft_worker *worker);
-/* Moves execution->total into the spill file. Returns 0 or -errno. */
-int dft_spill_total(struct dft_execution *execution);
 /* The same, and all ranks are ready for batches. Collective. */
 int dft_spill_end(struct dft_execution *execution);
 /* Forgets all that was spilled. */

@@ -174,12 +174,6 @@ int dft_remote_take(struct dft_remote *remote, pid_t tid, struct dft_remote_thre
     return 0;
 }
 
-void dft_remote_drop(struct dft_remote_thread *thread)
-{
-    free(thread->stack);
-    thread->stack = NULL;
-}
-
 uint32_t dft_remote_walk(struct dft_remote *remote, const struct dft_remote_thread *thread,
                          struct dft_remote_frame frames[DFT_REMOTE_FRAMES_MAX])
 {

@@ -40,7 +40,6 @@ void dft_remote_destroy(struct dft_remote *remote);
 /* Copies what a walk needs; the thread is stopped and the caller is its tracer. `thread` has zeros
  * or an older copy. Returns 0 or -errno. */
 int dft_remote_take(struct dft_remote *remote, pid_t tid, struct dft_remote_thread *thread);
-void dft_remote_drop(struct dft_remote_thread *thread);
 
 /* Walks from the innermost frame. Returns the number of frames. */
 uint32_t dft_remote_walk(struct dft_remote *remote, const struct dft_remote_thread *thread,

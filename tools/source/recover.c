@@ -197,7 +197,7 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     struct dft_source_process dead = *process;
     const char *trace = trace_of(source, process);
     char *path = trace ? strdup(trace) : new_trace(live->path);
-    struct append append;
+    struct append append = {.fd = -1};
     int make = !trace, error = path ? 0 : -ENOMEM;
 
     if (dead.exit_kind == DFT_ENDING_UNKNOWN)

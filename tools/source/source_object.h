@@ -133,7 +133,6 @@ struct dft_source_process {
     uint64_t recovered; /* number of these events that only the live file has */
     /* numbers in ranges that only BUCKETS blocks cover: an upper bound for the events there */
     uint64_t rows_only;
-    uint32_t skipped_blocks;
     uint8_t parts; /* only some groups of its events are here */
     uint32_t job;  /* number of its job + 1; 0: no job is known */
     uint32_t run;  /* number of its run + 1 */

@@ -60,7 +60,7 @@ int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 
 /* What is wrong: rank 0 has it. Answers questions of the page, too (findings.h). Collective. Returns 0 or -ENOMEM. */
-int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *beside, unsigned count,
+int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *more, unsigned count,
                          struct dft_findings *findings);
 int dft_summary_is_lossy(const struct dft_summary *summary);
 /* What was lost; `what` begins the sentence when something was. */

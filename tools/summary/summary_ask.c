@@ -34,7 +34,7 @@ int dft_summary_nothing(const struct dft_summary *summary, const struct dft_answ
     return !any && dft_filter_has_any(&summary->options->filter);
 }
 
-int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *beside, unsigned count,
+int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *more, unsigned count,
                          struct dft_findings *findings)
 {
     return dft_findings_make(&(struct dft_findings_request){.source = summary->source,
@@ -42,8 +42,8 @@ int dft_summary_findings(struct dft_summary *summary, const struct dft_query_req
                                                             .job = &summary->job,
                                                             .limits = &summary->limits,
                                                             .thorough = summary->all,
-                                                            .beside = beside,
-                                                            .nbeside = count},
+                                                            .more = more,
+                                                            .nmore = count},
                              findings);
 }
 

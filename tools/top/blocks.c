@@ -82,7 +82,6 @@ static int read_end(struct dft_top_watch *watch, struct dft_top_process *process
     if (rc)
         return rc;
     process->exit_kind = end.exit_kind;
-    process->ended_ns = end.time_ns;
     process->dropped = 0;
     for (unsigned i = 0; i <= DFT_DROP_LAST; i++)
         process->dropped += end.dropped[i];

@@ -11,8 +11,6 @@ struct dft_frame {
     unsigned lines; /* so far */
 };
 
-/* Writes at most `width` columns, and fills them with spaces. Of a path the end tells most. */
-void dft_frame_cut(const struct dft_frame *frame, const char *text, unsigned width, int from_end);
 /* `before`: an escape sequence, or NULL. */
 void dft_frame_line(struct dft_frame *frame, const char *text, const char *before);
 /* The last intervals, the newest at the right. */

@@ -14,7 +14,8 @@
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-void dft_frame_cut(const struct dft_frame *frame, const char *text, unsigned width, int from_end)
+/* Writes at most `width` columns, and fills them with spaces. Of a path the end tells most. */
+static void put_cut(const struct dft_frame *frame, const char *text, unsigned width, int from_end)
 {
     size_t columns = dft_text_columns(text);
     const char *mark = frame->view->utf8 ? "\u2026" : "~";
@@ -48,7 +49,7 @@ void dft_frame_line(struct dft_frame *frame, const char *text, const char *befor
 
     if (before && view->strong)
         fputs(before, frame->out);
-    dft_frame_cut(frame, text, view->height ? view->width : (unsigned)dft_text_columns(text), 0);
+    put_cut(frame, text, view->height ? view->width : (unsigned)dft_text_columns(text), 0);
     if (before && view->strong)
         fputs("\033[0m", frame->out);
     putc('\n', frame->out);
@@ -132,7 +133,7 @@ static void put_titles(struct dft_frame *frame)
         *at = (char)(*at >= 'a' ? *at - 32 : *at);
     if (view->strong)
         fputs("\033[1m", frame->out);
-    dft_frame_cut(frame, title, name_width(view), 0);
+    put_cut(frame, title, name_width(view), 0);
     for (int i = 0; i < DFT_TOP_SORTS; i++) {
         char cell[16];
 
@@ -160,7 +161,7 @@ static int put_group(struct dft_frame *frame, const struct dft_top_group *group,
         snprintf(busy, sizeof busy, "%.0f %%", 100.0 * (double)newest.time_ns / (double)groups->interval_ns);
     if (is_selected && view->strong)
         fputs("\033[7m", frame->out);
-    dft_frame_cut(frame, name, name_width(view), groups->by == DFT_TOP_FILE);
+    put_cut(frame, name, name_width(view), groups->by == DFT_TOP_FILE);
     fprintf(frame->out, "%12s%9s%9s%7s", dft_text_count(a, group->now.calls),
             dft_frame_rate(b, newest.calls, groups->interval_ns, 0), dft_text_ns(c, group->now.time_ns), busy);
     fprintf(frame->out, "%10s%10s", bytes ? dft_text_bytes(d, bytes) : "-",

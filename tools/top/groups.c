@@ -124,7 +124,7 @@ struct dft_top_point dft_top_newest(const struct dft_top_groups *groups, const s
     return groups->interval_ns ? group->points[groups->at] : (struct dft_top_point){0};
 }
 
-uint64_t dft_top_value(const struct dft_top_groups *groups, const struct dft_top_group *group, enum dft_top_sort sort)
+static uint64_t value_of(const struct dft_top_groups *groups, const struct dft_top_group *group, enum dft_top_sort sort)
 {
     const struct dft_top_point newest = dft_top_newest(groups, group);
 
@@ -251,8 +251,7 @@ int dft_top_groups_order(const struct dft_top_groups *groups, const struct dft_t
         const struct dft_top_group *group = &groups->list[i];
 
         if (group->now.calls && fits(groups, watch, group, filter))
-            places[n++] =
-                (struct place){dft_top_value(groups, group, sort), group->now.time_ns, group->key, (uint32_t)i};
+            places[n++] = (struct place){value_of(groups, group, sort), group->now.time_ns, group->key, (uint32_t)i};
     }
     qsort(places, n, sizeof *places, compare);
     for (size_t i = 0; i < n; i++)

@@ -59,6 +59,5 @@ void dft_top_groups_fini(struct dft_top_groups *groups);
 char *dft_top_group_name(const struct dft_top_groups *groups, const struct dft_top_watch *watch,
                          const struct dft_top_group *group);
 struct dft_top_point dft_top_newest(const struct dft_top_groups *groups, const struct dft_top_group *group);
-uint64_t dft_top_value(const struct dft_top_groups *groups, const struct dft_top_group *group, enum dft_top_sort sort);
 
 #endif

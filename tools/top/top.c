@@ -27,7 +27,6 @@ struct top {
     struct dft_top_groups groups[DFT_TOP_BYS];
     struct dft_top_view view;
     char *stacks;
-    int is_asked_for_stacks;
     enum dft_top_by shown;
 };
 

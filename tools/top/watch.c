@@ -30,7 +30,7 @@ int dft_top_watch_init(struct dft_top_watch *watch, char *const *paths, int npat
     return watch->names && watch->decoder && watch->calls && watch->files && watch->order ? 0 : -ENOMEM;
 }
 
-void dft_top_process_fini(struct dft_top_process *process)
+static void free_process(struct dft_top_process *process)
 {
     dft_top_cells_fini(&process->calls);
     dft_top_cells_fini(&process->files);
@@ -70,7 +70,7 @@ static void traces_fini(struct dft_top_watch *watch)
 void dft_top_watch_fini(struct dft_top_watch *watch)
 {
     for (uint32_t i = 0; i < watch->nprocesses; i++)
-        dft_top_process_fini(&watch->processes[i]);
+        free_process(&watch->processes[i]);
     free(watch->processes);
     lives_fini(watch);
     traces_fini(watch);

@@ -42,7 +42,7 @@ struct dft_top_stream {
 };
 
 struct dft_top_process {
-    uint64_t key, order, start_ns, ended_ns, dropped;
+    uint64_t key, order, start_ns, dropped;
     uint32_t pid, ppid;
     int32_t rank;      /* -1: none is known */
     uint8_t exit_kind; /* enum dft_ending; UNKNOWN: no end is known */
@@ -150,7 +150,6 @@ void dft_top_watch_note(struct dft_top_watch *watch, int bad, const char *format
 /* The process with that key, made when there is none. NULL: no memory. */
 struct dft_top_process *dft_top_process_of(struct dft_top_watch *watch, uint64_t key);
 struct dft_top_stream *dft_top_stream_of(struct dft_top_process *process, uint32_t stream);
-void dft_top_process_fini(struct dft_top_process *process);
 int dft_top_covers(const struct dft_top_ranges *ranges, uint64_t number);
 void dft_top_cover(struct dft_top_ranges *ranges, uint64_t first, uint64_t last);
 int dft_top_names(struct dft_top_watch *watch, const struct dft_name *names, uint32_t count,
