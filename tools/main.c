@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/nearest_word.h"
+#include "base/write_wrapped.h"
 #include "mpi/comm.h"
 #include "command/command.h"
 
@@ -38,12 +39,17 @@ static const struct dft_command *find(const char *name)
     return NULL;
 }
 
+static void list_names(const char *names[COMMAND_COUNT])
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+}
+
 static const char *nearest_of(const char *word)
 {
     const char *names[COMMAND_COUNT];
 
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i]->name;
+    list_names(names);
     return dft_nearest_word(word, strlen(word), names, COMMAND_COUNT);
 }
 
@@ -89,6 +95,7 @@ static int is_misspelt(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     const struct dft_command *command;
+    const char *names[COMMAND_COUNT];
 
     if (argc < 2) {
         help(stderr);
@@ -106,10 +113,9 @@ static int run(int argc, char **argv)
     if (is_misspelt(argc, argv)) {
         fprintf(stderr, "dftmerge: '%s' is neither a command nor a file.", argv[1]);
         say_nearest(argv[1]);
-        fputs("\ndftmerge: commands:", stderr);
-        for (size_t i = 0; i < COMMAND_COUNT; i++)
-            fprintf(stderr, " %s", commands[i]->name);
-        fputs("\ndftmerge: see `dftmerge --help`\n", stderr);
+        list_names(names);
+        dft_say_words(NULL, "Commands are", names, COMMAND_COUNT);
+        fputs("See `dftmerge --help`\n", stderr);
         return DFT_EXIT_USAGE;
     }
     argv[0] = (char *)(size_t) "summary";

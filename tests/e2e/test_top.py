@@ -147,7 +147,7 @@ def what_cannot_be_seen(directory):
     true(done.code == 1 and b"nowhere: No such file or directory" in done.err, done.err.decode())
     done = dftmerge("top", "--once", os.getpid())
     true(done.code == 1 and b"has no live file" in done.err, done.err.decode())
-    for wrong, said in ((["--by", "calls"], b"no such grouping. Did you mean call? There are call, file, rank"), (["--sort", "call"], b"no such column"),
+    for wrong, said in ((["--by", "calls"], b"no such grouping. Did you mean call?\nThere are call, file, rank"), (["--sort", "call"], b"no such column"),
                         (["--interval", "0"], b"give seconds"), (["--json"], b"--json goes with --once"), ([], b"of what?")):
         done = dftmerge("top", *wrong, *([place] if wrong else []))
         true(done.code == 2 and said in done.err, done.err.decode())

@@ -172,6 +172,7 @@ def nothing_passes(where):
         for command in ("summary", "dump"):
             assert f"did you mean {right}?" in dftmerge(command, option, wrong, where, expect=1).err, (command, option)
     assert "did you mean" not in dftmerge("summary", "--name", "read", "--rank", "77", where, expect=1).err
+    assert "no event passes --slower-than (1000 s)" in dftmerge("summary", "--slower-than", "1000", where, expect=1).err
     assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where, expect=1).err
     make(where / "unranked", ranks=0)
     assert "--rank; no process says its rank" in dftmerge("dump", "--rank", "0", where / "unranked", expect=1).err
@@ -184,7 +185,7 @@ def commands_and_help(where):
     make(where)
     for wrong in ("sumary", "rank"):
         done = dftmerge(wrong, "--json", where, expect=2)
-        assert done.out == b"" and f"'{wrong}' is neither a command nor a file" in done.err and " ranks " in done.err
+        assert done.out == b"" and f"'{wrong}' is neither a command nor a file" in done.err and " ranks," in done.err
     assert "Did you mean 'summary'?" in dftmerge("sumary", expect=2).err
     assert "No such file" in dftmerge("elsewhere", expect=1).err  # alone it may be meant as a directory
     make(where / "sumary")

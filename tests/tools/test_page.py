@@ -116,6 +116,26 @@ def wide_ones_know_who_and_how_much(where):
     assert "processes" not in page("summary", "--by", "op", where / "one", width=300)
 
 
+def start_up_alone_has_tables(where):
+    """Where a filter leaves nothing but start-up, the tables are of that."""
+    calls_of(where, [("/opt/app/plug.so", 30, 50), ("/data/a", 10, 10)])
+    text = page(where, width=200)
+    assert "plug.so" not in text.split("Files by time")[1] and "Calls by time, without start-up\n" in text, text
+    text = page("summary", "--file", "*.so", where, width=200)
+    assert re.search("^Files by time.*\n.*\n.*plug.so +30 ", text, re.M) and re.search("^Calls by time\n.*\n.*read +30 ", text, re.M), text
+
+
+def wrong_words_get_lists_that_fit(where):
+    """The nearest word in the first line, then all there are."""
+    make(where, processes=1)
+    for words, nearest in (("--sort nmae", "name"), ("--by fiel", "file"), ("--sort p5o", "p50"), ("--sort time_p5_ns", "time_p50_ns")):
+        said = dftmerge("summary", *words.split(), where, env={"COLUMNS": "60"}, expect=2).err.splitlines()
+        assert said[0].endswith(f" Did you mean {nearest}?") and said[1].startswith("There are"), said
+        assert all(len(line) <= 60 for line in said[1:]) and len(said) > 2, said
+    said = dftmerge("sumary", where, env={"COLUMNS": "60"}, expect=2).err.splitlines()
+    assert said[0].endswith("Did you mean 'summary'?") and said[1].startswith("Commands are") and max(map(len, said[1:])) <= 60, said
+
+
 def is_whole(counts):
     return len(counts) == 1 or sum(counts[:-1]) == counts[-1]
 
@@ -234,6 +254,6 @@ def colour_is_for_terminals(where):
 
 
 if __name__ == "__main__":
-    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much,
+    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much, start_up_alone_has_tables, wrong_words_get_lists_that_fit,
           sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
           paths_are_cut_at_whole_components, odd_inputs_have_a_page, deep_directories_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

@@ -54,15 +54,3 @@ const char *dft_nearest_word(const char *word, size_t length, const char *const 
     }
     return best;
 }
-
-void dft_say_words(const char *word, const char *title, const char *const *words, size_t count)
-{
-    const char *nearest = word ? dft_nearest_word(word, strlen(word), words, count) : NULL;
-
-    if (nearest)
-        fprintf(stderr, " Did you mean %s?", nearest);
-    fprintf(stderr, " %s", title);
-    for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    putc('\n', stderr);
-}

@@ -4,16 +4,11 @@
 #define DFT_NEAREST_WORD_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 /* Returns the word with the fewest letters to add, leave out, replace or swap, in any case of
  * letters, the first of several. NULL
  * where that is more than a third of the longer word's letters, or more than 3. `words` may hold
  * NULL. */
 const char *dft_nearest_word(const char *word, size_t length, const char *const *words, size_t count);
-
-/* Writes to standard error " Did you mean X?", where a word is near, and " TITLE a, b, c" with all words
- * there are. NULL: no word was given. */
-void dft_say_words(const char *word, const char *title, const char *const *words, size_t count);
 
 #endif

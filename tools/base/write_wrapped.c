@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest_word.h"
 #include "base/write_text.h"
 
 static int is_unit(const char *word, size_t length)
@@ -80,4 +81,22 @@ int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *tit
         dft_text_wrapped(stdout, title, indent, sentence->text);
     free(sentence->text);
     return rc;
+}
+
+void dft_say_words(const char *word, const char *title, const char *const *words, size_t count)
+{
+    const char *nearest = word ? dft_nearest_word(word, strcspn(word, ",:"), words, count) : NULL;
+    char *list = NULL, begin[64];
+    size_t length;
+    FILE *out = open_memstream(&list, &length);
+
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
+    for (size_t i = 0; out && i < count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", words[i]);
+    putc('\n', stderr);
+    snprintf(begin, sizeof begin, "%s ", title);
+    if (out && !fclose(out))
+        dft_text_wrapped(stderr, begin, 2, list);
+    free(list);
 }

@@ -37,7 +37,7 @@ const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
     FILTER(ACCESS, "access", "LIST", DFT_TAKES_CALLS, "only random, strided, sequential or consecutive accesses"),
     FILTER(ERRNO, "errno", "LIST", DFT_TAKES_CALLS, "only calls that failed with these errors, e.g. ENOENT,13"),
     FILTER(ERRORS, "errors", NULL, DFT_TAKES_CALLS, "only calls that failed"),
-    FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS, "only calls that took longer, e.g. 1ms"),
+    FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS, "only calls that took longer, e.g. 1ms (without a unit: seconds)"),
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
     {OPT_CLASSES, 0, "classes", "FILE", DFT_TAKES_CLASSES,

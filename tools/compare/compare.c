@@ -10,7 +10,7 @@
 
 #include "mpi/comm.h"
 
-#include "base/nearest_word.h"
+#include "base/write_wrapped.h"
 #include "base/pattern.h"
 #include "source/source_notes.h"
 #include "base/names.h"

@@ -13,7 +13,7 @@
 #include "export/export_perfflow.h"
 #include "export/export_pfw.h"
 #include "format/ops.h"
-#include "base/nearest_word.h"
+#include "base/write_wrapped.h"
 #include "base/outfile.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"

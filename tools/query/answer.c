@@ -11,7 +11,6 @@
 
 #include "base/facet_words.h"
 #include "base/names.h"
-#include "base/nearest_word.h"
 #include "mpi/comm.h"
 #include "query/query_types.h"
 #include "source/source_names.h"
@@ -56,15 +55,6 @@ const char *dft_by_name(enum dft_by by)
 const char *dft_by_word(enum dft_by by)
 {
     return keys[by].word;
-}
-
-const char *dft_by_nearest(const char *word)
-{
-    const char *words[DFT_BY_COUNT + 2] = {"call", "instance"};
-
-    for (unsigned i = 0; i < DFT_BY_COUNT; i++)
-        words[i + 2] = keys[i].word;
-    return dft_nearest_word(word, strcspn(word, ",:"), words, DFT_BY_COUNT + 2);
 }
 
 static void add_key(struct dft_query *query, enum dft_by by)

@@ -17,8 +17,6 @@ unsigned dft_query_files(const struct dft_query *query);
 const char *dft_by_name(enum dft_by by);
 /* The same as --by has it: "cat", "time". */
 const char *dft_by_word(enum dft_by by);
-/* The key that a misspelt word of --by (up to its comma) was likely meant to be, or NULL. */
-const char *dft_by_nearest(const char *word);
 /* The table that has the text of a file or region of a group. */
 const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64_t id);
 /* The value of a key of a group. */

@@ -8,8 +8,11 @@
 /* A column is named by a word of JSON, by a title on the screen, by a key, or by what only one of these begins
  * with. -EINVAL: the query has no such column. */
 int dft_order_check(const struct dft_order *order, const struct dft_query *query);
-/* What a misspelt column was likely meant to be, or NULL. Valid until the next call. */
-const char *dft_order_nearest(const struct dft_query *query, const char *text);
+/* The words for columns that stand on the screen, and what a misspelt one was likely meant to be (NULL: nothing).
+ * Returns how many there are. Valid until the next call. */
+#define DFT_ORDER_WORDS 160u
+size_t dft_order_words(const struct dft_query *query, const char *text, const char **nearest,
+                       const char *list[DFT_ORDER_WORDS]);
 /* Was this column asked for to sort by? */
 int dft_order_is(const struct dft_answer *answer, const char *title);
 /* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys,

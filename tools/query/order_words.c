@@ -39,8 +39,7 @@ static const struct {
     {"processes", DFT_COLUMN_PROCESSES},
     {"common size", DFT_COLUMN_COMMON},
 };
-#define TITLES    (sizeof titles / sizeof *titles)
-#define WORDS_MAX (TITLES + 2u * DFT_COLUMNS + 3u * DFT_BY_COUNT)
+#define TITLES (sizeof titles / sizeof *titles)
 
 /* A word, and what it means. */
 struct word {
@@ -48,9 +47,11 @@ struct word {
     int column, key; /* one of them is -1 */
 };
 struct words {
-    struct word list[WORDS_MAX];
+    struct word list[DFT_ORDER_WORDS];
     size_t count, shown; /* the first ones stand on the screen */
 };
+
+_Static_assert(TITLES + 2u * DFT_COLUMNS + 3u * DFT_BY_COUNT <= DFT_ORDER_WORDS, "words of --sort");
 
 static void add(struct words *words, const char *text, int column, int key)
 {
@@ -129,15 +130,16 @@ int dft_order_find(const struct dft_answer *answer, const char *column, struct d
     return 0;
 }
 
-const char *dft_order_nearest(const struct dft_query *query, const char *text)
+size_t dft_order_words(const struct dft_query *query, const char *text, const char **nearest,
+                       const char *list[DFT_ORDER_WORDS])
 {
     static struct words words; /* its texts are handed out */
-    const char *list[WORDS_MAX];
 
     collect(&words, query);
     for (size_t i = 0; i < words.count; i++)
         list[i] = words.list[i].text;
-    return dft_nearest_word(text, strlen(text), list, words.count);
+    *nearest = dft_nearest_word(text, strlen(text), list, words.count);
+    return words.shown;
 }
 
 int dft_order_is(const struct dft_answer *answer, const char *title)

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/names.h"
-#include "base/nearest_word.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"

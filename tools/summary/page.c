@@ -289,6 +289,23 @@ static void print_findings(const struct dft_page *page, const struct dft_finding
     putchar('\n');
 }
 
+/* Where all I/O that a filter leaves is that of start-up, the tables are of that. Collective. */
+static int ask_startup(struct dft_page *page, struct section *sections)
+{
+    uint64_t others = page->io.count - page->classes[DFT_IO_STARTUP].count;
+    int rc = 0, is = dft_filter_has_any(&page->summary->options->filter) && page->io.count && !others;
+
+    dft_comm_broadcast(&is, sizeof is);
+    for (unsigned i = 0; is && !rc && i < SECTIONS; i++) {
+        if ((i != FILES && i != CALLS) || !sections[i].query.nby)
+            continue;
+        dft_answer_fini(&sections[i].answer);
+        sections[i].query.classes = 1u << DFT_IO_STARTUP;
+        rc = ask_section(page, &sections[i]);
+    }
+    return rc;
+}
+
 static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
 {
     struct dft_query_request requests[DFT_PAGE_HEAD + SECTIONS];
@@ -304,6 +321,7 @@ static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
     rc = dft_summary_findings(page->summary, requests, count, &findings);
     if (!rc) {
         rc = dft_page_take(page);
+        rc = rc ? rc : ask_startup(page, sections);
         if (!dft_summary_nothing(page->summary, &page->answer)) {
             print_findings(page, &findings);
             dft_page_head(page, width ? &sections[OVER_TIME].answer : NULL);

@@ -2,6 +2,7 @@
 /* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and
  * summary_data.c. */
 #include "mpi/comm.h"
+#include "base/write_wrapped.h"
 #include "base/pattern.h"
 #include "summary/instances.h"
 #include "summary/summary.h"
@@ -19,20 +20,16 @@ struct asked {
 
 static void deny_key(const char *wrong)
 {
-    const char *nearest = dft_by_nearest(wrong);
+    const char *words[DFT_BY_COUNT + 3] = {"call", "dir:N", "instance"};
 
     if (strcspn(wrong, ",") == 8 && !memcmp(wrong, "instance", 8)) {
         fputs("dftmerge summary: --by instance goes by itself, without other keys\n", stderr);
         return;
     }
-
-    fprintf(stderr, "dftmerge summary: --by %s: no such key.", *wrong ? wrong : "(empty)");
-    if (nearest)
-        fprintf(stderr, " Did you mean %s?", nearest);
-    fputs(" There are call", stderr);
     for (unsigned by = 0; by < DFT_BY_COUNT; by++)
-        fprintf(stderr, ", %s", dft_by_word((enum dft_by)by));
-    fputs(", dir:N, instance\n", stderr);
+        words[by + 3] = dft_by_word((enum dft_by)by);
+    fprintf(stderr, "dftmerge summary: --by %s: no such key.", *wrong ? wrong : "(empty)");
+    dft_say_words(wrong, "There are", words, DFT_BY_COUNT + 3);
 }
 
 static int parse_keys(struct dft_summary *summary, const struct asked *asked)
@@ -90,18 +87,16 @@ static int check_tree(const struct dft_summary *summary, const struct asked *ask
 static int check_sort(const struct dft_summary *summary)
 {
     const struct dft_order order = {.column = summary->options->sort};
-    const char *nearest;
+    const char *words[DFT_ORDER_WORDS], *nearest;
+    size_t count;
 
     if (!dft_order_check(&order, &summary->query))
         return 0;
-    nearest = dft_order_nearest(&summary->query, summary->options->sort);
+    count = dft_order_words(&summary->query, order.column, &nearest, words);
     fprintf(stderr, "dftmerge summary: --sort %s: no such column, or several begin so.", summary->options->sort);
     if (nearest)
         fprintf(stderr, " Did you mean %s?", nearest);
-    fputs(" There are the titles on the screen, the keys of --by, and", stderr);
-    for (int c = 0; c < DFT_COLUMNS; c++)
-        fprintf(stderr, " %s", dft_column_name((enum dft_column)c));
-    fputc('\n', stderr);
+    dft_say_words(NULL, "There are, beside the names of JSON,", words, count);
     return -EINVAL;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest_word.h"
+#include "base/write_wrapped.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "mpi/comm.h"

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/nearest_word.h"
+#include "base/write_wrapped.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "command/command.h"
