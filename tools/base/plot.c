@@ -37,18 +37,18 @@ const char *dft_plot_shade(int unicode, unsigned shade)
     return shades[unicode != 0][shade < DFT_PLOT_SHADES ? shade : DFT_PLOT_SHADES];
 }
 
-unsigned dft_plot_level(uint64_t value, uint64_t most, unsigned levels)
+unsigned dft_plot_level(uint64_t value, uint64_t max, unsigned levels)
 {
-    unsigned __int128 level = most ? ((unsigned __int128)value * levels + most - 1) / most : 0;
+    unsigned __int128 level = max ? ((unsigned __int128)value * levels + max - 1) / max : 0;
 
     return level < levels ? (unsigned)level : levels;
 }
 
-const char *dft_plot_cells(char *text, int unicode, uint64_t value, uint64_t most, unsigned cells)
+const char *dft_plot_cells(char *text, int unicode, uint64_t value, uint64_t max, unsigned cells)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     unsigned steps = unicode ? 8 : 1;
-    unsigned n = most ? (unsigned)(((unsigned __int128)value * cells * steps + most / 2) / most) : 0, full;
+    unsigned n = max ? (unsigned)(((unsigned __int128)value * cells * steps + max / 2) / max) : 0, full;
     char *at = text;
 
     n = n < cells * steps ? n : cells * steps;

@@ -42,9 +42,9 @@ static char *behind_dots(const char *tail)
     return asprintf(&cut, "...%s", tail) < 0 ? NULL : cut;
 }
 
-char *dft_text_cut(const char *text, size_t width, int whole)
+char *dft_text_cut(const char *text, size_t width, int is_path)
 {
-    const char *tail = whole ? text : NULL;
+    const char *tail = is_path ? text : NULL;
     size_t head = (width - DOTS) / 3; /* the end says more than the beginning */
 
     for (size_t columns = tail ? dft_text_columns(tail) : 0; tail && columns + DOTS > width;) {
@@ -59,7 +59,7 @@ char *dft_text_cut(const char *text, size_t width, int whole)
 
 char *dft_text_cut_apart(const char *text, const char *other, size_t width)
 {
-    size_t same = 0, from, room = width > 2 * DOTS ? width - 2 * DOTS : 1, head = (room + 1) / 2;
+    size_t same = 0, from, capacity = width > 2 * DOTS ? width - 2 * DOTS : 1, head = (capacity + 1) / 2;
 
     while (text[same] && text[same] == other[same])
         same++;
@@ -73,5 +73,5 @@ char *dft_text_cut_apart(const char *text, const char *other, size_t width)
         from = same;
     if (dft_text_columns(text + from) + DOTS <= width)
         return behind_dots(text + from);
-    return from ? join("...", text + from, head, room - head) : dft_text_cut(text, width, 0);
+    return from ? join("...", text + from, head, capacity - head) : dft_text_cut(text, width, 0);
 }

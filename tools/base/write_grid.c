@@ -231,7 +231,7 @@ static int is_same_cut(const struct cell *a, const struct cell *b)
 }
 
 /* Different texts that look the same still stay whole. Texts are sorted by their cuts. */
-static void leave_whole(struct cell **cells, size_t count)
+static void leave_uncut(struct cell **cells, size_t count)
 {
     for (size_t from = 0, to; from < count; from = to) {
         int differ = 0;
@@ -267,7 +267,7 @@ static void tell_apart(struct cell **cells, size_t count, size_t width)
         }
     free(apart);
     qsort(cells, count, sizeof(struct cell *), by_cut);
-    leave_whole(cells, count);
+    leave_uncut(cells, count);
 }
 
 /* Cuts the texts of a column that are too long. What cannot be cut for want of memory stays as it is. */

@@ -92,8 +92,8 @@ static void close_source(struct dft_options *options, struct dft_source *source)
 }
 
 /* One run in several places: the paths of the same run, together. */
-static int open_together(struct dft_comparison *comparison, int number, struct side *side, uint32_t first,
-                         char *const *paths)
+static int open_parts(struct dft_comparison *comparison, int number, struct side *side, uint32_t first,
+                      char *const *paths)
 {
     struct dft_options options;
     char **own = malloc(side->count * sizeof *own);
@@ -152,7 +152,7 @@ static int open_each(struct dft_comparison *comparison, int number, const struct
         if (side->run_of[i] != i)
             continue;
         if (has_parts(side, i)) {
-            rc = open_together(comparison, number, side, i, options->source.paths);
+            rc = open_parts(comparison, number, side, i, options->source.paths);
         } else {
             rc = add_run(comparison, number, &side->options[i], side->sources[i]);
             side->sources[i] = rc ? side->sources[i] : NULL;

@@ -188,9 +188,9 @@ static const struct dft_item *exception(const struct dft_compared_items *items, 
 static int put_but(FILE *out, const struct dft_comparison *comparison, const struct dft_change *total)
 {
     const struct dft_repeated wall = dft_compare_wall(comparison, 1);
-    uint64_t whole = wall.median && wall.median < total->value[0] ? wall.median : total->value[0];
-    const struct dft_item *of_file = exception(&comparison->tables[DFT_COMPARED_FILE_CALLS], whole / BUT_PART);
-    const struct dft_item *call = exception(&comparison->tables[DFT_COMPARED_CALLS], whole / BUT_PART);
+    uint64_t base = wall.median && wall.median < total->value[0] ? wall.median : total->value[0];
+    const struct dft_item *of_file = exception(&comparison->tables[DFT_COMPARED_FILE_CALLS], base / BUT_PART);
+    const struct dft_item *call = exception(&comparison->tables[DFT_COMPARED_CALLS], base / BUT_PART);
     const struct dft_item *item = of_file ? of_file : call;
     char capacity[DFT_TEXT_ROOM];
 

@@ -105,7 +105,7 @@ static int parent_of(int pid, unsigned long long *start)
 }
 
 /* Was the process told a rank? Returns -1 if not known. */
-static int is_told_rank(int pid)
+static int has_rank(int pid)
 {
     char path[64], *entry = NULL;
     size_t capacity = 0;
@@ -128,14 +128,14 @@ static int is_told_rank(int pid)
 static void put_launcher(char *id, size_t size)
 {
     unsigned long long start = 0;
-    int pid = (int)getpid(), told = 1;
+    int pid = (int)getpid(), ranked = 1;
     char host[65] = "";
 
-    while (pid > 1 && told == 1) {
+    while (pid > 1 && ranked == 1) {
         pid = parent_of(pid, &start);
-        told = pid > 1 ? is_told_rank(pid) : -1;
+        ranked = pid > 1 ? has_rank(pid) : -1;
     }
-    if (told || !parent_of(pid, &start))
+    if (ranked || !parent_of(pid, &start))
         return;
     gethostname(host, sizeof host - 1);
     snprintf(id, size, "%s-%d-%llu", host, pid, start);

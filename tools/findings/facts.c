@@ -278,19 +278,19 @@ const char *dft_facts_short(const struct dft_facts *facts, const char *path)
  * twentieth is a blip. What grows has three times as much time in the second half as in the first. */
 enum dft_when dft_facts_judge(const uint64_t *time_ns)
 {
-    uint64_t all = 0, most = 0, start = 0, halves[2] = {0};
+    uint64_t all = 0, max = 0, start = 0, halves[2] = {0};
     uint32_t used = 0;
 
     for (uint32_t i = 0; i <= DFT_FACT_WINDOWS; i++) {
         all += time_ns[i];
         used += time_ns[i] != 0;
-        most = time_ns[i] > most ? time_ns[i] : most;
+        max = time_ns[i] > max ? time_ns[i] : max;
         start += i < DFT_FACT_WINDOWS / 10 ? time_ns[i] : 0;
         halves[i >= DFT_FACT_WINDOWS / 2] += time_ns[i];
     }
     if (start * 5 >= all * 4)
         return DFT_WHEN_START;
-    if (most * 2 > all)
+    if (max * 2 > all)
         return DFT_WHEN_BLIP;
     if (halves[1] > 3 * halves[0])
         return DFT_WHEN_GROWING;

@@ -59,7 +59,7 @@ struct dft_facts {
     unsigned lacks;      /* enum dft_lacks; with DFT_LACKS_CALLS there are DFT_FACT_PROCESSES alone */
     uint64_t total_ns;   /* wall time of all processes together; of the filter's window, if there is one */
     uint64_t threads_ns; /* ... each as often as it has threads */
-    uint64_t whole_ns;   /* ... and not cut by the window; of this tracing took so much: */
+    uint64_t uncut_ns;   /* ... and not cut by the window; of this tracing took so much: */
     uint64_t overhead_ns;
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
@@ -112,8 +112,8 @@ struct dft_rules {
     const struct dft_facts *facts;
     const struct dft_limits *limits;
     struct dft_findings *findings;
-    struct dft_map told; /* file -> code + 1 */
-    uint64_t flushes_ns; /* told, of files that are not known: rows of files do not tell flushes apart */
+    struct dft_map reported; /* file -> code + 1 */
+    uint64_t flushes_ns;     /* told, of files that are not known: rows of files do not tell flushes apart */
 };
 
 /* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or -ENOMEM. */
@@ -126,9 +126,9 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
                   struct dft_finding **finding);
 /* The time of this file is in a finding: rules that come later in the list leave the file out. Returns 0
  * or -ENOMEM. */
-int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
+int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
 /* The code that has it; DFT_FINDINGS: none. */
-enum dft_finding_code dft_rules_told(const struct dft_rules *rules, uint64_t file);
+enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file);
 /* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
 int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */

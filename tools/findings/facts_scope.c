@@ -19,7 +19,7 @@ static void measure_time(struct dft_facts *facts)
         if (dft_process_is_node(&processes[i]) || !dft_filter_process(filter, &processes[i]))
             continue;
         dft_process_lifetime(&processes[i], &start, &end);
-        facts->whole_ns += request->job->threads_of[i] * (end - start);
+        facts->uncut_ns += request->job->threads_of[i] * (end - start);
         facts->overhead_ns += processes[i].end.overhead_ns;
         start = start > filter->from_ns ? start : filter->from_ns;
         end = end < filter->to_ns ? end : filter->to_ns;

@@ -137,20 +137,20 @@ int dft_rules_note(struct dft_rules *rules, const char *note)
     return dft_finding_say(text, "%s%s", *text ? "; " : "", note);
 }
 
-int dft_rules_tell(struct dft_rules *rules, uint64_t file, enum dft_finding_code code)
+int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code)
 {
-    uint64_t *told = file ? dft_map_put(&rules->told, file) : NULL;
+    uint64_t *reported = file ? dft_map_put(&rules->reported, file) : NULL;
 
-    if (told)
-        *told = (uint64_t)code + 1;
-    return file && !told ? -ENOMEM : 0;
+    if (reported)
+        *reported = (uint64_t)code + 1;
+    return file && !reported ? -ENOMEM : 0;
 }
 
-enum dft_finding_code dft_rules_told(const struct dft_rules *rules, uint64_t file)
+enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file)
 {
-    const uint64_t *told = file ? dft_map_find(&rules->told, file) : NULL;
+    const uint64_t *reported = file ? dft_map_find(&rules->reported, file) : NULL;
 
-    return told ? (enum dft_finding_code)(*told - 1) : DFT_FINDINGS;
+    return reported ? (enum dft_finding_code)(*reported - 1) : DFT_FINDINGS;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ int dft_findings_make(const struct dft_findings_request *request, struct dft_fin
     findings->is_empty = is_empty(&facts);
     for (size_t i = 0; !rc && !findings->is_empty && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
         rc = run(&rules, &all_rules[i]);
-    dft_map_fini(&rules.told);
+    dft_map_fini(&rules.reported);
     dft_facts_fini(&facts);
     dft_comm_broadcast(&rc, sizeof rc);
     if (rc)

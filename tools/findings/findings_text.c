@@ -8,9 +8,9 @@
 #include "base/write_wrapped.h"
 #include "findings/facts.h"
 
-#define INDENT    3u
-#define TITLE     34u /* columns, at most: costs stand behind them in a column */
-#define COST_ROOM 18u
+#define INDENT        3u
+#define TITLE         34u /* columns, at most: costs stand behind them in a column */
+#define COST_CAPACITY 18u
 
 static const char *const sure_words[] = {"low", "medium", "high"};
 static const char *const when_words[] = {NULL, "persistent", "growing", "at the start", "a blip"};
@@ -36,7 +36,7 @@ static void put_headline(FILE *out, const struct dft_finding *finding, size_t nu
         dft_text_share(share, finding->cost_ns, finding->of_ns);
     }
     fputs(bold, out);
-    if (finding->of_ns && INDENT + (columns > title ? columns : title) + COST_ROOM <= width) {
+    if (finding->of_ns && INDENT + (columns > title ? columns : title) + COST_CAPACITY <= width) {
         fprintf(out, "%s%s%s%*s  %8s  %6s\n", label, finding->title, plain,
                 (int)(title > columns ? title - columns : 0), "", cost, share);
         return;

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "findings/facts.h"
-#include "findings/whole_file.h"
+#include "findings/file_totals.h"
 #include "format/facets.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
@@ -51,41 +51,41 @@ static struct dft_place *put_place(struct dft_places *places, uint64_t id)
     return &places->list[*number - 1];
 }
 
-static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const struct dft_whole_file *whole)
+static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const struct dft_file_totals *totals)
 {
     struct dft_place *place = put_place(places, id);
 
     if (!place)
         return -ENOMEM;
     place->dir = !place->dir && !place->found && !place->lost.files ? dir : place->dir == dir ? dir : 0;
-    dft_whole_file_place(place, whole);
+    dft_file_totals_place(place, totals);
     return 0;
 }
 
-static int take_file(struct looking *looking, const struct dft_whole_file *whole)
+static int take_file(struct looking *looking, const struct dft_file_totals *totals)
 {
     struct dft_file_places *places = &looking->facts->places;
     const struct dft_answer *answers = looking->facts->answers;
     uint64_t dir = 0, pattern = 0, *bare;
     int rc;
 
-    if (whole->file == dft_name_id("//", 2)) { /* files anywhere that were not told apart */
-        places->unknown_ns += whole->time_ns;
+    if (totals->file == dft_name_id("//", 2)) { /* files anywhere that were not told apart */
+        places->unknown_ns += totals->time_ns;
         return 0;
     }
-    rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, whole->file, &dir);
+    rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, totals->file, &dir);
 
     if (!rc)
-        rc = dft_file_facts_group(answers[DFT_FACT_PATTERNS].files, whole->file, &pattern);
+        rc = dft_file_facts_group(answers[DFT_FACT_PATTERNS].files, totals->file, &pattern);
     if (!rc && dir)
-        rc = add_to(&places->dirs, dir, dir, whole);
+        rc = add_to(&places->dirs, dir, dir, totals);
     if (!rc && pattern)
-        rc = add_to(&places->patterns, pattern, dir, whole);
-    if (rc || whole->data || looking->bare.count >= BARE_MAX)
+        rc = add_to(&places->patterns, pattern, dir, totals);
+    if (rc || totals->data || looking->bare.count >= BARE_MAX)
         return rc;
-    bare = dft_map_put(&looking->bare, whole->file);
+    bare = dft_map_put(&looking->bare, totals->file);
     if (bare)
-        *bare |= (whole->calls ? BARE_FOUND : 0) | (whole->lost ? BARE_ASKED : 0);
+        *bare |= (totals->calls ? BARE_FOUND : 0) | (totals->lost ? BARE_ASKED : 0);
     return bare ? 0 : -ENOMEM;
 }
 
@@ -119,18 +119,18 @@ static int note(struct dft_map *map, uint64_t file)
 }
 
 /* What other answers, and single events, tell of a file. */
-static void look_up(struct looking *looking, struct dft_whole_file *whole)
+static void look_up(struct looking *looking, struct dft_file_totals *totals)
 {
     const struct dft_facts *facts = looking->facts;
-    const uint64_t *mapped = whole->file ? dft_map_find(&facts->accesses.mapped, whole->file) : NULL;
+    const uint64_t *mapped = totals->file ? dft_map_find(&facts->accesses.mapped, totals->file) : NULL;
     uint64_t *listed;
 
-    whole->mapped = mapped ? *mapped : 0;
-    whole->is_made = whole->file && dft_map_find(&facts->accesses.made, whole->file);
-    whole->is_reopened = whole->file && dft_map_find(&looking->opened, whole->file);
-    dft_whole_file_end(facts, whole);
-    listed = whole->file ? dft_map_find(&looking->facts->places.listed, whole->file) : NULL;
-    if (listed && whole->is_small)
+    totals->mapped = mapped ? *mapped : 0;
+    totals->is_made = totals->file && dft_map_find(&facts->accesses.made, totals->file);
+    totals->is_reopened = totals->file && dft_map_find(&looking->opened, totals->file);
+    dft_file_totals_end(facts, totals);
+    listed = totals->file ? dft_map_find(&looking->facts->places.listed, totals->file) : NULL;
+    if (listed && totals->is_small)
         *listed = DFT_LISTED_SMALL;
 }
 
@@ -164,7 +164,7 @@ static int take_groups(void *context, const struct dft_answer *answer)
 {
     struct looking *looking = context;
     const struct dft_group **sorted = malloc((answer->count + 1u) * sizeof *sorted);
-    struct dft_whole_file whole;
+    struct dft_file_totals totals;
     int rc = sorted ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < answer->count; i++)
@@ -173,15 +173,15 @@ static int take_groups(void *context, const struct dft_answer *answer)
         qsort(sorted, answer->count, sizeof *sorted, by_file);
     for (uint32_t i = 0, from = 0; !rc && i < answer->count; i++) {
         if (i == from)
-            whole = (struct dft_whole_file){.file = sorted[i]->key.file,
-                                            .is_folded = answer->files &&
-                                                         dft_file_facts_is_folded(answer->files, sorted[i]->key.file)};
-        dft_whole_file_add(looking->facts, looking->rows_lost, &whole, sorted[i]);
-        if (i + 1 < answer->count && sorted[i + 1]->key.file == whole.file)
+            totals = (struct dft_file_totals){
+                .file = sorted[i]->key.file,
+                .is_folded = answer->files && dft_file_facts_is_folded(answer->files, sorted[i]->key.file)};
+        dft_file_totals_add(looking->facts, looking->rows_lost, &totals, sorted[i]);
+        if (i + 1 < answer->count && sorted[i + 1]->key.file == totals.file)
             continue;
-        look_up(looking, &whole);
-        rc = whole.file ? take_file(looking, &whole) : 0;
-        for (; !rc && !whole.calls && whole.lost && from <= i; from++)
+        look_up(looking, &totals);
+        rc = totals.file ? take_file(looking, &totals) : 0;
+        for (; !rc && !totals.calls && totals.lost && from <= i; from++)
             rc = add_asker(&looking->facts->places, answer, sorted[from]);
         from = i + 1;
     }

@@ -7,8 +7,8 @@
 #include "findings/facts.h"
 
 struct misaligned {
-    const struct dft_access_class *most;
-    uint64_t cost_ns, most_ns, aligned_ns, misaligned_ns; /* the last two: medians of `most` */
+    const struct dft_access_class *top;
+    uint64_t cost_ns, top_ns, aligned_ns, misaligned_ns; /* the last two: medians of `top` */
     uint8_t size_class;
     int is_write;
 };
@@ -21,16 +21,16 @@ static char *text_of(const struct dft_facts *facts, uint64_t file)
 }
 
 /* The file with the largest number. */
-static uint64_t find_most(const struct dft_map *map, uint64_t *most)
+static uint64_t find_top(const struct dft_map *map, uint64_t *top)
 {
     uint64_t file = 0;
 
     for (size_t i = 0; i < map->capacity; i++) {
         const struct dft_map_slot *slot = &map->slots[i];
 
-        if (slot->key && (!file || slot->value > *most || (slot->value == *most && slot->key < file))) {
+        if (slot->key && (!file || slot->value > *top || (slot->value == *top && slot->key < file))) {
             file = slot->key;
-            *most = slot->value;
+            *top = slot->value;
         }
     }
     return file;
@@ -65,10 +65,10 @@ static void look_at(const struct dft_rules *rules, struct misaligned *misaligned
     cost_ns = (misaligned_ns - aligned_ns) * class->calls[1];
     cost_ns = cost_ns < class->time_ns[1] ? cost_ns : class->time_ns[1];
     misaligned->cost_ns += cost_ns;
-    if (cost_ns <= misaligned->most_ns)
+    if (cost_ns <= misaligned->top_ns)
         return;
-    misaligned->most = class;
-    misaligned->most_ns = cost_ns;
+    misaligned->top = class;
+    misaligned->top_ns = cost_ns;
     misaligned->aligned_ns = aligned_ns;
     misaligned->misaligned_ns = misaligned_ns;
     misaligned->size_class = (uint8_t)(number % DFT_SIZE_CLASSES);
@@ -81,17 +81,17 @@ int dft_rule_misaligned(struct dft_rules *rules)
     struct misaligned misaligned = {0};
     struct dft_finding *finding;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
-    uint64_t most = 0, file = find_most(&accesses->misaligned, &most);
+    uint64_t top = 0, file = find_top(&accesses->misaligned, &top);
     int rc = dft_rules_need(rules, DFT_FACT_OPENS, UINT64_C(1) << DFT_FINDING_MISALIGNED);
 
     for (unsigned i = 0; rc > 0 && accesses->classes && i < 2u * DFT_SIZE_CLASSES; i++)
         look_at(rules, &misaligned, i);
-    if (rc <= 0 || !misaligned.cost_ns || dft_rules_told(rules, file) != DFT_FINDINGS)
+    if (rc <= 0 || !misaligned.cost_ns || dft_rules_reported(rules, file) != DFT_FINDINGS)
         return rc < 0 ? rc : 0;
     rc = dft_rules_add(rules, DFT_FINDING_MISALIGNED, misaligned.cost_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
         return rc;
-    finding->calls = misaligned.most->calls[1];
+    finding->calls = misaligned.top->calls[1];
     finding->files = accesses->misaligned.count;
     finding->where = text_of(rules->facts, file);
     rc = finding->where ? dft_finding_say(&finding->title, "misaligned %s", misaligned.is_write ? "writes" : "reads")
@@ -100,7 +100,7 @@ int dft_rule_misaligned(struct dft_rules *rules)
         rc = dft_finding_say(
             &finding->evidence,
             "%s: %s %s of %s and more begin inside a block of 4 KiB: %s each, aligned ones %s (medians)",
-            dft_facts_short(rules->facts, finding->where), dft_text_count(a, misaligned.most->calls[1]),
+            dft_facts_short(rules->facts, finding->where), dft_text_count(a, misaligned.top->calls[1]),
             misaligned.is_write ? "writes" : "reads", dft_text_bytes(b, dft_size_class_low(misaligned.size_class)),
             dft_text_ns(c, misaligned.misaligned_ns), dft_text_ns(d, misaligned.aligned_ns));
     return rc ? rc : dft_finding_say(&finding->why_sure, "calls of like sizes are compared");
@@ -112,7 +112,7 @@ int dft_rule_misaligned(struct dft_rules *rules)
 int dft_rule_mapped(struct dft_rules *rules)
 {
     const struct dft_map *mapped = &rules->facts->accesses.mapped;
-    uint64_t bytes = 0, most = 0, file = find_most(mapped, &most);
+    uint64_t bytes = 0, top = 0, file = find_top(mapped, &top);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *path, *note = NULL;
     int rc;
 
@@ -123,7 +123,7 @@ int dft_rule_mapped(struct dft_rules *rules)
     path = text_of(rules->facts, file);
     if (!path)
         return -ENOMEM;
-    rc = dft_finding_say(&note, "%s mapped: %s", dft_text_bytes(a, most), dft_facts_short(rules->facts, path));
+    rc = dft_finding_say(&note, "%s mapped: %s", dft_text_bytes(a, top), dft_facts_short(rules->facts, path));
     if (!rc && mapped->count > 1)
         rc = dft_finding_say(&note, " and %s more file%s, %s in all", dft_text_count(a, mapped->count - 1),
                              mapped->count > 2 ? "s" : "", dft_text_bytes(b, bytes));

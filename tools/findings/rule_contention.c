@@ -48,7 +48,7 @@ static void measure(const struct dft_group **groups, size_t count, struct load *
 }
 
 /* Puts groups of parts in which one rank uses the file first. Returns how many these are. */
-static size_t part_groups(const struct dft_group **groups, size_t count, uint32_t *most)
+static size_t part_groups(const struct dft_group **groups, size_t count, uint32_t *max)
 {
     const struct dft_group **busy = calloc(count + 1, sizeof *busy);
     size_t alone = 0, others = 0, n;
@@ -60,7 +60,7 @@ static size_t part_groups(const struct dft_group **groups, size_t count, uint32_
         for (n = 1; i + n < count && groups[i + n]->key.time == groups[i]->key.time; n++)
             busy[others + n] = groups[i + n];
         busy[others] = groups[i];
-        *most = n > *most ? (uint32_t)n : *most;
+        *max = n > *max ? (uint32_t)n : *max;
         if (n == 1)
             groups[alone++] = groups[i];
         else

@@ -78,7 +78,7 @@ static uint64_t most_of(const struct reopened *file)
 
 /* What a small file says can be kept, so all calls but those of the first time cost. Of another file
  * opening and closing it does. */
-static int is_kept_easily(const struct dft_rules *rules, const struct reopened *file)
+static int can_stay_open(const struct dft_rules *rules, const struct reopened *file)
 {
     return !file->written && file->bytes && file->end > 0 &&
            (uint64_t)file->end <= dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE);
@@ -106,26 +106,26 @@ static char *text_of_file(const struct dft_facts *facts, uint64_t file)
 static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, const struct reopened *files,
                         size_t count)
 {
-    const struct reopened *most = &files[0];
+    const struct reopened *top = &files[0];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
     int rc = dft_finding_say(&finding->title, count > 1 ? "the same files opened again" : "the same file opened again");
 
-    finding->where = text_of_file(rules->facts, most->file);
+    finding->where = text_of_file(rules->facts, top->file);
     if (!rc)
         rc = finding->where ? 0 : -ENOMEM;
-    if (!rc && most->processes > 1)
+    if (!rc && top->processes > 1)
         rc = dft_finding_say(&finding->evidence, "%s: %s opens by %s processes",
-                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens),
-                             dft_text_count(b, most->processes));
+                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, top->opens),
+                             dft_text_count(b, top->processes));
     else if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s opens by one process",
-                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, most->opens));
-    if (!rc && most->bytes)
-        rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, most->bytes / most_of(most)));
-    if (!rc && !most->written && !(rules->facts->lacks & (DFT_LACKS_RANKS | DFT_LACKS_PROCESSES)))
+                             dft_facts_short(rules->facts, finding->where), dft_text_count(a, top->opens));
+    if (!rc && top->bytes)
+        rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, top->bytes / most_of(top)));
+    if (!rc && !top->written && !(rules->facts->lacks & (DFT_LACKS_RANKS | DFT_LACKS_PROCESSES)))
         rc = dft_finding_say(&finding->evidence, ", never changed between");
     if (!rc && count > 1)
-        rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, most->cost_ns),
+        rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                              dft_text_count(b, count - 1), count > 2 ? "s" : "");
     return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
 }
@@ -140,7 +140,7 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
         struct reopened *file = &files[i];
 
         add_calls(rules->facts, file);
-        file->cost_ns = (is_kept_easily(rules, file) ? file->time_ns : file->opens_ns) / most_of(file) *
+        file->cost_ns = (can_stay_open(rules, file) ? file->time_ns : file->opens_ns) / most_of(file) *
                         (file->opens - file->processes);
         cost_ns += file->cost_ns;
         opens += file->opens;
@@ -154,11 +154,11 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
     finding->calls = opens;
     finding->files = count;
     finding->bytes = files[0].bytes;
-    finding->sure = is_kept_easily(rules, &files[0]) ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    finding->sure = can_stay_open(rules, &files[0]) ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, files[0].file, OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN));
     rc = dft_finding_say(&finding->why_sure, files[0].written ? "it was written, too" : "nothing wrote to it here");
     for (size_t i = 0; i < count && !rc; i++)
-        rc = dft_rules_tell(rules, files[i].file, DFT_FINDING_REOPENED);
+        rc = dft_rules_report(rules, files[i].file, DFT_FINDING_REOPENED);
     return rc ? rc : say_reopened(rules, finding, files, count);
 }
 
@@ -246,7 +246,7 @@ static int tell_small(struct dft_rules *rules, uint64_t pattern, struct dft_text
         dir = id ? dft_places_find(&facts->places.dirs, id) : NULL;
         if (!rc &&
             (pattern ? dft_facts_pattern(facts, file) == pattern : dir && dft_place_is_below(dir->text, directory)))
-            rc = dft_rules_tell(rules, file, DFT_FINDING_SMALL_FILES);
+            rc = dft_rules_report(rules, file, DFT_FINDING_SMALL_FILES);
     }
     return rc;
 }

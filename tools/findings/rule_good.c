@@ -11,8 +11,8 @@
 static int look_at_failures(struct dft_rules *rules)
 {
     const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
-    uint64_t failed = 0, most = 0;
-    char a[DFT_TEXT_ROOM], room[128];
+    uint64_t failed = 0, max = 0;
+    char a[DFT_TEXT_ROOM], text[128];
     uint16_t err = 0;
 
     for (uint32_t i = 0; i < calls->count; i++) {
@@ -23,32 +23,32 @@ static int look_at_failures(struct dft_rules *rules)
             own == EAGAIN || own == EINTR)
             continue;
         failed += group->metrics.errors;
-        err = group->metrics.errors > most ? own : err;
-        most = group->metrics.errors > most ? group->metrics.errors : most;
+        err = group->metrics.errors > max ? own : err;
+        max = group->metrics.errors > max ? group->metrics.errors : max;
     }
     if (!failed)
         return dft_rules_good(rules, "failures to write 0");
-    snprintf(room, sizeof room, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
+    snprintf(text, sizeof text, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
              dft_errno_word(err) ? ", most with " : "", dft_errno_word(err) ? dft_errno_word(err) : "");
-    return dft_rules_note(rules, room);
+    return dft_rules_note(rules, text);
 }
 
 static int look_at_tracing(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
     const char *cut = facts->lacks & DFT_LACKS_TIMES ? " of the whole run" : "";
-    char share[DFT_TEXT_ROOM], room[160];
+    char share[DFT_TEXT_ROOM], text[160];
 
-    if (!facts->whole_ns || !facts->overhead_ns)
+    if (!facts->uncut_ns || !facts->overhead_ns)
         return 0;
-    dft_text_share(share, facts->overhead_ns, facts->whole_ns);
-    if (facts->overhead_ns > facts->whole_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_TRACING)) {
-        snprintf(room, sizeof room, "tracing took %s of the %s: short calls cost less without it", share,
+    dft_text_share(share, facts->overhead_ns, facts->uncut_ns);
+    if (facts->overhead_ns > facts->uncut_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_TRACING)) {
+        snprintf(text, sizeof text, "tracing took %s of the %s: short calls cost less without it", share,
                  *cut ? "whole run" : "time");
-        return dft_rules_note(rules, room);
+        return dft_rules_note(rules, text);
     }
-    snprintf(room, sizeof room, "tracing %s%s", share, cut);
-    return dft_rules_good(rules, room);
+    snprintf(text, sizeof text, "tracing %s%s", share, cut);
+    return dft_rules_good(rules, text);
 }
 
 /* Said where nothing is wrong: then it is why. */
@@ -56,15 +56,15 @@ static int look_at_time(struct dft_rules *rules)
 {
     const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
     uint64_t io_ns = 0;
-    char share[DFT_TEXT_ROOM], room[2 * DFT_TEXT_ROOM];
+    char share[DFT_TEXT_ROOM], text[2 * DFT_TEXT_ROOM];
 
     for (uint32_t i = 0; i < calls->count; i++)
         if (DFT_CLASSES_IO >> calls->groups[i].key.class & 1)
             io_ns += calls->groups[i].metrics.dur_sum;
     if (rules->findings->count || !rules->facts->total_ns)
         return 0;
-    snprintf(room, sizeof room, "I/O %s of the time", dft_text_share(share, io_ns, rules->facts->total_ns));
-    return dft_rules_good(rules, room);
+    snprintf(text, sizeof text, "I/O %s of the time", dft_text_share(share, io_ns, rules->facts->total_ns));
+    return dft_rules_good(rules, text);
 }
 
 int dft_rule_good(struct dft_rules *rules)

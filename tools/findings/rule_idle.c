@@ -5,8 +5,8 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 
-#define BUSY_MACHINE       10u                        /* a process may get a tenth of a processor where many want it */
-#define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
+#define BUSY_MACHINE     10u                      /* a process may get a tenth of a processor where many want it */
+#define PART(all, share) ((all) / 1000 * (share)) /* of the unit of limits */
 
 static int has_compute(const struct dft_facts *facts)
 {
@@ -14,19 +14,18 @@ static int has_compute(const struct dft_facts *facts)
 }
 
 /* "; the longest such time is 1.2 s from +3.4 s on" */
-static int say_stretch(const struct dft_rules *rules, struct dft_finding *finding,
-                       const struct dft_overlap_stretch *stretch)
+static int say_span(const struct dft_rules *rules, struct dft_finding *finding, const struct dft_overlap_span *span)
 {
     uint64_t start = rules->facts->start_ns;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    if (!stretch->from_ns)
+    if (!span->from_ns)
         return 0;
-    finding->from_ns = stretch->from_ns;
-    finding->to_ns = stretch->to_ns;
+    finding->from_ns = span->from_ns;
+    finding->to_ns = span->to_ns;
     return dft_finding_say(&finding->evidence, "; the longest such time is %s, from +%s on",
-                           dft_text_ns(a, stretch->to_ns - stretch->from_ns),
-                           dft_text_ns(b, stretch->from_ns > start ? stretch->from_ns - start : 0));
+                           dft_text_ns(a, span->to_ns - span->from_ns),
+                           dft_text_ns(b, span->from_ns > start ? span->from_ns - start : 0));
 }
 
 /* Waiting for data is told by itself, with what it waits for. Processor time that no region names may be
@@ -34,7 +33,7 @@ static int say_stretch(const struct dft_rules *rules, struct dft_finding *findin
 int dft_rule_gaps(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
-    uint64_t told = 0, cost;
+    uint64_t reported = 0, cost;
     struct dft_finding *finding;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc;
@@ -42,9 +41,9 @@ int dft_rule_gaps(struct dft_rules *rules)
     if (!has_compute(rules->facts))
         return 0;
     for (uint32_t i = 0; i < overlap->nteams; i++)
-        told = overlap->teams[i].data_ns > told ? overlap->teams[i].data_ns : told;
-    told += BUSY_MACHINE * rules->facts->unnamed_ns;
-    cost = overlap->none_ns > told ? overlap->none_ns - told : 0;
+        reported = overlap->teams[i].data_ns > reported ? overlap->teams[i].data_ns : reported;
+    reported += BUSY_MACHINE * rules->facts->unnamed_ns;
+    cost = overlap->none_ns > reported ? overlap->none_ns - reported : 0;
     if (!cost || cost < PART(overlap->wall_ns, dft_limit(rules, DFT_LIMIT_IDLE_GAPS_SHARE)))
         return 0;
     rc = dft_rules_add(rules, DFT_FINDING_IDLE_GAPS, cost, rules->facts->wall_ns, &finding);
@@ -58,7 +57,7 @@ int dft_rule_gaps(struct dft_rules *rules)
                              overlap->is_exact ? "" : "about ", dft_text_ns(a, overlap->none_ns),
                              dft_text_ns(b, overlap->wall_ns), dft_text_share(c, overlap->none_ns, overlap->wall_ns));
     if (!rc)
-        rc = say_stretch(rules, finding, &overlap->gap);
+        rc = say_span(rules, finding, &overlap->gap);
     return rc ? rc
               : dft_finding_say(&finding->why_sure, rules->facts->has_cpu ? "processes take no processor time then"
                                                                           : "what no region names may be work");
@@ -97,6 +96,6 @@ int dft_rule_serial(struct dft_rules *rules)
     if (!rc)
         rc = dft_finding_say(&finding->evidence, ", and none of %u others does", overlap->nteams - 1);
     if (!rc && first == &overlap->teams[overlap->alone.team])
-        rc = say_stretch(rules, finding, &overlap->alone);
+        rc = say_span(rules, finding, &overlap->alone);
     return rc ? rc : dft_finding_say(&finding->why_sure, "regions of the program say what computes");
 }

@@ -10,7 +10,7 @@
 #define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */
 
 /* What was told of files is no longer the directories'. */
-static int leave_out_told(struct dft_rules *rules)
+static int leave_out_reported(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
@@ -22,7 +22,7 @@ static int leave_out_told(struct dft_rules *rules)
         uint64_t id;
 
         if (group->key.class != DFT_IO_META || dft_facets_err(group->key.facets) ||
-            dft_rules_told(rules, group->key.file) != DFT_FINDING_REOPENED)
+            dft_rules_reported(rules, group->key.file) != DFT_FINDING_REOPENED)
             continue;
         rc = dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, group->key.file, &id);
         dir = rc ? NULL : dft_places_find(&facts->places.dirs, id);
@@ -128,7 +128,7 @@ int dft_rule_metadata(struct dft_rules *rules)
 
     if (rc <= 0)
         return rc;
-    rc = leave_out_told(rules);
+    rc = leave_out_reported(rules);
     if (rc)
         return rc;
     common = dft_places_common(dirs, offsetof(struct dft_place, meta.time_ns));

@@ -13,7 +13,7 @@ struct missing {
     struct dft_place_sum sum;
     uint64_t stats;
     uint64_t dirs, absent, probably; /* directories; those that do not exist, as far as can be known */
-    const struct dft_place *most[NAMED];
+    const struct dft_place *top[NAMED];
 };
 
 /* Was anything ever found in it, or below it? */
@@ -26,14 +26,14 @@ static int has_found(const struct dft_places *dirs, const struct dft_place *dir)
     return found;
 }
 
-static void keep_most(struct missing *missing, const struct dft_place *dir)
+static void insert_top(struct missing *missing, const struct dft_place *dir)
 {
     for (unsigned i = 0; i < NAMED; i++) {
-        const struct dft_place *other = missing->most[i];
+        const struct dft_place *other = missing->top[i];
 
         if (other && other->lost.calls >= dir->lost.calls)
             continue;
-        missing->most[i] = dir;
+        missing->top[i] = dir;
         if (!other)
             return;
         dir = other;
@@ -50,7 +50,7 @@ static void count_missing(const struct dft_places *dirs, struct missing *missing
         dft_place_sum_add(&missing->sum, &dir->lost);
         missing->stats += dir->lost_stats;
         missing->dirs++;
-        keep_most(missing, dir);
+        insert_top(missing, dir);
     }
 }
 
@@ -89,12 +89,12 @@ static int say_where(const struct dft_facts *facts, char **text, const struct mi
     char a[DFT_TEXT_ROOM];
     int rc = 0;
 
-    for (unsigned i = 0; i < NAMED && missing->most[i] && !rc; i++) {
-        struct dft_text name = missing->most[i]->text;
+    for (unsigned i = 0; i < NAMED && missing->top[i] && !rc; i++) {
+        struct dft_text name = missing->top[i]->text;
         char *path = dft_text_escaped(name.length ? name.bytes : "", name.length);
 
-        rc = path ? dft_finding_say(text, "%s%s in %s", i ? ", " : "; ",
-                                    dft_text_count(a, missing->most[i]->lost.calls), dft_facts_short(facts, path))
+        rc = path ? dft_finding_say(text, "%s%s in %s", i ? ", " : "; ", dft_text_count(a, missing->top[i]->lost.calls),
+                                    dft_facts_short(facts, path))
                   : -ENOMEM;
         free(path);
     }
@@ -115,7 +115,7 @@ static int say(const struct dft_facts *facts, struct dft_finding *finding, const
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
     uint64_t opens = missing->sum.opens, calls = missing->sum.calls;
     const char *what = opens == calls ? "opens" : missing->stats == calls ? "stats" : "lookups";
-    struct dft_text name = missing->most[0]->text;
+    struct dft_text name = missing->top[0]->text;
     int rc = dft_finding_say(&finding->title, "missing files asked for");
 
     if (!rc)
@@ -154,7 +154,7 @@ int dft_rule_missing(struct dft_rules *rules)
     finding->calls = finding->errors = missing.sum.calls;
     finding->files = missing.sum.folded ? 0 : missing.sum.files;
     finding->sure = DFT_SURE_HIGH;
-    finding->line = dft_facts_line(facts, DFT_BY_DIR, missing.most[0]->id,
+    finding->line = dft_facts_line(facts, DFT_BY_DIR, missing.top[0]->id,
                                    missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
     return say(facts, finding, &missing);
 }

@@ -13,7 +13,7 @@
 struct collective {
     struct dft_rank_sums calls; /* collective calls of each rank */
     struct dft_rank_sums data;  /* reads and writes inside */
-    const struct dft_group *most;
+    const struct dft_group *top;
     uint64_t alone, alone_ns; /* reads and writes of MPI-IO that each rank makes for itself */
     int any;                  /* are there calls of MPI-IO at all? */
 };
@@ -43,7 +43,7 @@ static int add_calls(const struct dft_facts *facts, struct collective *collectiv
             collective->alone_ns += is_data ? group->metrics.dur_sum : 0;
             continue;
         }
-        collective->most = collective->most ? collective->most : group;
+        collective->top = collective->top ? collective->top : group;
         rc = dft_rank_sums_add(&collective->calls, dft_facts_rank(regions, group), &group->metrics);
     }
     return rc;
@@ -111,7 +111,7 @@ static int say_few(struct dft_finding *finding, const struct collective *collect
 static int say_time(const struct dft_facts *facts, struct dft_finding *finding, const struct collective *collective)
 {
     const struct dft_rank_sums *data = &collective->data;
-    char *name = dft_facts_text(&facts->answers[DFT_FACT_REGIONS], collective->most, DFT_BY_NAME);
+    char *name = dft_facts_text(&facts->answers[DFT_FACT_REGIONS], collective->top, DFT_BY_NAME);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc;
 
@@ -146,8 +146,8 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
     finding->bytes = data->bytes;
     for (size_t i = 0; i < calls->count; i++)
         finding->calls += calls->list[i].calls;
-    finding->from_ns = collective->most->metrics.first_start;
-    finding->to_ns = collective->most->metrics.last_end;
+    finding->from_ns = collective->top->metrics.first_start;
+    finding->to_ns = collective->top->metrics.last_end;
     rc = few ? say_few(finding, collective) : dft_finding_say(&finding->title, "collective I/O waits");
     if (!rc)
         rc = say_time(rules->facts, finding, collective);
@@ -301,7 +301,7 @@ int dft_rule_mpi(struct dft_rules *rules)
     struct collective collective = {0};
     int rc = collect(rules->facts, &collective);
 
-    if (!rc && collective.most)
+    if (!rc && collective.top)
         rc = judge(rules, &collective);
     if (!rc)
         rc = judge_files(rules, &collective);

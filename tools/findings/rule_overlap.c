@@ -8,7 +8,7 @@
 #include "findings/facts.h"
 #include "overlap/overlap_kinds.h"
 
-#define PART(whole, share) ((whole) / 1000 * (share)) /* of the unit of limits */
+#define PART(all, share) ((all) / 1000 * (share)) /* of the unit of limits */
 
 /* "rank 3", or "python 4711"; freed by the caller. NULL: no memory. */
 static char *team_name(const struct dft_facts *facts, const struct dft_overlap_team *team)
@@ -125,7 +125,7 @@ static int say_hidden(struct dft_finding *finding, const struct dft_overlap_time
                         : 0;
 }
 
-static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
+static int trainer_waits(struct dft_rules *rules, uint64_t *reported_ns)
 {
     const struct dft_facts *facts = rules->facts;
     const struct dft_overlap *overlap = &facts->overlap;
@@ -140,7 +140,7 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
     rc = dft_rules_add(rules, DFT_FINDING_TRAINER_WAITS, team->data_ns, facts->wall_ns, &finding);
     if (rc <= 0)
         return rc;
-    *told_ns = team->data_ns;
+    *reported_ns = team->data_ns;
     finding->rank = team->rank;
     finding->when = dft_facts_judge(team->data_parts);
     region = waiting_region(facts, team->trainer);
@@ -176,14 +176,14 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *told_ns)
 /* --- I/O in the way of compute ---------------------------------------------------------------- */
 
 /* What is exposed while no trainer waits for data: that is told already. */
-static uint64_t in_the_way(const struct dft_overlap_team *team, int waits_are_told)
+static uint64_t in_the_way(const struct dft_overlap_team *team, int waits_are_reported)
 {
-    uint64_t told = waits_are_told ? team->data_io_ns : 0;
+    uint64_t reported = waits_are_reported ? team->data_io_ns : 0;
 
-    return team->times.exposed_ns > told ? team->times.exposed_ns - told : 0;
+    return team->times.exposed_ns > reported ? team->times.exposed_ns - reported : 0;
 }
 
-static int exposed(struct dft_rules *rules, int waits_are_told)
+static int exposed(struct dft_rules *rules, int waits_are_reported)
 {
     const struct dft_facts *facts = rules->facts;
     const struct dft_overlap *overlap = &facts->overlap;
@@ -195,9 +195,9 @@ static int exposed(struct dft_rules *rules, int waits_are_told)
 
     for (uint32_t i = 0; i < overlap->nteams; i++)
         if (overlap->teams[i].times.compute_ns &&
-            (!team || in_the_way(&overlap->teams[i], waits_are_told) > in_the_way(team, waits_are_told)))
+            (!team || in_the_way(&overlap->teams[i], waits_are_reported) > in_the_way(team, waits_are_reported)))
             team = &overlap->teams[i];
-    cost = team ? in_the_way(team, waits_are_told) : 0;
+    cost = team ? in_the_way(team, waits_are_reported) : 0;
     if (!cost || cost < PART(team->times.wall_ns, dft_limit(rules, DFT_LIMIT_EXPOSED_IO_SHARE)))
         return 0;
     rc = dft_rules_add(rules, DFT_FINDING_EXPOSED_IO, cost, facts->wall_ns, &finding);
@@ -226,14 +226,14 @@ int dft_rule_overlap(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
     size_t before = rules->findings->count;
-    uint64_t told_ns = 0;
+    uint64_t reported_ns = 0;
     int rc;
 
     if (!rules->facts->has_overlap)
         return 0;
-    rc = trainer_waits(rules, &told_ns);
+    rc = trainer_waits(rules, &reported_ns);
     if (!rc && overlap->has_compute)
-        rc = exposed(rules, told_ns != 0);
+        rc = exposed(rules, reported_ns != 0);
     if (!rc && overlap->has_compute && rules->findings->count == before)
         rc = dft_rules_good(rules, "I/O does not hold up compute");
     return rc;

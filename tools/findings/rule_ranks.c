@@ -62,7 +62,7 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
     struct part *parts = calloc(PARTS, sizeof *parts);
     struct part sum = {0};
     uint64_t slow_calls = 0;
-    int64_t lost = 0, most = 0;
+    int64_t lost = 0, max = 0;
 
     if (!parts)
         return -ENOMEM;
@@ -75,8 +75,8 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
         sum.calls += parts[i].calls;
         slow_calls += is_slow_part(&parts[i], slow_ns) ? parts[i].calls : 0;
         slow->to_ns = slow->to_ns ? slow->to_ns : parts[i].to_ns;
-        if (lost > most) {
-            most = lost;
+        if (lost > max) {
+            max = lost;
             slow->since_ns = parts[i].from_ns;
             slow->calls = sum.calls;
             slow->mean_ns = sum.time_ns / sum.calls;

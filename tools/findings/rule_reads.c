@@ -83,7 +83,7 @@ static int collect(const struct dft_rules *rules, struct files *files)
         const struct dft_group *group = &answer->groups[i];
         uint64_t *number;
 
-        if (!group->key.file || dft_rules_told(rules, group->key.file) != DFT_FINDINGS || is_no_file(answer, group))
+        if (!group->key.file || dft_rules_reported(rules, group->key.file) != DFT_FINDINGS || is_no_file(answer, group))
             continue;
         number = dft_map_put(&numbers, group->key.file);
         rc = number ? 0 : -ENOMEM;
@@ -140,7 +140,7 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, struct files
     (*finding)->line = dft_facts_line(rules->facts, DFT_BY_FILE, files->list[0].group->key.file, 0);
     rc = (*finding)->where ? 0 : -ENOMEM;
     for (size_t i = 0; i < count && !rc; i++)
-        rc = dft_rules_tell(rules, files->list[i].group->key.file, code);
+        rc = dft_rules_report(rules, files->list[i].group->key.file, code);
     return rc ? rc : 1;
 }
 
@@ -150,12 +150,12 @@ static const char *name_of(const struct dft_rules *rules, const struct dft_findi
     return dft_facts_short(rules->facts, finding->where);
 }
 
-static int say_others(struct dft_finding *finding, const struct file *most)
+static int say_others(struct dft_finding *finding, const struct file *top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
     return finding->files > 1
-               ? dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, most->cost_ns),
+               ? dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                                  dft_text_count(b, finding->files - 1), finding->files > 2 ? "s" : "")
                : 0;
 }
@@ -165,7 +165,7 @@ static int say_others(struct dft_finding *finding, const struct file *most)
 static int find_random(struct dft_rules *rules, struct files *files)
 {
     struct dft_finding *finding;
-    const struct file *most = files->list;
+    const struct file *top = files->list;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc;
 
@@ -180,38 +180,38 @@ static int find_random(struct dft_rules *rules, struct files *files)
     rc = add(rules, DFT_FINDING_RANDOM, files, &finding);
     if (rc <= 0)
         return rc;
-    finding->calls = most->random;
-    finding->bytes = most->random_bytes;
+    finding->calls = top->random;
+    finding->bytes = top->random_bytes;
     rc = dft_finding_say(&finding->title, "random access");
     if (!rc)
         rc = dft_finding_say(
             &finding->evidence, "%s: %s of %s accesses neither follow the last one nor stride, %s and %s each",
-            name_of(rules, finding), dft_text_count(a, most->random), dft_text_count(b, most->data),
-            dft_text_bytes(c, most->random_bytes / most->random), dft_text_ns(d, most->random_ns / most->random));
+            name_of(rules, finding), dft_text_count(a, top->random), dft_text_count(b, top->data),
+            dft_text_bytes(c, top->random_bytes / top->random), dft_text_ns(d, top->random_ns / top->random));
     if (!rc)
-        rc = say_others(finding, most);
+        rc = say_others(finding, top);
     return rc ? rc : dft_finding_say(&finding->why_sure, "too slow to have come from memory");
 }
 
 /* --- data that are read again ----------------------------------------------------------------- */
 
-static int say_reread(struct dft_rules *rules, struct dft_finding *finding, struct file *most)
+static int say_reread(struct dft_rules *rules, struct dft_finding *finding, struct file *top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
-    double rate = (double)most->read_bytes / (double)(most->read_ns + 1) * 1e9;
+    double rate = (double)top->read_bytes / (double)(top->read_ns + 1) * 1e9;
     int memory = rate >= (double)dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
     int rc = dft_finding_say(&finding->title, "the same data read again");
 
     finding->sure = memory ? DFT_SURE_LOW : DFT_SURE_MEDIUM;
-    count_processes(rules->facts, most);
+    count_processes(rules->facts, top);
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%.1f times)",
-                             name_of(rules, finding), dft_text_bytes(a, most->read_bytes),
-                             dft_text_bytes(b, most->distinct), (double)most->read_bytes / (double)most->distinct);
-    if (!rc && most->processes > 1)
-        rc = dft_finding_say(&finding->evidence, " by %s processes", dft_text_count(c, most->processes));
+                             name_of(rules, finding), dft_text_bytes(a, top->read_bytes),
+                             dft_text_bytes(b, top->distinct), (double)top->read_bytes / (double)top->distinct);
+    if (!rc && top->processes > 1)
+        rc = dft_finding_say(&finding->evidence, " by %s processes", dft_text_count(c, top->processes));
     if (!rc)
-        rc = say_others(finding, most);
+        rc = say_others(finding, top);
     if (rc)
         return rc;
     return dft_finding_say(&finding->why_sure, memory ? "it came from memory: only copying it can be saved"

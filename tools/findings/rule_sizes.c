@@ -17,8 +17,8 @@
 struct sum {
     uint64_t lost_ns, calls, bytes, ops, units;
     unsigned sizes;
-    const struct dft_size_unit *most;
-    uint64_t most_ns;
+    const struct dft_size_unit *top;
+    uint64_t top_ns;
     unsigned size; /* that loses most of these files */
     uint64_t size_ns;
     enum dft_yardstick yardstick;
@@ -78,14 +78,14 @@ static int is_part(const struct dft_facts *facts, const struct dft_group *group,
 }
 
 /* How much of each unit's time is in findings of whole files. */
-static void look_at_told(const struct dft_rules *rules, struct dft_size_units *units)
+static void look_at_reported(const struct dft_rules *rules, struct dft_size_units *units)
 {
     const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
 
     for (uint32_t i = 0; dft_facts_has(rules->facts, DFT_FACT_FILES) && i < files->count; i++) {
         const struct dft_group *group = &files->groups[i];
         uint64_t pattern = dft_facts_pattern(rules->facts, group->key.file);
-        int is_told = dft_rules_told(rules, group->key.file) != DFT_FINDINGS;
+        int is_reported = dft_rules_reported(rules, group->key.file) != DFT_FINDINGS;
 
         for (size_t u = 0; u < units->count; u++) {
             struct dft_size_unit *unit = &units->list[u];
@@ -93,15 +93,15 @@ static void look_at_told(const struct dft_rules *rules, struct dft_size_units *u
             if (!is_part(rules->facts, group, pattern, unit))
                 continue;
             unit->known_ns += group->metrics.dur_sum;
-            unit->told_ns += is_told ? group->metrics.dur_sum : 0;
+            unit->reported_ns += is_reported ? group->metrics.dur_sum : 0;
         }
     }
 }
 
 /* Its time is in a finding of whole files. */
-static int is_told(const struct dft_rules *rules, const struct dft_size_unit *unit)
+static int is_reported(const struct dft_rules *rules, const struct dft_size_unit *unit)
 {
-    return (unit->pattern && is_of_small_files(rules, unit)) || unit->told_ns * 2 > unit->known_ns;
+    return (unit->pattern && is_of_small_files(rules, unit)) || unit->reported_ns * 2 > unit->known_ns;
 }
 
 /* Rules behind this one leave out files whose time is in this finding. */
@@ -117,8 +117,8 @@ static int tell(struct dft_rules *rules, const struct dft_size_units *units, enu
         unsigned size = group->metrics.data ? dft_size_class(group->metrics.bytes / group->metrics.data) : 0;
 
         for (size_t u = 0; sum->sizes >> size & 1 && u < units->count && !rc; u++)
-            if (units->list[u].told_by >> code & 1 && is_part(rules->facts, group, pattern, &units->list[u]))
-                rc = dft_rules_tell(rules, group->key.file, code);
+            if (units->list[u].reported_by >> code & 1 && is_part(rules->facts, group, pattern, &units->list[u]))
+                rc = dft_rules_report(rules, group->key.file, code);
     }
     return rc;
 }
@@ -135,8 +135,8 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
     if (is_stream(unit) && all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_STREAM_CALL))
         return;
     lost = dft_sizes_lost(rules, units, unit, size, &yardstick);
-    if (unit->told_ns) /* the part that no finding has */
-        lost = (uint64_t)((double)lost * (double)(unit->known_ns - unit->told_ns) / (double)unit->known_ns);
+    if (unit->reported_ns) /* the part that no finding has */
+        lost = (uint64_t)((double)lost * (double)(unit->known_ns - unit->reported_ns) / (double)unit->known_ns);
     if (!lost)
         return;
     *unit_ns += lost;
@@ -145,15 +145,15 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
     sum->bytes += all->bytes;
     sum->ops |= dft_flow_ops(unit->flow);
     sum->sizes |= 1u << size;
-    if (*unit_ns <= sum->most_ns)
+    if (*unit_ns <= sum->top_ns)
         return;
-    sum->most_ns = *unit_ns;
-    if (sum->most != unit || lost > sum->size_ns) {
+    sum->top_ns = *unit_ns;
+    if (sum->top != unit || lost > sum->size_ns) {
         sum->size = size;
         sum->size_ns = lost;
         sum->yardstick = yardstick;
     }
-    sum->most = unit;
+    sum->top = unit;
 }
 
 static void add_units(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code,
@@ -163,12 +163,12 @@ static void add_units(struct dft_rules *rules, struct dft_size_units *units, enu
         struct dft_size_unit *unit = &units->list[i];
         uint64_t unit_ns = 0;
 
-        if (is_told(rules, unit))
+        if (is_reported(rules, unit))
             continue;
         for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
             add_size(rules, units, unit, code, sum, size, &unit_ns);
         sum->units += unit_ns != 0;
-        unit->told_by |= (uint64_t)(unit_ns != 0) << code;
+        unit->reported_by |= (uint64_t)(unit_ns != 0) << code;
     }
 }
 
@@ -185,16 +185,16 @@ static int say_title(struct dft_finding *finding, enum dft_finding_code code, co
 }
 
 /* Aggregates by file do not tell sizes apart: the file of small requests that takes most time. */
-static int say_most(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
+static int say_top(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
 {
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    int in = dft_flow_is_in(sum->most->flow);
+    int in = dft_flow_is_in(sum->top->flow);
 
     for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_FILES) && i < files->count; i++) {
         const struct dft_group *group = &files->groups[i];
 
         if (group->key.class != (in ? DFT_IO_READ : DFT_IO_WRITE) ||
-            group->metrics.dur_sum * 2 < sum->most->sums[sum->size].time_ns ||
+            group->metrics.dur_sum * 2 < sum->top->sums[sum->size].time_ns ||
             group->metrics.bytes / (group->metrics.count + 1) >= dft_size_class_low((uint8_t)(sum->size + 1)))
             continue;
         finding->where = dft_facts_text(files, group, DFT_BY_FILE);
@@ -208,17 +208,17 @@ static int say_most(const struct dft_facts *facts, struct dft_finding *finding, 
 
 static int say_where(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
 {
-    uint64_t ops = dft_flow_ops(sum->most->flow);
-    const struct dft_group *file = sum->most->group ? find_file(facts, sum->most) : NULL;
+    uint64_t ops = dft_flow_ops(sum->top->flow);
+    const struct dft_group *file = sum->top->group ? find_file(facts, sum->top) : NULL;
 
-    if (!sum->most->group)
+    if (!sum->top->group)
         return 0;
     finding->where = file ? dft_facts_text(&facts->answers[DFT_FACT_FILES], file, DFT_BY_FILE)
-                          : dft_facts_pattern_text(facts, sum->most->pattern);
+                          : dft_facts_pattern_text(facts, sum->top->pattern);
     if (!finding->where)
         return -ENOMEM;
     finding->line = file ? dft_facts_line(facts, DFT_BY_FILE, file->key.file, ops)
-                         : dft_facts_line(facts, DFT_BY_PATTERN, sum->most->pattern, ops);
+                         : dft_facts_line(facts, DFT_BY_PATTERN, sum->top->pattern, ops);
     return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
 }
 
@@ -226,7 +226,7 @@ static int say_order(struct dft_finding *finding, const struct sum *sum, const s
 {
     char share[DFT_TEXT_ROOM];
 
-    if (is_stream(sum->most) || !all->placed)
+    if (is_stream(sum->top) || !all->placed)
         return 0;
     if (all->in_order >= all->placed - all->placed / 100)
         return dft_finding_say(&finding->evidence, ", all sequential");
@@ -243,14 +243,14 @@ static const char *round_bytes(char *capacity, uint64_t bytes)
 
 static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, const struct sum *sum)
 {
-    const struct dft_size_sum *all = &sum->most->sums[sum->size];
-    uint64_t request = dft_limit(rules, sum->most->flow == DFT_FLOW_WRITE ? DFT_LIMIT_SMALL_WRITES_REQUEST
-                                                                          : DFT_LIMIT_SMALL_READS_REQUEST);
+    const struct dft_size_sum *all = &sum->top->sums[sum->size];
+    uint64_t request = dft_limit(rules, sum->top->flow == DFT_FLOW_WRITE ? DFT_LIMIT_SMALL_WRITES_REQUEST
+                                                                         : DFT_LIMIT_SMALL_READS_REQUEST);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc = say_where(rules->facts, finding, sum);
 
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s %s of %s", dft_text_count(a, all->calls), nouns[sum->most->flow],
+        rc = dft_finding_say(&finding->evidence, "%s %s of %s", dft_text_count(a, all->calls), nouns[sum->top->flow],
                              dft_text_bytes(b, (all->bytes + all->calls / 2) / all->calls));
     if (!rc)
         rc = say_order(finding, sum, all);
@@ -259,8 +259,8 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
                              dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
                              round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request),
                              all->bytes <= request ? "" : "s");
-    if (!rc && !sum->most->group)
-        rc = say_most(rules->facts, finding, sum);
+    if (!rc && !sum->top->group)
+        rc = say_top(rules->facts, finding, sum);
     if (!rc && sum->units > 1)
         rc = dft_finding_say(&finding->evidence, "; and other files, %s in all", dft_text_ns(a, sum->lost_ns));
     return rc;
@@ -269,7 +269,7 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
 static int say_sure(struct dft_rules *rules, const struct dft_size_units *units, struct dft_finding *finding,
                     const struct sum *sum)
 {
-    const struct dft_size_sum *all = &sum->most->sums[sum->size], *large = &units->large[sum->most->flow];
+    const struct dft_size_sum *all = &sum->top->sums[sum->size], *large = &units->large[sum->top->flow];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
     finding->sure = DFT_SURE_HIGH;
@@ -295,7 +295,7 @@ static int say_sure(struct dft_rules *rules, const struct dft_size_units *units,
 static int is_trifle(const struct dft_rules *rules, const struct sum *sum)
 {
     return sum->calls < dft_limit(rules, DFT_LIMIT_ONE_BYTE_CALLS) &&
-           (!sum->most->sums[sum->size].has_offsets ||
+           (!sum->top->sums[sum->size].has_offsets ||
             sum->lost_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED));
 }
 
@@ -307,7 +307,7 @@ static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_
     int rc;
 
     add_units(rules, units, code, &sum);
-    if (!sum.most || is_trifle(rules, &sum))
+    if (!sum.top || is_trifle(rules, &sum))
         return 0;
     rc = dft_rules_add(rules, code, sum.lost_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
@@ -315,7 +315,7 @@ static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_
     finding->calls = sum.calls;
     finding->bytes = sum.bytes;
     finding->when = dft_facts_when(rules->facts, sum.ops, sum.sizes, &finding->from_ns, &finding->to_ns);
-    rc = say_title(finding, code, sum.most);
+    rc = say_title(finding, code, sum.top);
     if (!rc)
         rc = say_evidence(rules, finding, &sum);
     if (!rc)
@@ -333,7 +333,7 @@ int dft_rule_sizes(struct dft_rules *rules)
     int rc = dft_sizes_collect(rules->facts, dft_limit(rules, DFT_LIMIT_SMALL_READS_REQUEST), &units);
 
     if (!rc)
-        look_at_told(rules, &units);
+        look_at_reported(rules, &units);
     for (size_t i = 0; !rc && i < sizeof codes / sizeof *codes; i++)
         rc = look(rules, &units, codes[i]);
     dft_sizes_fini(&units);

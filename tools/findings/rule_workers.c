@@ -150,7 +150,7 @@ int dft_rule_workers(struct dft_rules *rules)
     struct worker *workers, others, of_found;
     uint32_t count, found = 0, nothers = 0;
     struct dft_finding *finding;
-    double most = 0, slowest, times = (double)dft_limit(rules, DFT_LIMIT_SLOW_WORKER_TIMES) / 1000;
+    double max = 0, slowest, times = (double)dft_limit(rules, DFT_LIMIT_SLOW_WORKER_TIMES) / 1000;
     uint64_t cost;
     int rc = 0;
 
@@ -164,14 +164,14 @@ int dft_rule_workers(struct dft_rules *rules)
         uint32_t n = others_of(workers, count, i, &others, &slowest);
 
         if (!n || !others.item_ns || mean(workers[i].item_ns, workers[i].items) < times * slowest ||
-            extra_of(&workers[i], &others) <= most)
+            extra_of(&workers[i], &others) <= max)
             continue;
-        most = extra_of(&workers[i], &others);
+        max = extra_of(&workers[i], &others);
         found = i;
         nothers = n;
         of_found = others;
     }
-    cost = (uint64_t)most;
+    cost = (uint64_t)max;
     if (nothers && overlap->has_data && cost > overlap->teams[workers[found].team].data_ns)
         cost = overlap->teams[workers[found].team].data_ns; /* nobody waited for more */
     if (nothers)

@@ -21,8 +21,8 @@ struct dft_size_unit {
     uint64_t opens;
     struct dft_size_sum sums[DFT_SIZE_CLASSES];
     enum dft_flow flow;
-    uint64_t known_ns, told_ns; /* of its files that are known one by one; of these in findings */
-    uint64_t told_by;           /* 1 << enum dft_finding_code */
+    uint64_t known_ns, reported_ns; /* of its files that are known one by one; of these in findings */
+    uint64_t reported_by;           /* 1 << enum dft_finding_code */
 };
 
 struct dft_size_units {

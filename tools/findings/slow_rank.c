@@ -51,15 +51,15 @@ int dft_slow_rank_find(const struct dft_facts *facts, uint64_t factor, struct df
     memset(slow, 0, sizeof *slow);
     for (unsigned class = 0; !rc && class < DFT_IO_COUNT; class ++) {
         struct dft_rank_sums sums = {0};
-        struct dft_rank_sum most, median;
+        struct dft_rank_sum top, median;
 
         rc = dft_slow_rank_word(class) ? sum_ranks(facts, class, &sums) : 0;
         if (!rc && sums.count) {
-            most = sums.list[0];
+            top = sums.list[0];
             median = middle_of(facts, &sums);
-            if (most.time_ns >= median.time_ns / 1000 * factor &&
-                most.time_ns - median.time_ns > slow->rank.time_ns - slow->median.time_ns)
-                *slow = (struct dft_slow_rank){class, most, median};
+            if (top.time_ns >= median.time_ns / 1000 * factor &&
+                top.time_ns - median.time_ns > slow->rank.time_ns - slow->median.time_ns)
+                *slow = (struct dft_slow_rank){class, top, median};
         }
         free(sums.list);
     }

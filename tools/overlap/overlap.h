@@ -78,7 +78,7 @@ struct dft_overlap_scope {
     uint64_t data_ns; /* its trainer waits for data */
 };
 
-struct dft_overlap_stretch {
+struct dft_overlap_span {
     uint64_t from_ns, to_ns; /* Unix; 0, 0: there is none */
     uint32_t team;
 };
@@ -92,7 +92,7 @@ struct dft_overlap {
     struct dft_overlap_times all;               /* sums over teams */
     uint64_t none_parts[DFT_OVERLAP_PARTS + 1]; /* of none_ns */
     uint64_t none_ns;                           /* of the job: nobody computes or is in I/O */
-    struct dft_overlap_stretch gap, alone;      /* the longest such time, and the longest of alone_ns */
+    struct dft_overlap_span gap, alone;         /* the longest such time, and the longest of alone_ns */
     uint64_t start_ns, wall_ns;                 /* of the job */
     int is_exact, has_compute, has_data, has_items;
 };

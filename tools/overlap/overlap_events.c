@@ -21,7 +21,7 @@
 
 #define EVENTS_MAX ((size_t)3 << 19) /* of a window: with what sorts them about 100 bytes each */
 
-struct keeper {
+struct buffer {
     struct dft_timed *points;
     size_t count, capacity;
     struct dft_overlap_scope *scopes; /* start_ns, and in times.wall_ns the length */
@@ -32,8 +32,8 @@ struct keeper {
 
 struct reading {
     struct dft_overlapping *overlapping;
-    struct keeper *keepers;
-    unsigned nkeepers;
+    struct buffer *buffers;
+    unsigned nbuffers;
     struct dft_timed *later; /* ends behind the last window, and lives */
     size_t nlater, later_capacity;
     uint64_t to; /* of the window */
@@ -79,12 +79,12 @@ unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struc
 
 /* --- a batch ---------------------------------------------------------------------------------- */
 
-static int push(struct keeper *keeper, uint32_t number, unsigned what, uint64_t start, uint64_t end)
+static int push(struct buffer *buffer, uint32_t number, unsigned what, uint64_t start, uint64_t end)
 {
-    if (DFT_ARRAY_RESERVE(keeper->points, keeper->capacity, keeper->count + 2))
+    if (DFT_ARRAY_RESERVE(buffer->points, buffer->capacity, buffer->count + 2))
         return -ENOMEM;
-    keeper->points[keeper->count++] = (struct dft_timed){start, number, DFT_BUSY_STARTS(what)};
-    keeper->points[keeper->count++] = (struct dft_timed){end, number, DFT_BUSY_ENDS(what)};
+    buffer->points[buffer->count++] = (struct dft_timed){start, number, DFT_BUSY_STARTS(what)};
+    buffer->points[buffer->count++] = (struct dft_timed){end, number, DFT_BUSY_ENDS(what)};
     return 0;
 }
 
@@ -119,8 +119,8 @@ static int64_t number_in_name(const struct dft_names *names, uint64_t call)
     return strtoll(digits, NULL, 10);
 }
 
-static int keep_scope(const struct reading *reading, struct keeper *keeper, const struct dft_batch *batch, uint32_t i,
-                      uint32_t team, enum dft_overlap_kind kind)
+static int add_scope(const struct reading *reading, struct buffer *buffer, const struct dft_batch *batch, uint32_t i,
+                     uint32_t team, enum dft_overlap_kind kind)
 {
     const struct dft_event *event = &batch->events[i];
     const struct dft_overlap_request *request = reading->overlapping->request;
@@ -149,7 +149,7 @@ static int keep_scope(const struct reading *reading, struct keeper *keeper, cons
         scope.number = number_in_name(dft_source_names_table(request->source), scope.call);
     if (kind == DFT_OVERLAP_EPOCH)
         scope.epoch = -1;
-    return DFT_ARRAY_PUSH(keeper->scopes, keeper->scopes_capacity, keeper->nscopes, scope);
+    return DFT_ARRAY_PUSH(buffer->scopes, buffer->scopes_capacity, buffer->nscopes, scope);
 }
 
 int dft_overlap_io_passes(const struct dft_filter *filter, const struct dft_event *event, uint8_t op)
@@ -159,8 +159,8 @@ int dft_overlap_io_passes(const struct dft_filter *filter, const struct dft_even
             (event->file2 && dft_filter_file(filter, event->file2)));
 }
 
-static int keep_event(const struct reading *reading, struct keeper *keeper, const struct dft_batch *batch, uint32_t i,
-                      uint32_t lane, unsigned busy)
+static int add_event(const struct reading *reading, struct buffer *buffer, const struct dft_batch *batch, uint32_t i,
+                     uint32_t lane, unsigned busy)
 {
     const struct dft_event *event = &batch->events[i];
     const struct dft_overlap *overlap = reading->overlapping->overlap;
@@ -178,46 +178,46 @@ static int keep_event(const struct reading *reading, struct keeper *keeper, cons
         return 0;
     for (unsigned what = 0; !rc && what < DFT_BUSY_STATES; what++)
         if (busy >> what & 1)
-            rc = push(keeper, lane, what, start, end);
+            rc = push(buffer, lane, what, start, end);
     for (unsigned kind = DFT_OVERLAP_EPOCH; !rc && kind <= DFT_OVERLAP_STEP; kind++)
         if (busy >> (DFT_BUSY_SCOPE + kind) & 1 && overlap->teams[team].trainer == overlap->processes[lane].process)
-            rc = keep_scope(reading, keeper, batch, i, team, (enum dft_overlap_kind)kind);
+            rc = add_scope(reading, buffer, batch, i, team, (enum dft_overlap_kind)kind);
     return rc;
 }
 
-static int64_t keep(void *context, unsigned worker, const struct dft_source_process *process,
-                    const struct dft_batch *batch, uint64_t from, uint64_t to)
+static int64_t add_batch(void *context, unsigned worker, const struct dft_source_process *process,
+                         const struct dft_batch *batch, uint64_t from, uint64_t to)
 {
     struct reading *reading = context;
-    struct keeper *keeper = &reading->keepers[worker];
+    struct buffer *buffer = &reading->buffers[worker];
     uint32_t lane = reading->overlapping->lane_of[process->number];
-    size_t before = keeper->count;
+    size_t before = buffer->count;
     int rc = 0;
 
     __atomic_store_n(&reading->to, to, __ATOMIC_RELAXED); /* all threads say the same */
     if (lane == DFT_NO_LANE)
         return 0;
-    if (DFT_ARRAY_RESERVE(keeper->busy, keeper->busy_capacity, batch->ncalls + 1u))
+    if (DFT_ARRAY_RESERVE(buffer->busy, buffer->busy_capacity, batch->ncalls + 1u))
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        keeper->busy[i] = (uint16_t)dft_overlap_call(reading->overlapping, &batch->calls[i]);
+        buffer->busy[i] = (uint16_t)dft_overlap_call(reading->overlapping, &batch->calls[i]);
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
 
-        if (event->call < batch->ncalls && keeper->busy[event->call] && event->dur_ns && event->start_ns >= from &&
+        if (event->call < batch->ncalls && buffer->busy[event->call] && event->dur_ns && event->start_ns >= from &&
             event->start_ns <= to && event->phase == DFT_PHASE_COMPLETE &&
             dft_event_counts(event, batch->calls[event->call].op))
-            rc = keep_event(reading, keeper, batch, i, lane, keeper->busy[event->call]);
+            rc = add_event(reading, buffer, batch, i, lane, buffer->busy[event->call]);
     }
-    return rc ? rc : (int64_t)((keeper->count - before) / 2);
+    return rc ? rc : (int64_t)((buffer->count - before) / 2);
 }
 
 static void clear(void *context)
 {
     struct reading *reading = context;
 
-    for (unsigned i = 0; i < reading->nkeepers; i++)
-        reading->keepers[i].count = reading->keepers[i].nscopes = 0;
+    for (unsigned i = 0; i < reading->nbuffers; i++)
+        reading->buffers[i].count = reading->buffers[i].nscopes = 0;
 }
 
 /* --- a window --------------------------------------------------------------------------------- */
@@ -239,12 +239,12 @@ static int number_scopes(struct reading *reading)
 {
     struct dft_overlap *overlap = reading->overlapping->overlap;
     const struct dft_filter *filter = reading->overlapping->request->filter;
-    struct keeper *first = &reading->keepers[0];
+    struct buffer *first = &reading->buffers[0];
     int rc = 0;
 
-    for (unsigned k = 1; !rc && k < reading->nkeepers; k++)
-        for (size_t i = 0; !rc && i < reading->keepers[k].nscopes; i++)
-            rc = DFT_ARRAY_PUSH(first->scopes, first->scopes_capacity, first->nscopes, reading->keepers[k].scopes[i]);
+    for (unsigned k = 1; !rc && k < reading->nbuffers; k++)
+        for (size_t i = 0; !rc && i < reading->buffers[k].nscopes; i++)
+            rc = DFT_ARRAY_PUSH(first->scopes, first->scopes_capacity, first->nscopes, reading->buffers[k].scopes[i]);
     if (first->nscopes)
         qsort(first->scopes, first->nscopes, sizeof *first->scopes, scopes_in_time);
     for (size_t i = 0; !rc && i < first->nscopes; i++) {
@@ -271,11 +271,11 @@ static int sweep_until(struct reading *reading, uint64_t to)
 {
     size_t count = reading->nlater, done = 0;
     struct dft_timed *list, *other, *sorted;
-    uint64_t least = UINT64_MAX, most = 0;
+    uint64_t first = UINT64_MAX, last = 0;
     int rc = 0;
 
-    for (unsigned k = 0; k < reading->nkeepers; k++)
-        count += reading->keepers[k].count;
+    for (unsigned k = 0; k < reading->nbuffers; k++)
+        count += reading->buffers[k].count;
     list = malloc((count + 1) * sizeof *list);
     other = malloc((count + 1) * sizeof *other);
     if (!list || !other) {
@@ -284,17 +284,17 @@ static int sweep_until(struct reading *reading, uint64_t to)
     }
     memcpy(list, reading->later, reading->nlater * sizeof *list);
     count = reading->nlater;
-    for (unsigned k = 0; k < reading->nkeepers; k++) {
-        if (!reading->keepers[k].count)
+    for (unsigned k = 0; k < reading->nbuffers; k++) {
+        if (!reading->buffers[k].count)
             continue;
-        memcpy(list + count, reading->keepers[k].points, reading->keepers[k].count * sizeof *list);
-        count += reading->keepers[k].count;
+        memcpy(list + count, reading->buffers[k].points, reading->buffers[k].count * sizeof *list);
+        count += reading->buffers[k].count;
     }
     for (size_t i = 0; i < count; i++) {
-        least = list[i].time < least ? list[i].time : least;
-        most = list[i].time > most ? list[i].time : most;
+        first = list[i].time < first ? list[i].time : first;
+        last = list[i].time > last ? list[i].time : last;
     }
-    sorted = dft_timed_sort(list, other, count, least, most - least);
+    sorted = dft_timed_sort(list, other, count, first, last - first);
     for (; done < count && sorted[done].time <= to; done++)
         dft_overlap_sweep_point(&reading->overlapping->sweep, &sorted[done]);
     reading->nlater = 0;
@@ -346,11 +346,11 @@ int dft_overlap_from_events(struct dft_overlapping *overlapping)
 {
     const struct dft_overlap_request *request = overlapping->request;
     struct reading reading = {.overlapping = overlapping,
-                              .nkeepers = dft_source_threads(request->source),
+                              .nbuffers = dft_source_threads(request->source),
                               .epoch_key = dft_name_id("\0epoch", 6), /* the category of a key is empty */
                               .step_key = dft_name_id("\0step", 5)};
     struct dft_sweep sweep = {
-        .context = &reading, .most = EVENTS_MAX, .keep = keep, .window = sweep_window, .clear = clear};
+        .context = &reading, .most = EVENTS_MAX, .keep = add_batch, .window = sweep_window, .clear = clear};
     struct dft_filter blocks = dft_overlap_any_call(request->filter); /* regions are wanted whatever I/O is */
     int rc;
 
@@ -359,19 +359,19 @@ int dft_overlap_from_events(struct dft_overlapping *overlapping)
     blocks.values[DFT_FILTER_LAST] = request->filter->values[DFT_FILTER_LAST];
     blocks.from_ns = request->filter->from_ns;
     blocks.to_ns = request->filter->to_ns;
-    reading.keepers = calloc(reading.nkeepers, sizeof *reading.keepers);
-    rc = reading.keepers ? add_lives(&reading) : -ENOMEM;
+    reading.buffers = calloc(reading.nbuffers, sizeof *reading.buffers);
+    rc = reading.buffers ? add_lives(&reading) : -ENOMEM;
     rc = dft_comm_agree(rc);
     if (!rc)
         rc = dft_source_sweep(request->source, &blocks, &sweep);
     if (!rc)
         rc = dft_comm_agree(sweep_until(&reading, UINT64_MAX));
-    for (unsigned i = 0; reading.keepers && i < reading.nkeepers; i++) {
-        free(reading.keepers[i].points);
-        free(reading.keepers[i].scopes);
-        free(reading.keepers[i].busy);
+    for (unsigned i = 0; reading.buffers && i < reading.nbuffers; i++) {
+        free(reading.buffers[i].points);
+        free(reading.buffers[i].scopes);
+        free(reading.buffers[i].busy);
     }
-    free(reading.keepers);
+    free(reading.buffers);
     free(reading.later);
     return rc;
 }

@@ -52,14 +52,14 @@ static void put_process(struct dft_json *json, const struct dft_overlap *overlap
                         const struct dft_source_process *processes)
 {
     const struct dft_overlap_process *process = &overlap->processes[number];
-    const struct dft_process *told = &processes[process->process].process;
+    const struct dft_process *record = &processes[process->process].process;
 
     dft_json_object(json, NULL);
     put_rank(json, overlap, process->team);
-    dft_json_uint(json, "pid", told->pid);
-    put_text(json, "host", told->host);
-    put_text(json, "exe", told->exe);
-    put_text(json, "role", told->role);
+    dft_json_uint(json, "pid", record->pid);
+    put_text(json, "host", record->host);
+    put_text(json, "exe", record->exe);
+    put_text(json, "role", record->role);
     dft_json_bool(json, "is_trainer", overlap->teams[process->team].trainer == process->process);
     put_times(json, &process->times);
     dft_json_uint(json, "data_ns", process->data_ns);
@@ -90,18 +90,18 @@ static void put_scope(struct dft_json *json, const struct dft_overlap *overlap, 
     dft_json_end_object(json);
 }
 
-static void put_stretch(struct dft_json *json, const char *key, const struct dft_overlap *overlap,
-                        const struct dft_overlap_stretch *stretch, int has_rank)
+static void put_span(struct dft_json *json, const char *key, const struct dft_overlap *overlap,
+                     const struct dft_overlap_span *span, int has_rank)
 {
-    if (!stretch->from_ns) {
+    if (!span->from_ns) {
         dft_json_null(json, key);
         return;
     }
     dft_json_object(json, key);
-    dft_json_uint(json, "start_ns", stretch->from_ns);
-    dft_json_uint(json, "dur_ns", stretch->to_ns - stretch->from_ns);
+    dft_json_uint(json, "start_ns", span->from_ns);
+    dft_json_uint(json, "dur_ns", span->to_ns - span->from_ns);
     if (has_rank)
-        put_rank(json, overlap, stretch->team);
+        put_rank(json, overlap, span->team);
     dft_json_end_object(json);
 }
 
@@ -133,8 +133,8 @@ void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *sour
     put_times(&json, &overlap->all);
     dft_json_uint(&json, "job_ns", overlap->wall_ns);
     dft_json_uint(&json, "nobody_ns", overlap->none_ns);
-    put_stretch(&json, "longest_gap", overlap, &overlap->gap, 0);
-    put_stretch(&json, "longest_alone", overlap, &overlap->alone, 1);
+    put_span(&json, "longest_gap", overlap, &overlap->gap, 0);
+    put_span(&json, "longest_alone", overlap, &overlap->alone, 1);
     dft_json_array(&json, "ranks");
     for (uint32_t i = 0; i < overlap->nteams; i++)
         put_team(&json, overlap, i, processes);

@@ -84,11 +84,11 @@ static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64
 }
 
 /* The longer of two stretches, of equal ones the first. */
-static void end_stretch(struct dft_overlap_stretch *now, struct dft_overlap_stretch *longest)
+static void end_span(struct dft_overlap_span *now, struct dft_overlap_span *longest)
 {
     if (now->to_ns - now->from_ns > longest->to_ns - longest->from_ns)
         *longest = *now;
-    *now = (struct dft_overlap_stretch){0};
+    *now = (struct dft_overlap_span){0};
 }
 
 /* A stretch of one team alone goes on while nobody is active in between. */
@@ -102,7 +102,7 @@ static void settle_job(struct dft_overlap_sweep *sweep, uint64_t now)
     if (!ns)
         return;
     if (sweep->active || !sweep->alive) {
-        end_stretch(&sweep->gap, &overlap->gap);
+        end_span(&sweep->gap, &overlap->gap);
     } else {
         overlap->none_ns += ns;
         add_parts(overlap, overlap->none_parts, from, now);
@@ -112,10 +112,10 @@ static void settle_job(struct dft_overlap_sweep *sweep, uint64_t now)
     if (sweep->active == 1 && sweep->alive > 1) {
         overlap->teams[only].alone_ns += ns;
         if (sweep->alone.from_ns && sweep->alone.team != only)
-            end_stretch(&sweep->alone, &overlap->alone);
-        sweep->alone = (struct dft_overlap_stretch){sweep->alone.from_ns ? sweep->alone.from_ns : from, now, only};
+            end_span(&sweep->alone, &overlap->alone);
+        sweep->alone = (struct dft_overlap_span){sweep->alone.from_ns ? sweep->alone.from_ns : from, now, only};
     } else if (sweep->active) {
-        end_stretch(&sweep->alone, &overlap->alone);
+        end_span(&sweep->alone, &overlap->alone);
     }
 }
 
@@ -214,8 +214,8 @@ void dft_overlap_sweep_finish(struct dft_overlap_sweep *sweep)
 {
     struct dft_overlap *overlap = sweep->overlap;
 
-    end_stretch(&sweep->gap, &overlap->gap);
-    end_stretch(&sweep->alone, &overlap->alone);
+    end_span(&sweep->gap, &overlap->gap);
+    end_span(&sweep->alone, &overlap->alone);
     for (uint32_t i = 0; i < overlap->nprocesses; i++) {
         const struct dft_overlap_process *process = &overlap->processes[i];
         struct dft_overlap_team *team = &overlap->teams[process->team];

@@ -40,7 +40,7 @@ struct dft_overlap_sweep {
     uint32_t active, alive;       /* teams */
     uint64_t active_sum;          /* of their numbers: of one alone it is the number */
     uint64_t since;
-    struct dft_overlap_stretch gap, alone; /* that go on; from_ns 0: none does */
+    struct dft_overlap_span gap, alone; /* that go on; from_ns 0: none does */
 };
 
 /* Ready for the processes and teams of `overlap`. Returns 0 or -ENOMEM. */

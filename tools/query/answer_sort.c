@@ -126,7 +126,7 @@ static int compare_values(const void *left, const void *right)
 static int drop_last(struct dft_answer *answer, const struct dft_sorting *sorting, uint64_t top)
 {
     uint64_t *values = malloc(2 * (size_t)answer->count * sizeof *values), *sorted = values + answer->count, least;
-    uint32_t kept = 0;
+    uint32_t left = 0;
 
     if (!values)
         return -ENOMEM;
@@ -145,8 +145,8 @@ static int drop_last(struct dft_answer *answer, const struct dft_sorting *sortin
     least = sorted[top - 1];
     for (uint32_t i = 0; i < answer->count; i++)
         if (values[i] >= least)
-            answer->groups[kept++] = answer->groups[i];
-    answer->count = kept;
+            answer->groups[left++] = answer->groups[i];
+    answer->count = left;
     free(values);
     return 0;
 }

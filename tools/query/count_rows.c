@@ -182,14 +182,14 @@ static int cut_histogram(const struct dft_filter *filter, struct dft_row *row)
 {
     uint64_t least = (uint64_t)filter->values[DFT_FILTER_SLOWER].ns;
     uint32_t first = dft_bin_of(least + 1);
-    int is_whole = 1;
+    int is_complete = 1;
 
     while (row->ndurations && row->durations->bin < first) {
         row->durations++;
         row->ndurations--;
-        is_whole = 0;
+        is_complete = 0;
     }
-    if (!is_whole)
+    if (!is_complete)
         row->nsizes = row->nasked = 0;
     return dft_bin_of(least) < first || !row->ndurations || row->durations->bin > first;
 }

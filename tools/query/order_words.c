@@ -86,7 +86,7 @@ static void collect(struct words *words, const struct dft_query *query)
 }
 
 /* The word that this one is, in any case of letters. */
-static const struct word *find_whole(const struct words *words, const char *text)
+static const struct word *find_exact(const struct words *words, const char *text)
 {
     for (size_t i = 0; i < words->count; i++)
         if (!strcasecmp(words->list[i].text, text))
@@ -118,7 +118,7 @@ int dft_order_find(const struct dft_answer *answer, const char *column, struct d
 
     *sorting = (struct dft_sorting){.answer = answer, .column = -1, .key = -1};
     collect(&words, &answer->query);
-    word = find_whole(&words, column ? column : "time");
+    word = find_exact(&words, column ? column : "time");
     if (!word && *column)
         word = find_begun(&words, 0, words.shown, column);
     if (!word && *column)

@@ -178,14 +178,14 @@ static int put_somebody(const struct dft_ranks_job *job)
 /* --- nobody ----------------------------------------------------------------------------------- */
 
 /* The rank with the most time in I/O. */
-static uint32_t most_of(const struct dft_ranks_job *job)
+static uint32_t busiest_of(const struct dft_ranks_job *job)
 {
-    uint32_t most = 0;
+    uint32_t busiest = 0;
 
     for (uint32_t r = 1; r < job->nranks; r++)
-        if (job->ranks[r].io_ns > job->ranks[most].io_ns)
-            most = r;
-    return most;
+        if (job->ranks[r].io_ns > job->ranks[busiest].io_ns)
+            busiest = r;
+    return busiest;
 }
 
 /* "4.20 s in I/O, 92x the median of 45.6 ms" */
@@ -257,7 +257,7 @@ static int put_slow_all_in_all(const struct dft_ranks_job *job)
     FILE *out = dft_sentence_begin(&sentence);
     uint32_t slow = job->slow[0];
     const struct dft_lag *lag = &job->ranks[slow].lag;
-    uint64_t call = dft_ranks_most_in(&job->ranks[slow]);
+    uint64_t call = dft_ranks_dominant_call(&job->ranks[slow]);
     const struct shares shares = shares_of(job, slow, call);
     int rc;
 
@@ -305,9 +305,9 @@ static int put_nobody(const struct dft_ranks_job *job)
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
     fputs("the slowest, ", out);
-    dft_ranks_put(out, job, most_of(job));
+    dft_ranks_put(out, job, busiest_of(job));
     fputs(", spent ", out);
-    put_against_median(out, job, most_of(job));
+    put_against_median(out, job, busiest_of(job));
     rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;

@@ -200,7 +200,7 @@ void dft_ranks_put_clock(FILE *out, uint64_t ns); /* "13:27:07 UTC" */
 void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
 void dft_ranks_put_host(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
 void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t call);
-uint64_t dft_ranks_most_in(const struct dft_rank *rank); /* the call of I/O that it spent most time in, 0: none */
+uint64_t dft_ranks_dominant_call(const struct dft_rank *rank); /* the call of I/O that it spent most time in, 0: none */
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);

@@ -67,7 +67,7 @@ static int times_cell(struct dft_grid *grid, double times)
     return dft_grid_cell(grid, capacity);
 }
 
-uint64_t dft_ranks_most_in(const struct dft_rank *rank)
+uint64_t dft_ranks_dominant_call(const struct dft_rank *rank)
 {
     uint64_t call = 0, most = 0;
 
@@ -90,7 +90,7 @@ static int slow_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
     rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(capacity, rank->io_ns));
     rc = rc ? rc : times_cell(grid, job->median_io_ns ? (double)rank->io_ns / (double)job->median_io_ns : 0);
     rc = rc ? rc : lag_cell(grid, job, &rank->lag);
-    dft_names_call(dft_source_names_table(job->source), dft_ranks_most_in(rank), &category, &name, capacity);
+    dft_names_call(dft_source_names_table(job->source), dft_ranks_dominant_call(rank), &category, &name, capacity);
     return rc ? rc : text_cell(grid, name);
 }
 

@@ -130,13 +130,13 @@ static uint64_t unit_of(const char *text)
 
 int dft_filter_seconds(int64_t *ns, const char *text)
 {
-    uint64_t whole = 0, part = 0, unit;
-    int negative = *text == '-', digits = 0, has_whole;
+    uint64_t integer = 0, part = 0, unit;
+    int negative = *text == '-', digits = 0, has_integer;
     __int128 all;
 
     text += negative;
-    has_whole = *text != '.';
-    if (has_whole && dft_filter_number(&text, &whole))
+    has_integer = *text != '.';
+    if (has_integer && dft_filter_number(&text, &integer))
         return -EINVAL;
     if (*text == '.') {
         for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
@@ -148,8 +148,8 @@ int dft_filter_seconds(int64_t *ns, const char *text)
             part *= 10;
     }
     unit = unit_of(text + (*text == ' '));
-    all = (__int128)whole * unit + (__int128)part * unit / 1000000000;
-    if (!unit || (!has_whole && !digits) || all > INT64_MAX - 1000000000)
+    all = (__int128)integer * unit + (__int128)part * unit / 1000000000;
+    if (!unit || (!has_integer && !digits) || all > INT64_MAX - 1000000000)
         return -EINVAL;
     *ns = negative ? -(int64_t)all : (int64_t)all;
     return 0;

@@ -149,7 +149,7 @@ static int number_threads(struct counting *counting)
     return 0;
 }
 
-static int make_room(struct parts *parts)
+static int reserve(struct parts *parts)
 {
     parts->times = malloc((parts->count + 1) * sizeof *parts->times);
     parts->sums = calloc(parts->count + 1, sizeof *parts->sums);
@@ -162,9 +162,9 @@ static int make_parts(struct counting *counting)
     int rc = number_threads(counting);
 
     counting->all.count = 2 * instances->count;
-    rc = rc ? rc : make_room(&counting->all);
+    rc = rc ? rc : reserve(&counting->all);
     for (size_t i = 0; i < counting->nthreads && !rc; i++) {
-        rc = make_room(&counting->of_threads[i]);
+        rc = reserve(&counting->of_threads[i]);
         counting->of_threads[i].count = 0;
     }
     for (size_t i = 0; i < instances->count && !rc; i++) {

@@ -67,13 +67,13 @@ static void add_lives(struct dft_page *page)
     const struct dft_source_process *processes = dft_source_processes(page->summary->source, &count);
 
     for (uint32_t p = 0; p < count; p++) {
-        uint64_t start, end, life, whole;
+        uint64_t start, end, life, uncut;
 
         if (dft_process_is_node(&processes[p]) || !dft_filter_process(filter, &processes[p]))
             continue;
         dft_process_lifetime(&processes[p], &start, &end);
-        whole = end > start ? end - start : 0;
-        page->whole_lives_ns += whole;
+        uncut = end > start ? end - start : 0;
+        page->uncut_lives_ns += uncut;
         page->overhead_ns += processes[p].end.overhead_ns;
         start = start < filter->from_ns ? filter->from_ns : start;
         end = end > filter->to_ns ? filter->to_ns : end;
@@ -83,7 +83,7 @@ static void add_lives(struct dft_page *page)
         page->shortest_ns = page->processes && page->shortest_ns < life ? page->shortest_ns : life;
         page->longest_ns = page->longest_ns > life ? page->longest_ns : life;
         page->lives_ns += life;
-        page->events += whole ? (uint64_t)((double)processes[p].events * (double)life / (double)whole) : 0;
+        page->events += uncut ? (uint64_t)((double)processes[p].events * (double)life / (double)uncut) : 0;
         page->processes++;
     }
 }

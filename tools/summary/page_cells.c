@@ -145,7 +145,7 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
 
 void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell cell, uint64_t value, char *text)
 {
-    uint64_t whole = cell == DFT_CELL_WALL ? table->wall_ns : table->share_ns;
+    uint64_t all = cell == DFT_CELL_WALL ? table->wall_ns : table->share_ns;
     char number[DFT_TEXT_ROOM];
 
     switch (cells[cell].kind) {
@@ -160,13 +160,13 @@ void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell c
         dft_text_bytes(text, value);
         break;
     case SHARE:
-        snprintf(text, DFT_PAGE_CELL_ROOM, "%.1f", 100.0 * (double)value / (double)whole);
+        snprintf(text, DFT_PAGE_CELL_CAPACITY, "%.1f", 100.0 * (double)value / (double)all);
         break;
     case BAR:
-        dft_plot_cells(text, dft_plot_is_unicode(), value, whole, BAR_CELLS);
+        dft_plot_cells(text, dft_plot_is_unicode(), value, all, BAR_CELLS);
         break;
     case BYTES_PER_SECOND:
-        snprintf(text, DFT_PAGE_CELL_ROOM, "%s/s", dft_text_bytes(number, value));
+        snprintf(text, DFT_PAGE_CELL_CAPACITY, "%s/s", dft_text_bytes(number, value));
         break;
     case SIZE_CLASS:
         if (value & ONE_SIZE)
@@ -176,21 +176,21 @@ void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell c
         break;
     case TIMES:
         if (value < 1000)
-            snprintf(text, DFT_PAGE_CELL_ROOM, "%.1fx", (double)value / 100);
+            snprintf(text, DFT_PAGE_CELL_CAPACITY, "%.1fx", (double)value / 100);
         else
-            snprintf(text, DFT_PAGE_CELL_ROOM, "%sx", dft_text_count(number, (value + 50) / 100));
+            snprintf(text, DFT_PAGE_CELL_CAPACITY, "%sx", dft_text_count(number, (value + 50) / 100));
         break;
     case HUNDREDTHS:
-        snprintf(text, DFT_PAGE_CELL_ROOM, "%.2f", (double)value / 100);
+        snprintf(text, DFT_PAGE_CELL_CAPACITY, "%.2f", (double)value / 100);
         break;
     }
 }
 
-int dft_page_cell_is_dim(enum dft_page_cell cell, uint64_t value, uint64_t most)
+int dft_page_cell_is_dim(enum dft_page_cell cell, uint64_t value, uint64_t max)
 {
     enum kind kind = cells[cell].kind;
 
     if (kind != TIME && kind != BYTES && kind != BYTES_PER_SECOND && kind != NUMBER)
         return 0;
-    return value < most / 1000;
+    return value < max / 1000;
 }

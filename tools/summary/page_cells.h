@@ -38,10 +38,10 @@ void dft_page_cell_column(enum dft_page_cell cell, struct dft_grid_column *colum
 /* Returns 0: it means nothing here. */
 int dft_page_cell_value(const struct dft_page_table *table, const struct dft_page_line *line, enum dft_page_cell cell,
                         uint64_t *value);
-/* Writes into `text`, which has DFT_PAGE_CELL_ROOM bytes. */
-#define DFT_PAGE_CELL_ROOM 64
+/* Writes into `text`, which has DFT_PAGE_CELL_CAPACITY bytes. */
+#define DFT_PAGE_CELL_CAPACITY 64
 void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell cell, uint64_t value, char *text);
 /* Is a value small beside the largest one of its column? */
-int dft_page_cell_is_dim(enum dft_page_cell cell, uint64_t value, uint64_t most);
+int dft_page_cell_is_dim(enum dft_page_cell cell, uint64_t value, uint64_t max);
 
 #endif

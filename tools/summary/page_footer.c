@@ -37,8 +37,8 @@ void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unsee
     if (page->unsplit)
         fprintf(out, "; %s events are known only as aggregates and are not in every table",
                 dft_text_count(capacity, page->unsplit));
-    if (page->overhead_ns && page->whole_lives_ns)
-        fprintf(out, "; tracing took %s%s", dft_text_share(capacity, page->overhead_ns, page->whole_lives_ns),
+    if (page->overhead_ns && page->uncut_lives_ns)
+        fprintf(out, "; tracing took %s%s", dft_text_share(capacity, page->overhead_ns, page->uncut_lives_ns),
                 dft_filter_has_times(&page->summary->options->filter) ? " of the whole run" : "");
     dft_sentence_end(&text, out, "", 0);
     out = unseen ? dft_sentence_begin(&text) : NULL;

@@ -267,7 +267,7 @@ static void print_io(const struct dft_page *page)
 static void print_over_time(const struct dft_answer *answer)
 {
     int unicode = dft_plot_is_unicode();
-    uint64_t sums[COLUMNS] = {0}, width = answer->query.width_ns, most = 0, last = 0, fold, start;
+    uint64_t sums[COLUMNS] = {0}, width = answer->query.width_ns, max = 0, last = 0, fold, start;
     unsigned width_left = dft_terminal_width() - INDENT, at = 0;
     unsigned columns = width_left >= COLUMNS + CAPTION ? COLUMNS
                        : width_left > 2 * CAPTION      ? width_left - CAPTION
@@ -287,13 +287,13 @@ static void print_over_time(const struct dft_answer *answer)
         sums[answer->groups[i].key.time / fold] += answer->groups[i].metrics.edge;
     columns = (unsigned)(last / fold) + 1;
     for (unsigned i = 0; i < columns; i++)
-        if (sums[i] > most) {
-            most = sums[i];
+        if (sums[i] > max) {
+            max = sums[i];
             at = i;
         }
     start = answer->query.base_ns + at * fold * width;
     for (unsigned i = 0; i < columns; i++)
-        end = stpcpy(end, sums[i]   ? dft_plot_bar(unicode, dft_plot_level(sums[i], most, DFT_PLOT_LEVELS))
+        end = stpcpy(end, sums[i]   ? dft_plot_bar(unicode, dft_plot_level(sums[i], max, DFT_PLOT_LEVELS))
                           : unicode ? "·"
                                     : "_");
     fputs(line, out);

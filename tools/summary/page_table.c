@@ -21,7 +21,7 @@ struct layout {
     unsigned nkeys; /* or 1: labels */
     unsigned label; /* the key column that says what a sum is */
     enum dft_page_cell cells[DFT_CELLS];
-    uint64_t most[DFT_CELLS];
+    uint64_t max[DFT_CELLS];
     unsigned ncells;
 };
 
@@ -58,24 +58,24 @@ static void choose_cells(struct layout *layout)
 
     for (int c = 0; c < DFT_CELLS; c++) {
         enum dft_page_cell cell = (enum dft_page_cell)c;
-        uint64_t value, most = 0;
+        uint64_t value, max = 0;
         int known = 0;
 
         for (uint32_t i = 0; i < table->count; i++)
             if (dft_page_cell_value(table, &table->lines[i], cell, &value)) {
                 known = 1;
-                most = value > most ? value : most;
+                max = value > max ? value : max;
             }
-        layout->most[c] = most;
+        layout->max[c] = max;
         percentiles |= known && is_percentile(cell);
         if ((cell == DFT_CELL_BUSY || cell == DFT_CELL_IN_FLIGHT) && !by_time)
             continue;
         if (!known && cell != DFT_CELL_COUNT && cell != DFT_CELL_TIME && cell != DFT_CELL_SHARE)
             continue;
-        if (cell == DFT_CELL_AGAIN && most < AGAIN && !dft_order_is(table->answer, "again"))
+        if (cell == DFT_CELL_AGAIN && max < AGAIN && !dft_order_is(table->answer, "again"))
             continue;
         if ((cell == DFT_CELL_SELF && !self_differs(table)) ||
-            ((cell == DFT_CELL_FILES || cell == DFT_CELL_PROCESSES) && most < 2))
+            ((cell == DFT_CELL_FILES || cell == DFT_CELL_PROCESSES) && max < 2))
             continue;
         layout->cells[layout->ncells++] = cell;
     }
@@ -208,14 +208,14 @@ static int add_cells(struct dft_grid *grid, const struct layout *layout, const s
 
     for (unsigned i = 0; !rc && i < layout->ncells; i++) {
         enum dft_page_cell cell = layout->cells[i];
-        char text[DFT_PAGE_CELL_ROOM] = "-";
+        char text[DFT_PAGE_CELL_CAPACITY] = "-";
         uint64_t value;
         int known = dft_page_cell_value(layout->table, line, cell, &value);
 
         if (known)
             dft_page_cell_text(layout->table, cell, value, text);
         rc = dft_grid_cell(grid, text);
-        if (!rc && (!known || dft_page_cell_is_dim(cell, value, layout->most[cell])))
+        if (!rc && (!known || dft_page_cell_is_dim(cell, value, layout->max[cell])))
             dft_grid_dim(grid);
     }
     return rc;
@@ -252,7 +252,7 @@ static int add_sums(struct dft_grid *grid, const struct layout *layout, const ch
         int is_sum = cell == DFT_CELL_COUNT || cell == DFT_CELL_ERRORS || cell == DFT_CELL_TIME ||
                      cell == DFT_CELL_SHARE || cell == DFT_CELL_WALL || cell == DFT_CELL_BYTES ||
                      cell == DFT_CELL_BAR || cell == DFT_CELL_CALLS_RATE || cell == DFT_CELL_RATE;
-        char text[DFT_PAGE_CELL_ROOM] = "";
+        char text[DFT_PAGE_CELL_CAPACITY] = "";
         uint64_t value;
 
         if (is_sum && dft_page_cell_value(layout->table, &line, cell, &value))

@@ -35,7 +35,7 @@ struct tree {
     struct dft_grid *grid;
     struct edge edges[DFT_REGION_TREE];
     unsigned count;
-    uint64_t most_ns;
+    uint64_t max_ns;
 };
 
 /* The id of a region: that of its category and name, with a zero byte between them. */
@@ -89,25 +89,25 @@ static int put_line(struct tree *tree, const struct edge *edge, unsigned depth)
         return -ENOMEM;
     snprintf(label, sizeof label, "%*s%s", (int)(2 * depth), "", text);
     free(text);
-    rc = dft_grid_cell(tree->grid, label) || dft_grid_cell(tree->grid, dft_text_count(cell, metrics->count)) ||
-         dft_grid_cell(tree->grid, dft_text_ns(cell, metrics->dur_sum)) ||
-         dft_grid_cell(tree->grid,
-                       dft_plot_cells(cell, dft_plot_is_unicode(), metrics->dur_sum, tree->most_ns, CELLS)) ||
-         dft_grid_cell(tree->grid, metrics->bytes ? dft_text_bytes(cell, metrics->bytes) : "-");
+    rc =
+        dft_grid_cell(tree->grid, label) || dft_grid_cell(tree->grid, dft_text_count(cell, metrics->count)) ||
+        dft_grid_cell(tree->grid, dft_text_ns(cell, metrics->dur_sum)) ||
+        dft_grid_cell(tree->grid, dft_plot_cells(cell, dft_plot_is_unicode(), metrics->dur_sum, tree->max_ns, CELLS)) ||
+        dft_grid_cell(tree->grid, metrics->bytes ? dft_text_bytes(cell, metrics->bytes) : "-");
     return rc ? -ENOMEM : 0;
 }
 
 /* Edges are in the order of time. What takes less than a hundredth of the longest region is left out. */
-static int put_inside(struct tree *tree, uint64_t parent, unsigned depth, unsigned most)
+static int put_inside(struct tree *tree, uint64_t parent, unsigned depth, unsigned max)
 {
     unsigned lines = 0;
     int rc = 0;
 
-    for (unsigned i = 0; !rc && i < tree->count && lines < most; i++) {
+    for (unsigned i = 0; !rc && i < tree->count && lines < max; i++) {
         struct edge *edge = &tree->edges[i];
         int again = edge->shown;
 
-        if (edge->parent != parent || edge->group->metrics.dur_sum < tree->most_ns / 100)
+        if (edge->parent != parent || edge->group->metrics.dur_sum < tree->max_ns / 100)
             continue;
         rc = put_line(tree, edge, depth);
         lines++;
@@ -125,9 +125,9 @@ static int print_tree(FILE *out, struct tree *tree)
         {"region", 1, 1, 0}, {"calls", 0, 0, 2}, {"time", 0, 0, 0}, {"", 1, 0, 3}, {"bytes", 0, 0, 1}};
     int rc;
 
-    for (unsigned i = 0; i < tree->count && !tree->most_ns; i++)
-        tree->most_ns = tree->edges[i].parent ? 0 : tree->edges[i].group->metrics.dur_sum;
-    if (!tree->most_ns) /* what is around them is not asked about */
+    for (unsigned i = 0; i < tree->count && !tree->max_ns; i++)
+        tree->max_ns = tree->edges[i].parent ? 0 : tree->edges[i].group->metrics.dur_sum;
+    if (!tree->max_ns) /* what is around them is not asked about */
         return 0;
     tree->grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     if (!tree->grid)

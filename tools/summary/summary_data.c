@@ -151,7 +151,7 @@ static void json_notes(struct dft_json *json, struct dft_source *source)
 }
 
 /* The object that is written, and what its head is about. */
-struct whole {
+struct document {
     struct dft_json json;
     struct dft_summary *summary;
     struct dft_unseen unseen;
@@ -159,9 +159,9 @@ struct whole {
 
 static void json_head(void *context, const struct dft_answer *answer)
 {
-    struct whole *whole = context;
-    struct dft_json *json = &whole->json;
-    struct dft_summary *summary = whole->summary;
+    struct document *document = context;
+    struct dft_json *json = &document->json;
+    struct dft_summary *summary = document->summary;
 
     dft_json_init(json, stdout, 1);
     dft_json_object(json, NULL);
@@ -171,7 +171,7 @@ static void json_head(void *context, const struct dft_answer *answer)
     dft_json_uint(json, "events", answer->events);
     dft_json_uint(json, "events_kept", answer->events_kept);
     json_losses(json, summary);
-    dft_unseen_json(json, &whole->unseen);
+    dft_unseen_json(json, &document->unseen);
     if (answer->query.width_ns)
         dft_json_uint(json, "width_ns", answer->query.width_ns);
     dft_json_string(json, "source", dft_answer_source_name(answer->source));
@@ -181,9 +181,9 @@ static void json_head(void *context, const struct dft_answer *answer)
 }
 
 /* The answer of --by. */
-static int json_groups(struct whole *whole)
+static int json_groups(struct document *document)
 {
-    struct dft_summary *summary = whole->summary;
+    struct dft_summary *summary = document->summary;
     struct dft_query query = summary->query;
     struct dft_answer answer;
     int rc;
@@ -192,28 +192,29 @@ static int json_groups(struct whole *whole)
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
-    json_head(whole, &answer);
-    dft_json_array(&whole->json, "groups");
+    json_head(document, &answer);
+    dft_json_array(&document->json, "groups");
     do
         for (uint32_t i = 0; i < answer.count; i++)
-            dft_summary_json_group(&whole->json, &answer, &answer.groups[i]);
+            dft_summary_json_group(&document->json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
-    dft_json_end_array(&whole->json);
+    dft_json_end_array(&document->json);
     dft_answer_fini(&answer);
     return rc;
 }
 
 int dft_summary_json(struct dft_summary *summary)
 {
-    struct whole whole = {.summary = summary};
-    int rc = dft_unseen_collect(summary, &whole.unseen);
+    struct document document = {.summary = summary};
+    int rc = dft_unseen_collect(summary, &document.unseen);
 
     if (!rc)
-        rc = summary->all ? dft_summary_json_all(&whole.json, summary, json_head, &whole) : json_groups(&whole);
+        rc =
+            summary->all ? dft_summary_json_all(&document.json, summary, json_head, &document) : json_groups(&document);
     if (rc)
         return rc;
-    json_notes(&whole.json, summary->source);
-    dft_json_end_object(&whole.json);
+    json_notes(&document.json, summary->source);
+    dft_json_end_object(&document.json);
     putchar('\n');
     return 0;
 }

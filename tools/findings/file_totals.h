@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* One file as a whole: all that was done to it. */
-#ifndef DFT_WHOLE_FILE_H
-#define DFT_WHOLE_FILE_H
+#ifndef DFT_FILE_TOTALS_H
+#define DFT_FILE_TOTALS_H
 
 #include "findings/places.h"
 
 struct dft_group;
 
 /* What is known of one file. */
-struct dft_whole_file {
+struct dft_file_totals {
     uint64_t file, calls, opens, data, bytes, time_ns, max_ns, meta_ns, meta_max_ns;
     uint64_t lost, lost_opens, lost_stats, lost_ns, lost_max_ns;
     uint64_t kinds[DFT_PLACE_CALLS], mapped;
@@ -18,11 +18,11 @@ struct dft_whole_file {
 
 /* Adds one of the groups of the file. `rows_lost`: where errors are not told apart, calls that failed did so
  * with ENOENT. */
-void dft_whole_file_add(const struct dft_facts *facts, int rows_lost, struct dft_whole_file *whole,
-                        const struct dft_group *group);
+void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct dft_file_totals *totals,
+                         const struct dft_group *group);
 /* All groups are in, and `mapped` and the flags are known. */
-void dft_whole_file_end(const struct dft_facts *facts, struct dft_whole_file *whole);
+void dft_file_totals_end(const struct dft_facts *facts, struct dft_file_totals *totals);
 /* Adds it to its directory, or pattern. */
-void dft_whole_file_place(struct dft_place *place, const struct dft_whole_file *whole);
+void dft_file_totals_place(struct dft_place *place, const struct dft_file_totals *totals);
 
 #endif
