@@ -141,6 +141,22 @@ def what_a_killed_job_has_left(directory):
 
 
 @tests.case
+def what_other_jobs_have_left(directory):
+    """The file of a job whose ranks were all killed goes with the last rank of the next job; those of others stay."""
+    before = shared_files()
+    for rank in start(directory, 2, "killed"):
+        rank.kill()
+    left = shared_files() - before
+    equal(len(left), 1, f"what is left: {left}")
+    other, ranks = start(directory, 2, "other"), start(directory, 2)
+    equal(ranks[0].end(), "", "rank 0")
+    is_whole(ranks[1].end(), 2)
+    equal(shared_files() & left, set(), "what is left after the next job")
+    equal(other[0].end(), "", "rank 0 of the other job")
+    is_whole(other[1].end(), 2)
+
+
+@tests.case
 def two_jobs_in_one_directory(directory):
     first, second = start(directory, 2, "first"), start(directory, 2, "second")
     equal([first[0].end(), second[1].end()], ["", ""], "one rank of each job")

@@ -5,7 +5,8 @@
  * rank begins, and locked while the rank lives. The kernel takes the lock away when a rank is killed.
  * Who ends and sees no lock is the last of its node, and knows how many ranks were there. If these are not all,
  * the last of each node leaves that number in the directory of the traces, as the name of a file. Who
- * finds that the numbers make the whole job takes them away; only one can. */
+ * finds that the numbers make the whole job takes them away; only one can. What jobs have left in the memory
+ * of the node whose ranks were all killed, the last rank of the next job removes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -60,13 +61,18 @@ static uint64_t id_of(const struct dft_launch *launch)
     return dft_name_id(launch->id, strlen(launch->id));
 }
 
+static const char *shared_place(void)
+{
+    return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+}
+
 /* Opens the file of this node, and takes the mutex. Returns the descriptor or -errno. */
-static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch, const char *place)
+static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch)
 {
     struct stat st;
     int error = 0, fd;
 
-    snprintf(ranks->path, sizeof ranks->path, "%s/dftrun-%u-%016llx", place, (unsigned)geteuid(),
+    snprintf(ranks->path, sizeof ranks->path, "%s/dftrun-%u-%016llx", shared_place(), (unsigned)geteuid(),
              (unsigned long long)id_of(launch));
     for (;;) {
         fd = open(ranks->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -87,13 +93,12 @@ static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch,
 
 void dft_ranks_begin(struct dft_ranks *ranks, const struct dft_launch *launch)
 {
-    const char *place = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
     int fd;
 
     *ranks = (struct dft_ranks){.file = -1, .why = "the launcher does not name the job, or not its size"};
     if (launch->rank < 0 || launch->size == 1 || launch->rank >= launch->size || !*launch->id)
         return;
-    fd = open_shared(ranks, launch, place);
+    fd = open_shared(ranks, launch);
     ranks->why = "the ranks of a node cannot share a file in /dev/shm or /tmp";
     if (fd < 0)
         return;
@@ -128,6 +133,29 @@ static int count_ranks(int fd, int *has_first)
         at += n;
     }
     return count;
+}
+
+/* Removes the files of this user's jobs in which no rank lives. A rank that begins has the mutex. */
+static void remove_dead(void)
+{
+    const char *place = shared_place();
+    DIR *dir = opendir(place);
+    struct dirent *entry;
+    char start[32];
+
+    snprintf(start, sizeof start, "dftrun-%u-", (unsigned)geteuid());
+    while (dir && (entry = readdir(dir))) {
+        int fd = strncmp(entry->d_name, start, strlen(start))
+                     ? -1
+                     : openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        if (fd >= 0 && !lock_bytes(fd, F_WRLCK, MUTEX, 1) && !any_alive(fd))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 /* --- several nodes ---------------------------------------------------------------------------- */
@@ -209,6 +237,8 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
     if (!alive)
         unlink(ranks->path);
     close(ranks->file); /* and the mutex with it */
+    if (!alive)
+        remove_dead();
     if (alive)
         return DFT_ENDS_BEFORE;
     if (count == launch->size)
