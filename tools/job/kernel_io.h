@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel counted of reads and writes of each process (/proc/self/io). */
+#ifndef DFT_KERNEL_IO_H
+#define DFT_KERNEL_IO_H
+
+#include "source/filter.h"
+
+struct dft_source;
+
+struct dft_kernel_io {
+    uint32_t processes;    /* with two samples */
+    uint8_t *known;        /* which these are, by number of process */
+    int64_t read, written; /* by system calls, without those of tracing */
+    int64_t fetched;       /* from storage, by those of these processes that tell it */
+    int64_t fetched_of;    /* what they read by system calls */
+};
+
+/* Sums up the growth from the first sample to the last. Returns 0 or -ENOMEM. Collective. */
+int dft_kernel_io_collect(struct dft_kernel_io *io, struct dft_source *source, const struct dft_filter *filter);
+void dft_kernel_io_fini(struct dft_kernel_io *io);
+
+#endif
