@@ -7,7 +7,7 @@ from tracing import DFTMERGE, run_checked, true
 
 # Kinds whose cost is time of calls; others are about waiting, or about one rank.
 OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata",
-            "random", "reread", "misaligned", "mount"}
+            "random", "reread", "misaligned", "seeks", "mount"}
 
 
 def io_ns(traces):

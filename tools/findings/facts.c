@@ -72,6 +72,8 @@ static void put_files(struct dft_facts *facts, struct dft_facts_questions *quest
     dft_facts_put(facts, questions, DFT_FACT_DIRS,
                   (struct dft_query){
                       .by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2, .ops = facts->has_file_ops ? OP(DFT_OP_OPENDIR) : 0});
+    if (facts->has_remote)
+        dft_facts_put(facts, questions, DFT_FACT_MOUNTS, by_file(facts, DFT_BY_MOUNT));
     if (!facts->has_file_ops)
         return;
     dft_facts_put(
@@ -110,11 +112,27 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
+/* Does reading take so much time that it matters where the data came from? */
+static int is_reading_worth_it(const struct dft_facts *facts)
+{
+    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
+    uint64_t time_ns = 0;
+    int is_worth;
+
+    for (uint32_t i = 0; i < calls->count; i++)
+        time_ns += calls->groups[i].key.class == DFT_IO_READ ? calls->groups[i].metrics.dur_sum : 0;
+    is_worth = time_ns && time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
+    dft_comm_broadcast(&is_worth, sizeof is_worth);
+    return is_worth;
+}
+
 /* All questions about calls. by_file: groups by file may be asked for. */
 static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, uint64_t events, int by_file)
 {
-    int rc = put_rows(facts, questions);
+    int rc = dft_mounts_collect(facts);
 
+    if (!rc)
+        rc = put_rows(facts, questions);
     if (by_file || dft_rollup_may_be(facts->request->source))
         put_files(facts, questions);
     if (by_file)
@@ -127,7 +145,11 @@ static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, u
         rc = dft_accesses_collect(facts);
     if (!rc)
         rc = dft_places_collect(facts); /* knows what was mapped */
-    return rc ? rc : dft_facts_collect_overlap(facts, events);
+    if (!rc)
+        rc = dft_facts_collect_overlap(facts, events);
+    if (!rc && is_reading_worth_it(facts))
+        rc = dft_kernel_io_collect(&facts->io, facts->request->source, facts->request->filter);
+    return rc;
 }
 
 int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request)
@@ -168,6 +190,8 @@ void dft_facts_fini(struct dft_facts *facts)
     dft_places_fini(&facts->places);
     dft_accesses_fini(&facts->accesses);
     dft_overlap_fini(&facts->overlap);
+    dft_file_grouping_fini(&facts->mounts);
+    dft_kernel_io_fini(&facts->io);
     free(facts->untraced);
     facts->untraced = NULL;
 }

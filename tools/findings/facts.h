@@ -10,7 +10,9 @@
 #include "query/answer.h"
 #include "query/query.h"
 #include "findings/accesses.h"
+#include "findings/mounts.h"
 #include "findings/places.h"
+#include "job/kernel_io.h"
 
 #define DFT_FACT_GROUPS  4096u /* of each answer, those with the most time */
 #define DFT_FACT_WINDOWS 20u
@@ -26,6 +28,7 @@ enum dft_fact {
     DFT_FACT_FILES,    /* file, class */
     DFT_FACT_PATTERNS, /* pattern, class; likewise */
     DFT_FACT_DIRS,     /* dir, class: from events of op OPENDIR alone; for which directory a file is in */
+    DFT_FACT_MOUNTS,   /* mount, class; likewise; where a process saw a remote file system */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     DFT_FACT_EXECS,    /* process, file; of op EXEC; where a program has no trace; from events alone */
@@ -69,7 +72,10 @@ struct dft_facts {
     unsigned shared_class;
     struct dft_file_places places;
     struct dft_accesses accesses;
-    struct dft_overlap overlap; /* where regions compute, or wait for data */
+    struct dft_file_grouping mounts; /* by mount point, with what processes saw */
+    int has_remote;                  /* one of them is a remote file system */
+    struct dft_kernel_io io;         /* where reading takes time */
+    struct dft_overlap overlap;      /* where regions compute, or wait for data */
     int has_overlap, has_cpu;
     unsigned char *untraced; /* by number of process: it started a program that has no trace */
     uint32_t nuntraced;
@@ -149,7 +155,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 dft_rule_fn dft_rule_lost, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good;
 dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
-    dft_rule_reread, dft_rule_misaligned, dft_rule_mapped;
+    dft_rule_reread, dft_rule_misaligned, dft_rule_mapped, dft_rule_seeks, dft_rule_mount, dft_rule_cache;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_gaps, dft_rule_serial;
 
 #endif

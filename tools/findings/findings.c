@@ -36,7 +36,10 @@ static const struct rule {
     {dft_rule_reread, CALLS, OF_ANY, CODE(REREAD)},
     {dft_rule_misaligned, CALLS, OF_ANY, CODE(MISALIGNED)},
     {dft_rule_mapped, CALLS, OF_ANY, CODE(MAPPED)},
+    {dft_rule_seeks, CALLS, OF_ANY, CODE(SEEKS)},
     {dft_rule_metadata, CALLS, OF_ANY, CODE(METADATA)},
+    {dft_rule_mount, CALLS, OF_ANY, CODE(MOUNT)}, /* what no rule before it has told */
+    {dft_rule_cache, CALLS, OF_ANY, CODE(CACHE)},
     {dft_rule_overlap, ALL_PROCESSES, OF_REGIONS, CODE(TRAINER_WAITS) | CODE(EXPOSED_IO)},
     {dft_rule_workers, ALL_PROCESSES, OF_REGIONS, CODE(SLOW_WORKER)},
     {dft_rule_gaps, ALL_PROCESSES | DFT_LACKS_RANKS | DFT_LACKS_TIMES, OF_REGIONS, CODE(IDLE_GAPS)},

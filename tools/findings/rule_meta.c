@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Metadata calls that no other finding has: many small, missing and reopened files are told before. */
+/* Seeks, and metadata calls that no other finding has: many small, missing and reopened files are
+ * told before. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,12 +10,26 @@
 
 #define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */
 
+/* Is this group by file one of seeks that no other finding has? */
+static int is_of_seeks(const struct dft_rules *rules, const struct dft_group *group)
+{
+    const uint64_t *listed = dft_map_find(&rules->facts->places.listed, group->key.file);
+    enum dft_finding_code code = dft_rules_reported(rules, group->key.file);
+
+    return group->key.file && group->key.class == DFT_IO_META && dft_place_kind(group->key.op) == DFT_PLACE_SEEKS &&
+           !dft_facets_err(group->key.facets) && code != DFT_FINDING_REOPENED && code != DFT_FINDING_SMALL_FILES &&
+           (!listed || *listed != DFT_LISTED_SMALL);
+}
+
 /* What was told of files is no longer the directories'. */
 static int leave_out_reported(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    int rc = 0;
+    int has_seeks = 0, rc = 0;
+
+    for (size_t i = 0; i < rules->findings->count; i++)
+        has_seeks |= rules->findings->list[i].code == DFT_FINDING_SEEKS;
 
     for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_DIRS) && i < files->count && !rc; i++) {
         const struct dft_group *group = &files->groups[i];
@@ -22,7 +37,8 @@ static int leave_out_reported(struct dft_rules *rules)
         uint64_t id;
 
         if (group->key.class != DFT_IO_META || dft_facets_err(group->key.facets) ||
-            dft_rules_reported(rules, group->key.file) != DFT_FINDING_REOPENED)
+            (dft_rules_reported(rules, group->key.file) != DFT_FINDING_REOPENED &&
+             !(has_seeks && is_of_seeks(rules, group))))
             continue;
         rc = dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, group->key.file, &id);
         dir = rc ? NULL : dft_places_find(&facts->places.dirs, id);
@@ -52,49 +68,6 @@ static int say_kinds(char **text, const uint64_t *calls, uint64_t all)
         before = ", ";
     }
     return rc;
-}
-
-/* Seeks that take most of the time, most of them in one file: that file, and no storm. Returns 1: it is said. */
-static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls)
-{
-    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *where;
-    uint64_t seeks = 0, time_ns = 0;
-    int rc;
-
-    if (!facts->has_file_ops || calls[DFT_PLACE_SEEKS] * 2 <= finding->calls)
-        return 0;
-    for (uint32_t i = 0; i < files->count; i++) { /* by time: the first has most */
-        const struct dft_group *group = &files->groups[i];
-
-        if (dft_place_kind(group->key.op) != DFT_PLACE_SEEKS)
-            continue;
-        for (uint32_t k = i; k < files->count; k++) {
-            const struct dft_group *other = &files->groups[k];
-
-            if (other->key.file != group->key.file || dft_place_kind(other->key.op) != DFT_PLACE_SEEKS)
-                continue;
-            seeks += other->metrics.count;
-            time_ns += other->metrics.dur_sum;
-        }
-        if (time_ns * 2 <= finding->cost_ns)
-            return 0;
-        where = dft_facts_text(files, group, DFT_BY_FILE);
-        if (!where)
-            return -ENOMEM;
-        free(finding->where);
-        finding->where = where;
-        finding->line = dft_facts_line(facts, DFT_BY_FILE, group->key.file, UINT64_C(1) << group->key.op);
-        rc = dft_finding_say(&finding->title, "many seeks");
-        if (!rc)
-            rc = dft_finding_say(&finding->evidence, "%s: %s of %s metadata calls are seeks in this file",
-                                 dft_facts_short(facts, where), dft_text_count(a, seeks),
-                                 dft_text_count(b, finding->calls));
-        if (!rc)
-            rc = dft_finding_say(&finding->advice, " Seeks: read on through a buffer, or use pread and pwrite.");
-        return rc ? rc : dft_finding_say(&finding->why_sure, "seeks move no data") ? -ENOMEM : 1;
-    }
-    return 0;
 }
 
 static int say(const struct dft_facts *facts, struct dft_finding *finding, const uint64_t *calls, int folded)
@@ -147,6 +120,100 @@ int dft_rule_metadata(struct dft_rules *rules)
     finding->calls = sum.calls;
     finding->files = sum.files;
     finding->where = dft_text_escaped(common.bytes, common.length);
-    rc = finding->where ? say_seeks(rules->facts, finding, calls) : -ENOMEM;
-    return rc ? rc < 0 ? rc : 0 : say(rules->facts, finding, calls, sum.folded != 0);
+    return finding->where ? say(rules->facts, finding, calls, sum.folded != 0) : -ENOMEM;
+}
+
+/* --- seeks ------------------------------------------------------------------------------------ */
+
+struct seeks {
+    uint64_t calls, time_ns, files;
+    const struct dft_group *top; /* a group of the file that has the most time */
+    uint64_t top_calls, top_ns;
+    uint64_t accesses; /* of that file */
+};
+
+/* The seeks, and reads and writes, of the file that a group is of. Returns 0: these were counted
+ * with a group before. */
+static int count_file(const struct dft_rules *rules, uint32_t at, struct seeks *file)
+{
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
+    uint64_t id = files->groups[at].key.file;
+
+    *file = (struct seeks){.top = &files->groups[at], .files = 1};
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct dft_group *group = &files->groups[i];
+
+        if (group->key.file != id)
+            continue;
+        file->accesses += group->metrics.data;
+        if (!is_of_seeks(rules, group))
+            continue;
+        if (i < at)
+            return 0;
+        file->calls += group->metrics.count;
+        file->time_ns += group->metrics.dur_sum;
+    }
+    return 1;
+}
+
+static void count_seeks(const struct dft_rules *rules, struct seeks *seeks)
+{
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
+
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct seeks file;
+
+        if (!is_of_seeks(rules, &files->groups[i]) || !count_file(rules, i, &file))
+            continue;
+        seeks->calls += file.calls;
+        seeks->time_ns += file.time_ns;
+        seeks->files++;
+        if (file.time_ns <= seeks->top_ns)
+            continue;
+        seeks->top = file.top;
+        seeks->top_calls = file.calls;
+        seeks->top_ns = file.time_ns;
+        seeks->accesses = file.accesses;
+    }
+}
+
+static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding, const struct seeks *seeks)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    int rc = dft_finding_say(&finding->title, "many seeks");
+
+    if (!rc)
+        rc = dft_finding_say(&finding->evidence, "%s: %s seeks, %s, %s each, with %s reads and writes",
+                             dft_facts_short(facts, finding->where), dft_text_count(a, seeks->top_calls),
+                             dft_text_ns(b, seeks->top_ns), dft_text_ns(c, seeks->top_ns / seeks->top_calls),
+                             dft_text_count((char[DFT_TEXT_ROOM]){0}, seeks->accesses));
+    if (!rc && seeks->files > 1)
+        rc = dft_finding_say(&finding->evidence, "; and %s more file%s, %s seeks in all",
+                             dft_text_count(a, seeks->files - 1), seeks->files > 2 ? "s" : "",
+                             dft_text_count(b, seeks->calls));
+    if (!rc)
+        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, seeks->time_ns));
+    return rc ? rc : dft_finding_say(&finding->why_sure, "seeks move no data");
+}
+
+int dft_rule_seeks(struct dft_rules *rules)
+{
+    struct seeks seeks = {0};
+    struct dft_finding *finding;
+    int rc = dft_rules_need(rules, DFT_FACT_OPENS, UINT64_C(1) << DFT_FINDING_SEEKS);
+
+    if (rc <= 0)
+        return rc;
+    count_seeks(rules, &seeks);
+    if (seeks.calls < dft_limit(rules, DFT_LIMIT_SEEKS_CALLS))
+        return 0;
+    rc = dft_rules_add(rules, DFT_FINDING_SEEKS, seeks.time_ns, rules->facts->total_ns, &finding);
+    if (rc <= 0)
+        return rc;
+    finding->calls = seeks.calls;
+    finding->files = seeks.files;
+    finding->sure = DFT_SURE_HIGH;
+    finding->where = dft_facts_text(&rules->facts->answers[DFT_FACT_FILES], seeks.top, DFT_BY_FILE);
+    finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, seeks.top->key.file, UINT64_C(1) << seeks.top->key.op);
+    return finding->where ? say_seeks(rules->facts, finding, &seeks) : -ENOMEM;
 }

@@ -115,10 +115,13 @@ static void list(int times)
     }
 }
 
-/* Reads all.bin so many times. */
-static void again(int times)
+/* Reads all.bin so many times; from storage, if the page cache is to drop it. */
+static void again(int times, int drop)
 {
-    int fd = open("all.bin", O_RDONLY);
+    int fd = open("all.bin", O_RDWR);
+
+    if (drop && !fsync(fd))
+        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 
     for (int i = 0; i < times; i++) {
         lseek(fd, 0, SEEK_SET);
@@ -194,8 +197,8 @@ int main(int argc, char **argv)
         seek();
     else if (name_is(trouble, "storm"))
         list(number);
-    else if (name_is(trouble, "again"))
-        again(number);
+    else if (name_is(trouble, "again") || name_is(trouble, "drop"))
+        again(number, name_is(trouble, "drop"));
     else if (name_is(trouble, "random") || name_is(trouble, "in_order"))
         pieces(name_is(trouble, "in_order"));
     else if (name_is(trouble, "misaligned"))
