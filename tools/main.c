@@ -82,8 +82,8 @@ static int help_about(const char *name, char **argv)
     return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
-/* Before paths, or near a command's name, a word that is none, nor an option or a pattern: a command that somebody has
- * misspelt. Files are looked for by rank 0 alone. */
+/* Before paths, or near a command's name, a word that is none, nor an option or a pattern: a
+ * command that somebody has misspelt. Files are looked for by rank 0 alone. */
 static int is_misspelt(int argc, char **argv)
 {
     int is = (argc > 2 || nearest_of(argv[1])) && !strpbrk(argv[1], "/.*?[-") && access(argv[1], F_OK);

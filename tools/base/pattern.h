@@ -13,8 +13,8 @@
  * its length. The pattern of a pattern is the pattern itself. */
 uint32_t dft_pattern_of(const char *path, uint32_t length, char *pattern);
 
-/* Length of the number (or UUID, or hexadecimal number) that stands at `at` of a path and becomes #;
- * 0: none. */
+/* Length of the number (or UUID, or hexadecimal number) that stands at `at` of a path and becomes
+ * #; 0: none. */
 uint32_t dft_pattern_number(const char *path, uint32_t length, uint32_t at);
 
 #endif

@@ -14,8 +14,8 @@ int dft_plot_is_unicode(void);
 const char *dft_plot_bar(int unicode, unsigned level);
 /* The character of a shade, at most DFT_PLOT_SHADES. */
 const char *dft_plot_shade(int unicode, unsigned shade);
-/* A bar of `cells` characters for `value` of `max`, into `text` (three bytes a cell, and one). Returns
- * `text`. */
+/* A bar of `cells` characters for `value` of `max`, into `text` (three bytes a cell, and one).
+ * Returns `text`. */
 const char *dft_plot_cells(char *text, int unicode, uint64_t value, uint64_t max, unsigned cells);
 /* `value` of `max` in `levels` steps: 0 for 0 alone, `levels` for `max`. */
 unsigned dft_plot_level(uint64_t value, uint64_t max, unsigned levels);

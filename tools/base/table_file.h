@@ -14,11 +14,11 @@ struct dft_table_file {
 
 /* Without the blanks at both ends, which are overwritten. */
 char *dft_trimmed(char *text);
-/* Writes the error: "FILE, line 3: WORDWHY Did you mean NEAREST?". `word` may be any bytes of the file; `nearest` may
- * be NULL. Returns -EINVAL. */
+/* Writes the error: "FILE, line 3: WORDWHY Did you mean NEAREST?". `word` may be any bytes of the
+ * file; `nearest` may be NULL. Returns -EINVAL. */
 int dft_table_file_fail(const struct dft_table_file *file, const char *word, const char *why, const char *nearest);
-/* Gives each line to `row`, which may change it, and which returns 0 or -errno: after -EINVAL it has written the error.
- * Returns the first of these, 0, or -errno with an error. */
+/* Gives each line to `row`, which may change it, and which returns 0 or -errno: after -EINVAL it
+ * has written the error. Returns the first of these, 0, or -errno with an error. */
 int dft_table_file_read(struct dft_table_file *file, int (*row)(void *context, char *line), void *context);
 
 #endif

@@ -12,8 +12,8 @@
 #define GAP 2u
 #define KEY 16u
 
-/* How narrow a column that may shrink gets before other columns are left out: those that are nice to
- * have, details, all that may be, and at last none any more. */
+/* How narrow a column that may shrink gets before other columns are left out: those that are nice
+ * to have, details, all that may be, and at last none any more. */
 static const struct {
     uint8_t width, from;
 } squeezes[] = {{40, DFT_GRID_NICE}, {26, 8}, {16, 1}, {6, 1}};
@@ -134,7 +134,8 @@ static void measure_cells(struct dft_grid *grid)
     }
 }
 
-/* The column that says what a row is about: the first text that may be cut, else the first column. */
+/* The column that says what a row is about: the first text that may be cut, else the first
+ * column. */
 static unsigned key_column(const struct dft_grid *grid)
 {
     for (unsigned c = 0; c < grid->count; c++)
@@ -161,8 +162,8 @@ static void hide_first(struct dft_grid *grid, size_t limit)
     }
 }
 
-/* What a row is about is told before its numbers: other columns go before the key is cut to less than
- * KEY columns; and it takes what room they leave. */
+/* What a row is about is told before its numbers: other columns go before the key is cut to less
+ * than KEY columns; and it takes what room they leave. */
 static void widen_key(struct dft_grid *grid, size_t limit, const size_t *full)
 {
     unsigned key = key_column(grid);
@@ -270,7 +271,8 @@ static void tell_apart(struct cell **cells, size_t count, size_t width)
     leave_uncut(cells, count);
 }
 
-/* Cuts the texts of a column that are too long. What cannot be cut for want of memory stays as it is. */
+/* Cuts the texts of a column that are too long. What cannot be cut for want of memory stays as it
+ * is. */
 static void cut_column(struct dft_grid *grid, unsigned column)
 {
     size_t width = grid->widths[column], count = 0;

@@ -51,8 +51,8 @@ struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */
     uint8_t shrink; /* cut in the middle when the table is too wide; DFT_GRID_PATH: at whole components */
-    /* 0: always shown; else left out when the table is too wide, the largest number first. DFT_GRID_SPARE: shown only
-     * where nothing is cut */
+    /* 0: always shown; else left out when the table is too wide, the largest number first.
+     * DFT_GRID_SPARE: shown only where nothing is cut */
     uint8_t drop;
 };
 struct dft_grid;

@@ -20,8 +20,8 @@ FILE *dft_sentence_begin(struct dft_sentence *sentence);
 /* Returns 0 or -ENOMEM. `piece` may be NULL, as dft_sentence_begin returned it. */
 int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *title, unsigned indent);
 
-/* Writes to standard error " Did you mean X?", where a word (up to a comma or a colon) is near, and in lines of
- * their own "TITLE a, b, c" with all words there are. NULL: no word was given. */
+/* Writes to standard error " Did you mean X?", where a word (up to a comma or a colon) is near, and
+ * in lines of their own "TITLE a, b, c" with all words there are. NULL: no word was given. */
 void dft_say_words(const char *word, const char *title, const char *const *words, size_t count);
 
 #endif

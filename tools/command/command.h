@@ -83,8 +83,8 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
  * such an event a bad note says so, and *clocks changes nothing. Returns 0 or -ENOMEM. */
 int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source);
 /* Notes that no event passed the filter, if there is a filter, and what would pass. So nobody takes
- * an empty answer for a job without I/O. For the end of a command that has found nothing. The exit code is 1
- * then, but for JSON and CSV: there an empty answer is an answer. */
+ * an empty answer for a job without I/O. For the end of a command that has found nothing. The exit
+ * code is 1 then, but for JSON and CSV: there an empty answer is an answer. */
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of dftmerge's commands, the common ones (options_table.c) and a command's own: parsing, --help. */
+/* Options of dftmerge's commands, the common ones (options_table.c) and a command's own: parsing,
+ * --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -216,7 +217,8 @@ static void deny_option(const struct dft_command *command, const struct option *
     fputc('\n', stderr);
 }
 
-/* The option that getopt_long took for another that begins so (--class for --classes); NULL: there is none. */
+/* The option that getopt_long took for another that begins so (--class for --classes); NULL: there
+ * is none. */
 static const char *abbreviated(const struct option *table, int id, char **argv)
 {
     const char *given = argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the options that commands have in common: names, arguments, help, and who takes them. */
+/* The table of the options that commands have in common: names, arguments, help, and who takes
+ * them. */
 #include "command/options_table.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
     FILTER(ACCESS, "access", "LIST", DFT_TAKES_CALLS, "only random, strided, sequential or consecutive accesses"),
     FILTER(ERRNO, "errno", "LIST", DFT_TAKES_CALLS, "only calls that failed with these errors, e.g. ENOENT,13"),
     FILTER(ERRORS, "errors", NULL, DFT_TAKES_CALLS, "only calls that failed"),
-    FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS, "only calls that took longer, e.g. 1ms (without a unit: seconds)"),
+    FILTER(SLOWER, "slower-than", "TIME", DFT_TAKES_CALLS,
+           "only calls that took longer, e.g. 1ms (without a unit: seconds)"),
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
     {OPT_CLASSES, 0, "classes", "FILE", DFT_TAKES_CLASSES,

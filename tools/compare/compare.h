@@ -240,7 +240,8 @@ int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *i
  * ranges, verdicts. */
 void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
                           const struct dft_measured_item *measured);
-/* Do the calls that one side makes more, each at A's cost, make half of the change of time at least? */
+/* Do the calls that one side makes more, each at A's cost, make half of the change of time at
+ * least? */
 int dft_compare_calls_explain(const struct dft_item *item);
 void dft_spread_free(struct dft_spread_scratch *scratch);
 

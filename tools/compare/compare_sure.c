@@ -19,8 +19,8 @@ static void put_counts(FILE *out, const struct dft_comparison *comparison)
             plural(comparison->counts[0]), comparison->counts[1]);
 }
 
-/* By how much sides lie apart that differ; `width`: how far the runs of one do. Runs that meet differ
- * by the number of calls. */
+/* By how much sides lie apart that differ; `width`: how far the runs of one do. Runs that meet
+ * differ by the number of calls. */
 static void put_apart(FILE *out, const struct dft_comparison *comparison, const struct dft_change *time, uint64_t width,
                       int side)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the launcher of a job tells its ranks, by its variables: which rank, of how many, of which launch. */
+/* What the launcher of a job tells its ranks, by its variables: which rank, of how many, of which
+ * launch. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

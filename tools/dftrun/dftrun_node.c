@@ -115,8 +115,8 @@ static void read_boot_id(char *text, size_t size)
     text[strcspn(text, "\n")] = 0;
 }
 
-/* Takes the lock of this node in this directory. Returns its descriptor, -EWOULDBLOCK: another process
- * has it, or -errno. The lock goes with its holder. */
+/* Takes the lock of this node in this directory. Returns its descriptor, -EWOULDBLOCK: another
+ * process has it, or -errno. The lock goes with its holder. */
 static int take_lock(const struct sampler *sampler, const char *directory, char *path, size_t size)
 {
     int fd;

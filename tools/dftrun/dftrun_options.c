@@ -132,7 +132,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* Says what is wrong with an option that getopt_long does not take, and which one was likely meant. */
+/* Says what is wrong with an option that getopt_long does not take, and which one was likely
+ * meant. */
 static int deny_option(const char *given)
 {
     const size_t count = sizeof options / sizeof *options - 1;

@@ -56,7 +56,8 @@ static void make_pattern(char *pattern, size_t capacity, const char *name)
 
 /* --- dftmerge --------------------------------------------------------------------------------- */
 
-/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or -errno. */
+/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or
+ * -errno. */
 static int run_dftmerge(const struct dft_run *run, const char *const *arguments, int out, int err)
 {
     char path[PATH_MAX];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds out which rank of a job ends last.
  *
- * The ranks of a node share a file in the memory of the node. A byte of it is a rank: written when the
- * rank begins, and locked while the rank lives. The kernel takes the lock away when a rank is killed.
- * Who ends and sees no lock is the last of its node, and knows how many ranks were there. If these are not all,
- * the last of each node leaves that number in the directory of the traces, as the name of a file. Who
- * finds that the numbers make the whole job takes them away; only one can. What jobs have left in the memory
- * of the node whose ranks were all killed, the last rank of the next job removes. */
+ * The ranks of a node share a file in the memory of the node. A byte of it is a rank: written when
+ * the rank begins, and locked while the rank lives. The kernel takes the lock away when a rank is
+ * killed. Who ends and sees no lock is the last of its node, and knows how many ranks were there.
+ * If these are not all, the last of each node leaves that number in the directory of the traces, as
+ * the name of a file. Who finds that the numbers make the whole job takes them away; only one can.
+ * What jobs have left in the memory of the node whose ranks were all killed, the last rank of the
+ * next job removes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +136,8 @@ static int count_ranks(int fd, int *has_first)
     return count;
 }
 
-/* Removes the files of this user's jobs in which no rank lives. A rank that begins has the mutex. */
+/* Removes the files of this user's jobs in which no rank lives. A rank that begins has the
+ * mutex. */
 static void remove_dead(void)
 {
     const char *place = shared_place();
@@ -170,7 +172,8 @@ static int is_local(const char *directory)
            st.f_type == BTRFS_SUPER_MAGIC || st.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Leaves the number of ranks as a file in `marks`. Another rank may take the directory away meanwhile. */
+/* Leaves the number of ranks as a file in `marks`. Another rank may take the directory away
+ * meanwhile. */
 static int leave_mark(const char *marks, const char *host, int count)
 {
     char path[PATH_MAX];

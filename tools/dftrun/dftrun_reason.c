@@ -124,7 +124,8 @@ static int find_cleaned(const struct dft_run *run, struct reason *reason)
 
 /* --- a program behind another one --------------------------------------------------------------- */
 
-/* The program that COMMAND is there to run: "timeout 5 ./app", "sh -c './app -x'". Empty: none is known. */
+/* The program that COMMAND is there to run: "timeout 5 ./app", "sh -c './app -x'". Empty: none is
+ * known. */
 static void wrapped_program(const struct dft_run *run, char *name, size_t capacity)
 {
     static const char *const wrappers[] = {"env",    "nice",    "nohup",  "timeout", "time", "stdbuf",

@@ -58,7 +58,8 @@ static int take(void *context, const struct dft_event_at *at)
     return 0;
 }
 
-/* Are there mappings of data, or is enough time in large accesses? Are files missing, and others renamed? */
+/* Are there mappings of data, or is enough time in large accesses? Are files missing, and others
+ * renamed? */
 static int is_worth_it(const struct dft_facts *facts)
 {
     const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];

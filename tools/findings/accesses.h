@@ -13,7 +13,8 @@
 
 struct dft_facts;
 
-/* Calls of one class of sizes, from DFT_ALIGNED_BYTES on, that read (0) or write (1), by where they begin. */
+/* Calls of one class of sizes, from DFT_ALIGNED_BYTES on, that read (0) or write (1), by where they
+ * begin. */
 struct dft_access_class {
     uint64_t calls[2], time_ns[2]; /* aligned, misaligned */
     uint32_t bins[2][DFT_BINS];    /* of durations */

@@ -47,7 +47,8 @@ static int put_rows(struct dft_facts *facts, struct dft_facts_questions *questio
     return 0;
 }
 
-/* Questions by file: from events all that is known of calls, from rows of files only their class. */
+/* Questions by file: from events all that is known of calls, from rows of files only their
+ * class. */
 static struct dft_query by_file(const struct dft_facts *facts, enum dft_by by)
 {
     struct dft_query query = {.by = {by, DFT_BY_CLASS}, .nby = 2};
@@ -299,7 +300,8 @@ const char *dft_facts_short(const struct dft_facts *facts, const char *path)
 }
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a
- * twentieth is a blip. What grows has three times as much time in the second half as in the first. */
+ * twentieth is a blip. What grows has three times as much time in the second half as in the
+ * first. */
 enum dft_when dft_facts_judge(const uint64_t *time_ns)
 {
     uint64_t all = 0, max = 0, start = 0, halves[2] = {0};

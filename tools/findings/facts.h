@@ -50,8 +50,8 @@ enum dft_lacks {
     DFT_LACKS_TIMES = 16
 };
 
-/* Groups of an answer are sorted by descending time, the first DFT_FACT_GROUPS of them; keys that the
- * list does not name are 0. Texts of their keys are known (dft_facts_text). */
+/* Groups of an answer are sorted by descending time, the first DFT_FACT_GROUPS of them; keys that
+ * the list does not name are 0. Texts of their keys are known (dft_facts_text). */
 struct dft_facts {
     const struct dft_findings_request *request;
     struct dft_answer answers[DFT_FACTS];
@@ -89,23 +89,24 @@ void dft_facts_fini(struct dft_facts *facts);
 int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact);
 /* The options of the filter (1 << enum dft_filter_option) because of which facts lack these. */
 uint64_t dft_facts_options(const struct dft_facts *facts, unsigned lacks);
-/* The text of a key of a group, escaped for terminals; "" where it has none. The caller frees it. NULL:
- * no memory. */
+/* The text of a key of a group, escaped for terminals; "" where it has none. The caller frees it.
+ * NULL: no memory. */
 char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by);
-/* The source line with the most time among calls of these operations (0: all) on a file, or on those of a
- * pattern or a directory (0: any), or NULL. The caller frees the text. */
+/* The source line with the most time among calls of these operations (0: all) on a file, or on
+ * those of a pattern or a directory (0: any), or NULL. The caller frees the text. */
 char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops);
 /* The pattern that a file belongs to; 0: not known. */
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
-/* What stands before the name of a file: "", or words for one that stands for more than aggregates tell apart. */
+/* What stands before the name of a file: "", or words for one that stands for more than aggregates
+ * tell apart. */
 const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file);
-/* A pattern, escaped for terminals: # stands for numbers that vary, as far as its files are known one by
- * one. The caller frees it. NULL: no memory. */
+/* A pattern, escaped for terminals: # stands for numbers that vary, as far as its files are known
+ * one by one. The caller frees it. NULL: no memory. */
 char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern);
 /* A path, or pattern, without the directory in which all processes began: a part of `path`. */
 const char *dft_facts_short(const struct dft_facts *facts, const char *path);
-/* How the time of calls of these operations and size classes (masks; 0: all) lies in the run, and from
- * when to when they were made (unchanged: there are none). */
+/* How the time of calls of these operations and size classes (masks; 0: all) lies in the run, and
+ * from when to when they were made (unchanged: there are none). */
 enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsigned sizes, uint64_t *from_ns,
                              uint64_t *to_ns);
 
@@ -122,16 +123,17 @@ struct dft_rules {
     uint64_t flushes_ns;     /* told, of files that are not known: rows of files do not tell flushes apart */
 };
 
-/* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or -ENOMEM. */
+/* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or
+ * -ENOMEM. */
 typedef int dft_rule_fn(struct dft_rules *rules);
 
-/* Adds a finding of this code that costs `cost_ns` of `of_ns`, with advice from the table. Returns 1 and
- * *finding, for the caller to complete; 0: it is below the limit any.share, or not wanted; or -ENOMEM.
- * *finding is valid until the next one is added. */
+/* Adds a finding of this code that costs `cost_ns` of `of_ns`, with advice from the table. Returns
+ * 1 and *finding, for the caller to complete; 0: it is below the limit any.share, or not wanted; or
+ * -ENOMEM. *finding is valid until the next one is added. */
 int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                   struct dft_finding **finding);
-/* The time of this file is in a finding: rules that come later in the list leave the file out. Returns 0
- * or -ENOMEM. */
+/* The time of this file is in a finding: rules that come later in the list leave the file out.
+ * Returns 0 or -ENOMEM. */
 int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
 /* The code that has it; DFT_FINDINGS: none. */
 enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file);
@@ -139,8 +141,8 @@ enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t
 int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is said why.
- * Returns 1, 0 or -ENOMEM. */
+/* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is
+ * said why. Returns 1, 0 or -ENOMEM. */
 int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes);
 /* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
 int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);

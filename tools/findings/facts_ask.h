@@ -15,13 +15,14 @@ struct dft_facts_questions {
 void dft_facts_measure(struct dft_facts *facts);
 /* No questions but those that the caller of findings asks in the same pass. */
 void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request);
-/* Adds a question whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are asked. */
+/* Adds a question whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are
+ * asked. */
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,
                    struct dft_query query);
 /* Asks all of them, and forgets them. Returns 0 or -ENOMEM. Collective. */
 int dft_facts_ask(struct dft_facts *facts, struct dft_facts_questions *questions, const struct dft_filter *filter);
-/* The width of one of so many parts of the run; where rows are to answer, a multiple of their interval.
- * Returns 0 or -errno. Collective. */
+/* The width of one of so many parts of the run; where rows are to answer, a multiple of their
+ * interval. Returns 0 or -errno. Collective. */
 int dft_facts_width(const struct dft_facts *facts, uint64_t parts, int from_events, uint64_t *width_ns);
 
 #endif

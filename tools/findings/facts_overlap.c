@@ -11,8 +11,8 @@
 
 #define NAME(text) dft_name_id("process\0" text, sizeof "process\0" text - 1)
 
-/* The most processor time of a process that is neither in a region that computes nor in one that loads
- * items. */
+/* The most processor time of a process that is neither in a region that computes nor in one that
+ * loads items. */
 static int measure_unnamed(struct dft_facts *facts, const struct dft_counter_facts *counters)
 {
     const struct dft_overlap *overlap = &facts->overlap;

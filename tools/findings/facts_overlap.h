@@ -5,8 +5,8 @@
 
 #include "findings/facts.h"
 
-/* Fills in `overlap` where regions say what computes, or what waits for data; exactly, where there are few
- * events. Returns 0 or -ENOMEM. Collective. */
+/* Fills in `overlap` where regions say what computes, or what waits for data; exactly, where there
+ * are few events. Returns 0 or -ENOMEM. Collective. */
 int dft_facts_collect_overlap(struct dft_facts *facts, uint64_t events);
 
 #endif

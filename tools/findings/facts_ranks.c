@@ -184,7 +184,8 @@ static int ask_slow(struct dft_facts *facts, uint64_t width_ns)
     return dft_facts_ask(facts, &questions, &filter);
 }
 
-/* The file of several ranks that takes most time, as a pattern that fits it alone. "": there is none. */
+/* The file of several ranks that takes most time, as a pattern that fits it alone. "": there is
+ * none. */
 static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
 {
     struct dft_shared_file *list;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules about ranks look at: facts of which each group has a rank, and files that ranks share. */
+/* What rules about ranks look at: facts of which each group has a rank, and files that ranks
+ * share. */
 #ifndef DFT_FINDING_FACTS_RANKS_H
 #define DFT_FINDING_FACTS_RANKS_H
 
@@ -25,7 +26,8 @@ struct dft_shared_file {
     uint64_t spans;    /* from its lowest to its highest offset, of each rank, together */
 };
 
-/* Files that are read or written, those with most time first. The caller frees the list. Returns 0 or -ENOMEM. */
+/* Files that are read or written, those with most time first. The caller frees the list. Returns 0
+ * or -ENOMEM. */
 int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **list, size_t *count);
 
 /* Is this region a call of MPI-IO that all ranks make together? */

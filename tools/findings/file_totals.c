@@ -54,7 +54,8 @@ void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct df
     totals->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
 }
 
-/* A few calls for each open. Rows do not tell opens apart: at most half of the metadata calls are some. */
+/* A few calls for each open. Rows do not tell opens apart: at most half of the metadata calls are
+ * some. */
 static int is_small(const struct dft_facts *facts, const struct dft_file_totals *totals)
 {
     uint64_t size = facts->request->limits->values[DFT_LIMIT_SMALL_FILES_SIZE];

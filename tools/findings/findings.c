@@ -9,8 +9,8 @@
 #include "findings/facts.h"
 #include "mpi/comm.h"
 
-/* In this order: the time that a rule has told is left out by those behind it. Gaps need all of the time, as
- * processor time is not cut to a window. */
+/* In this order: the time that a rule has told is left out by those behind it. Gaps need all of the
+ * time, as processor time is not cut to a window. */
 /* clang-format off */
 #define CODE(code)    (UINT64_C(1) << DFT_FINDING_##code)
 #define CALLS         DFT_LACKS_CALLS

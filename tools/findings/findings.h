@@ -2,10 +2,10 @@
 /* Findings: what is wrong, what it costs, where, and what to do. findings.def is the one list of
  * their kinds.
  *
- * COST. A finding has the time that it costs: measured time of calls or of waiting, never a count. Of
- * several processes it is the sum of theirs, and its share is of all their wall times together; a
- * finding about the slowest rank, or about waiting, has the time of that rank and a share of the wall
- * time of the job. Findings below the limit any.share are left out.
+ * COST. A finding has the time that it costs: measured time of calls or of waiting, never a count.
+ * Of several processes it is the sum of theirs, and its share is of all their wall times together;
+ * a finding about the slowest rank, or about waiting, has the time of that rank and a share of the
+ * wall time of the job. Findings below the limit any.share are left out.
  *
  * TEXTS are made when a finding is: whole sentences without a full stop at the end, in UTF-8, with
  * names of files escaped. Each is freed by dft_findings_fini. */
@@ -61,8 +61,8 @@ struct dft_findings_request {
     const struct dft_job *job;
     const struct dft_limits *limits;
     int thorough; /* however many events must be read */
-    /* Questions that the caller has, which are asked in the same pass: ten at most. Their answers are empty
-     * at first. The caller frees them, whatever findings return. */
+    /* Questions that the caller has, which are asked in the same pass: ten at most. Their answers
+     * are empty at first. The caller frees them, whatever findings return. */
     const struct dft_query_request *more;
     unsigned nmore;
 };
@@ -71,8 +71,8 @@ struct dft_findings_request {
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);
 void dft_findings_fini(struct dft_findings *findings);
 
-/* At most `top` of them for people (0: all, with how sure and when), and what was not looked for. `start_ns`:
- * times count from there. */
+/* At most `top` of them for people (0: all, with how sure and when), and what was not looked for.
+ * `start_ns`: times count from there. */
 void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns);
 /* The members "findings" and "findings_*" of an open object. */
 void dft_findings_json(struct dft_json *json, const struct dft_findings *findings);

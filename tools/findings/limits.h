@@ -37,9 +37,9 @@ struct dft_limits {
 void dft_limits_init(struct dft_limits *limits);
 /* What regions are for. Valid as long as the limits. */
 struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits);
-/* Reads lines "small-reads.request = 64 KiB" and "reread = off"; # begins a comment. On an error nothing
- * is changed, and `error` (of `size` bytes) names the line, what is wrong and the nearest word. Returns
- * 0, -EINVAL, or another -errno of the file. */
+/* Reads lines "small-reads.request = 64 KiB" and "reread = off"; # begins a comment. On an error
+ * nothing is changed, and `error` (of `size` bytes) names the line, what is wrong and the nearest
+ * word. Returns 0, -EINVAL, or another -errno of the file. */
 int dft_limits_read(struct dft_limits *limits, const char *path, char *error, size_t size);
 /* Prints all limits, with their reasons, in the form that dft_limits_read reads. */
 void dft_limits_print(FILE *out, const struct dft_limits *limits);

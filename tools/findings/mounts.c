@@ -8,8 +8,8 @@
 #include "format/hash.h"
 #include "mpi/comm.h"
 
-/* Those that GNU df -l leaves out, and what parallel file systems and hosts of virtual machines call
- * theirs. "fuseblk" is none: a program answers there, but from a device. */
+/* Those that GNU df -l leaves out, and what parallel file systems and hosts of virtual machines
+ * call theirs. "fuseblk" is none: a program answers there, but from a device. */
 static const char *const networks[] = {"9p",    "acfs",   "afs",      "auristorfs", "beegfs", "ceph",   "cifs",
                                        "coda",  "fhgfs",  "gfs",      "gfs2",       "gpfs",   "lustre", "ncpfs",
                                        "nfs",   "nfs4",   "ocfs2",    "orangefs",   "panfs",  "pvfs2",  "smb3",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places: directories and patterns with what was done to the files in them, each file looked at as a
- * whole. */
+/* Places: directories and patterns with what was done to the files in them, each file looked at as
+ * a whole. */
 #ifndef DFT_PLACES_H
 #define DFT_PLACES_H
 
@@ -56,7 +56,8 @@ struct dft_places {
 
 #define DFT_LISTED_SMALL 2u
 
-/* All empty: metadata costs too little to look at files one by one, or they are not to be asked for. */
+/* All empty: metadata costs too little to look at files one by one, or they are not to be asked
+ * for. */
 struct dft_file_places {
     struct dft_places dirs, patterns;
     uint64_t unknown_ns; /* of files anywhere that aggregates do not tell apart */
@@ -76,8 +77,8 @@ enum dft_place_calls dft_place_kind(uint8_t op);
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more);
 /* Their time; without a call that takes as long as all others together: that is chance. */
 uint64_t dft_place_sum_cost(const struct dft_place_sum *sum);
-/* The deepest directory that has four fifths of a number (uint64_t, at that offset in struct dft_place)
- * of all directories. */
+/* The deepest directory that has four fifths of a number (uint64_t, at that offset in struct
+ * dft_place) of all directories. */
 struct dft_text dft_places_common(const struct dft_places *dirs, size_t offset);
 /* Is a directory the other, or below it? */
 int dft_place_is_below(struct dft_text directory, struct dft_text above);

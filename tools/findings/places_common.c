@@ -94,7 +94,8 @@ static int go_deeper(struct dft_text directory, uint32_t length, struct dft_text
     return 1;
 }
 
-/* The candidate that a majority must be, as in a vote: what others have is taken from what it has. */
+/* The candidate that a majority must be, as in a vote: what others have is taken from what it
+ * has. */
 static struct dft_text vote(const struct dft_places *dirs, size_t offset, struct dft_text above)
 {
     struct dft_text leader = {NULL, 0};

@@ -50,7 +50,8 @@ static uint64_t median_of(const struct dft_access_class *class, int is_misaligne
     return 0;
 }
 
-/* What misaligned calls of a class take more than aligned ones, by medians: a mean is that of a few. */
+/* What misaligned calls of a class take more than aligned ones, by medians: a mean is that of a
+ * few. */
 static void look_at(const struct dft_rules *rules, struct misaligned *misaligned, unsigned number)
 {
     const struct dft_access_class *class = &rules->facts->accesses.classes[number];

@@ -76,8 +76,8 @@ static uint64_t most_of(const struct reopened *file)
     return file->all > file->opens ? file->all : file->opens;
 }
 
-/* What a small file says can be kept, so all calls but those of the first time cost. Of another file
- * opening and closing it does. */
+/* What a small file says can be kept, so all calls but those of the first time cost. Of another
+ * file opening and closing it does. */
 static int can_stay_open(const struct dft_rules *rules, const struct reopened *file)
 {
     return !file->written && file->bytes && file->end > 0 &&
@@ -228,7 +228,8 @@ static int add_small(struct dft_rules *rules, char *where, const struct dft_plac
     return rc ? rc : 1;
 }
 
-/* Rules behind this one leave out the small files of this pattern (0: of all below the directory). */
+/* Rules behind this one leave out the small files of this pattern (0: of all below the
+ * directory). */
 static int tell_small(struct dft_rules *rules, uint64_t pattern, struct dft_text directory)
 {
     const struct dft_facts *facts = rules->facts;
@@ -307,8 +308,8 @@ static int add_directory(struct dft_rules *rules)
     return rc;
 }
 
-/* Where patterns have half of the time of all small files, they say where these are; else, and where
- * files were not told apart, the directory that has most of them does. */
+/* Where patterns have half of the time of all small files, they say where these are; else, and
+ * where files were not told apart, the directory that has most of them does. */
 int dft_rule_small_files(struct dft_rules *rules)
 {
     const struct dft_places *patterns = &rules->facts->places.patterns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MPI-IO: what of collective calls is not the file system's, how few ranks move the data, and where ranks
- * make small accesses to a shared file that a collective call would put together. */
+/* MPI-IO: what of collective calls is not the file system's, how few ranks move the data, and where
+ * ranks make small accesses to a shared file that a collective call would put together. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,8 +218,8 @@ static int judge_files(struct dft_rules *rules, const struct collective *collect
 #define SHARED (UINT64_C(1) << 63)
 #define DATA   (UINT64_C(1) << 62)
 
-/* Files that are read or written, and whether several ranks use them: a collective call moves data of all
- * ranks, though one rank alone may write. */
+/* Files that are read or written, and whether several ranks use them: a collective call moves data
+ * of all ranks, though one rank alone may write. */
 static int count_files(const struct dft_facts *facts, size_t *shared, size_t *own)
 {
     const struct dft_answer *answer = &facts->answers[DFT_FACT_RANK_FILES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The slowest rank against the median: it does more, or each of its calls takes longer; since when, and where. */
+/* The slowest rank against the median: it does more, or each of its calls takes longer; since when,
+ * and where. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -55,7 +56,8 @@ static int is_slow_part(const struct part *part, uint64_t slow_ns)
     return (part->time_ns - part->max_ns) / (part->calls - 1) >= slow_ns;
 }
 
-/* The rank is slow from the part on from which it loses most; half of the limit is as good as usual. */
+/* The rank is slow from the part on from which it loses most; half of the limit is as good as
+ * usual. */
 static int find_since(const struct dft_rules *rules, struct slow *slow)
 {
     const uint64_t slow_ns = slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000, fair_ns = slow_ns / 2;

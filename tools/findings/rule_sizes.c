@@ -2,9 +2,9 @@
 /* Small reads and writes, characters one at a time, and streams whose buffer does not help.
  *
  * The cost is what these requests take longer than larger ones would (sizes.h). Only accesses that
- * follow the one before count: those at random are another finding. Files that are read or written in
- * a few calls an open are left out: their time is that of many small files, or of files opened again.
- * So are files most of whose time other findings have told. */
+ * follow the one before count: those at random are another finding. Files that are read or written
+ * in a few calls an open are left out: their time is that of many small files, or of files opened
+ * again. So are files most of whose time other findings have told. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -72,8 +72,8 @@ static double mean(uint64_t ns, uint64_t items)
     return items ? (double)ns / (double)items : 0;
 }
 
-/* What an item takes the other workers of its team, all together, and the slowest of them. Returns how many
- * these are. */
+/* What an item takes the other workers of its team, all together, and the slowest of them. Returns
+ * how many these are. */
 static uint32_t others_of(const struct worker *workers, uint32_t count, uint32_t at, struct worker *others,
                           double *slowest)
 {

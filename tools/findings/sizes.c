@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects reads and writes by the size of their requests, and estimates what larger ones would save. */
+/* Collects reads and writes by the size of their requests, and estimates what larger ones would
+ * save. */
 #include "findings/sizes.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static struct dft_size_unit *find(struct dft_size_units *units, uint64_t pattern
     return NULL;
 }
 
-/* A burst of characters has no mean size of its own: what a stream moves without a size are characters. */
+/* A burst of characters has no mean size of its own: what a stream moves without a size are
+ * characters. */
 static unsigned size_of(const struct dft_group *group, enum dft_flow flow)
 {
     unsigned size = dft_facets_size_class(group->key.facets);
@@ -52,8 +54,8 @@ static unsigned size_of(const struct dft_group *group, enum dft_flow flow)
     return is_stream(flow) && size < CHARACTERS ? CHARACTERS : size;
 }
 
-/* Streams go on where they are; a call without an offset (of a pipe) follows the one before, too. Behind
- * the end of the one before, with a gap, is where half of all accesses at random are. */
+/* Streams go on where they are; a call without an offset (of a pipe) follows the one before, too.
+ * Behind the end of the one before, with a gap, is where half of all accesses at random are. */
 static void add_order(struct dft_size_sum *sum, const struct dft_group *group, enum dft_flow flow, int has_access)
 {
     const struct dft_metrics *m = &group->metrics;
@@ -140,8 +142,9 @@ static struct dft_size_sum large_of(const struct dft_size_unit *unit, uint64_t r
     return large;
 }
 
-/* A write that takes longer than the slowest disk needs for its bytes waits for something else each time:
- * O_SYNC, a network, an append by many. What is left of that time with fewer and larger writes. */
+/* A write that takes longer than the slowest disk needs for its bytes waits for something else each
+ * time: O_SYNC, a network, an append by many. What is left of that time with fewer and larger
+ * writes. */
 static double wait_of(const struct dft_rules *rules, const struct dft_size_sum *sum, double request)
 {
     double moved = (double)sum->bytes, rate = (double)dft_limit(rules, DFT_LIMIT_SMALL_WRITES_RATE);

@@ -32,8 +32,8 @@ struct dft_size_units {
     struct dft_size_sum large[DFT_FLOWS];
 };
 
-/* What larger requests are known, or taken, to cost. DFT_YARD_WAIT: none was made, and each write of these waits
- * for storage. */
+/* What larger requests are known, or taken, to cost. DFT_YARD_WAIT: none was made, and each write
+ * of these waits for storage. */
 enum dft_yardstick { DFT_YARD_NONE, DFT_YARD_SAME_FILES, DFT_YARD_SAME_RUN, DFT_YARD_CALLS, DFT_YARD_WAIT };
 
 uint64_t dft_flow_ops(enum dft_flow flow);

@@ -15,7 +15,8 @@ const char *dft_slow_rank_word(unsigned class)
     return class < DFT_IO_COUNT ? words[class] : NULL;
 }
 
-/* Calls of a class by each rank. Those inside collective calls of MPI-IO are made for the others. */
+/* Calls of a class by each rank. Those inside collective calls of MPI-IO are made for the
+ * others. */
 static int sum_ranks(const struct dft_facts *facts, unsigned class, struct dft_rank_sums *sums)
 {
     const struct dft_answer *processes = &facts->answers[DFT_FACT_PROCESSES];

@@ -14,8 +14,8 @@ struct dft_slow_rank {
 
 /* What the classes of I/O are called here; NULL: it is none of them. */
 const char *dft_slow_rank_word(unsigned class);
-/* Finds a rank that takes so many times as long as one in the middle (in 1/1000), by what facts say of
- * processes and regions. rank.time_ns is 0 where there is none. Returns 0 or -ENOMEM. */
+/* Finds a rank that takes so many times as long as one in the middle (in 1/1000), by what facts say
+ * of processes and regions. rank.time_ns is 0 where there is none. Returns 0 or -ENOMEM. */
 int dft_slow_rank_find(const struct dft_facts *facts, uint64_t factor, struct dft_slow_rank *slow);
 
 #endif

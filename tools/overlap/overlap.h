@@ -2,17 +2,19 @@
 /* Overlap of computing and I/O, from true unions of intervals.
  *
  * A process COMPUTES while a region is open that the patterns name. Where no process has such a
- * region, it computes while it lives and is neither in I/O, nor in a call that waits, nor in a region
- * that waits for data (has_compute 0). It is IN I/O while a call of the classes read, write, sync,
- * meta or startup goes on, in any of its threads.
+ * region, it computes while it lives and is neither in I/O, nor in a call that waits, nor in a
+ * region that waits for data (has_compute 0). It is IN I/O while a call of the classes read, write,
+ * sync, meta or startup goes on, in any of its threads.
  *
- * A TEAM is the processes of one rank; a process without a rank belongs to that of its parent. Where
- * nobody has a rank, a team is a process that computes, and those that it started; or a process that
- * nobody started, and those below it. A team computes, or is in I/O, while any of its processes is.
- * Its TRAINER is the process that computes longest, else the first one. Others are its workers.
+ * A TEAM is the processes of one rank; a process without a rank belongs to that of its parent.
+ * Where nobody has a rank, a team is a process that computes, and those that it started; or a
+ * process that nobody started, and those below it. A team computes, or is in I/O, while any of its
+ * processes is. Its TRAINER is the process that computes longest, else the first one. Others are
+ * its workers.
  *
- * Of each: HIDDEN is I/O while it computes, EXPOSED is I/O while it does not, IDLE is neither. A region
- * of a trainer that the patterns name as an epoch or a step is looked at by itself (a scope).
+ * Of each: HIDDEN is I/O while it computes, EXPOSED is I/O while it does not, IDLE is neither. A
+ * region of a trainer that the patterns name as an epoch or a step is looked at by itself (a
+ * scope).
  *
  * From events all numbers are exact. From rows they are estimates (is_exact 0): which 64ths of an
  * interval are covered is known, and how much of them all together. */
@@ -35,8 +37,8 @@ enum dft_overlap_kind {
     DFT_OVERLAP_KINDS
 };
 
-/* Of each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does not
- * matter. A pattern that begins with ! takes away what those before it named. */
+/* Of each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does
+ * not matter. A pattern that begins with ! takes away what those before it named. */
 struct dft_overlap_patterns {
     const char *lists[DFT_OVERLAP_KINDS];
 };
@@ -113,8 +115,8 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
 int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overlap_patterns *patterns);
 void dft_overlap_fini(struct dft_overlap *overlap);
 
-/* Is waiting for data not what regions say, but the time in which a trainer does nothing and a worker of
- * it loads an item? */
+/* Is waiting for data not what regions say, but the time in which a trainer does nothing and a
+ * worker of it loads an item? */
 static inline int dft_overlap_guesses(const struct dft_overlap *overlap)
 {
     return overlap->has_compute && overlap->has_items && !overlap->has_data;

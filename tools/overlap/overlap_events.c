@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Overlap from events: windows of time, in each of which starts and ends are sorted and swept.
  *
- * Threads decode, and keep a start and an end of 16 bytes each for what matters. One thread sweeps. Ends
- * behind a window wait for the next one. */
+ * Threads decode, and keep a start and an end of 16 bytes each for what matters. One thread sweeps.
+ * Ends behind a window wait for the next one. */
 #include "overlap/overlap_events.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Overlap from rows: windows of time, of each of which the blocks are visited. Time in which no process
- * lives is passed over: clocks of traces may be decades apart. */
+/* Overlap from rows: windows of time, of each of which the blocks are visited. Time in which no
+ * process lives is passed over: clocks of traces may be decades apart. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,8 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
-/* The union of the lives of all processes, whatever time is asked about: regions may begin before it. */
+/* The union of the lives of all processes, whatever time is asked about: regions may begin before
+ * it. */
 static int find_alive(struct visiting *visiting)
 {
     const struct dft_overlapping *overlapping = visiting->overlapping;
@@ -205,7 +206,8 @@ static int find_alive(struct visiting *visiting)
     return 0;
 }
 
-/* The grid of rows; where there are none, one that is fine enough. *capacity: intervals of a window. */
+/* The grid of rows; where there are none, one that is fine enough. *capacity: intervals of a
+ * window. */
 static int make_grid(struct visiting *visiting, uint64_t *capacity)
 {
     struct dft_overlap_cells *cells = &visiting->cells;
@@ -238,9 +240,9 @@ static int make_grid(struct visiting *visiting, uint64_t *capacity)
     return 0;
 }
 
-/* The next window, of at most so many intervals: it begins where the last one ends, or where the next life
- * does, and ends with the last life in it. Returns 0 where no process lives any more. *at: the life that was
- * found; the caller sets it to 0 at first. */
+/* The next window, of at most so many intervals: it begins where the last one ends, or where the
+ * next life does, and ends with the last life in it. Returns 0 where no process lives any more.
+ * *at: the life that was found; the caller sets it to 0 at first. */
 static int find_window(struct visiting *visiting, uint64_t capacity, size_t *at)
 {
     struct dft_overlap_cells *cells = &visiting->cells;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The sweep over starts and ends: what holds between two points is added to everything it holds for.
+/* The sweep over starts and ends: what holds between two points is added to everything it holds
+ * for.
  *
- * Each process, each team and the job know since when their state is as it is. Whatever changes a state
- * first settles the time before. So a point costs the same however many processes there are. */
+ * Each process, each team and the job know since when their state is as it is. Whatever changes a
+ * state first settles the time before. So a point costs the same however many processes there
+ * are. */
 #include "overlap/overlap_sweep.h"
 
 #include <errno.h>
@@ -60,7 +62,8 @@ static void settle_process(struct dft_overlap_sweep *sweep, uint32_t number, uin
     process->item_io_ns += lane->level[DFT_BUSY_ITEM] && lane->is_in_io ? ns : 0;
 }
 
-/* Where no region says that a trainer waits for data, it does when it does nothing and a worker loads. */
+/* Where no region says that a trainer waits for data, it does when it does nothing and a worker
+ * loads. */
 static int is_waiting(const struct dft_overlap *overlap, const struct dft_sweep_crew *crew)
 {
     return dft_overlap_guesses(overlap) ? crew->idling && crew->loading : crew->waiting != 0;
@@ -153,7 +156,8 @@ static void put_state(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t
     sweep->active_sum += ((uint64_t)is_active(crew) - (uint64_t)active) * of;
 }
 
-/* A scope's times are those of its team at its end less those at its start. Unsigned sums may wrap. */
+/* A scope's times are those of its team at its end less those at its start. Unsigned sums may
+ * wrap. */
 static void put_scope(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now, int ends)
 {
     struct dft_overlap_scope *scope = &sweep->overlap->scopes[number];

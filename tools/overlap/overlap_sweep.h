@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts and ends of intervals of all processes in order of time, and what follows from them. Nothing
- * of traces. */
+/* Starts and ends of intervals of all processes in order of time, and what follows from them.
+ * Nothing of traces. */
 #ifndef DFT_OVERLAP_SWEEP_H
 #define DFT_OVERLAP_SWEEP_H
 
@@ -46,8 +46,8 @@ struct dft_overlap_sweep {
 /* Ready for the processes and teams of `overlap`. Returns 0 or -ENOMEM. */
 int dft_overlap_sweep_init(struct dft_overlap_sweep *sweep, struct dft_overlap *overlap);
 void dft_overlap_sweep_fini(struct dft_overlap_sweep *sweep);
-/* Goes on with a point: `group` is a process (or a scope), `item` what starts or ends. Points come in
- * order of time, those of one time in any order. */
+/* Goes on with a point: `group` is a process (or a scope), `item` what starts or ends. Points come
+ * in order of time, those of one time in any order. */
 void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_timed *point);
 /* After the last: exposed, idle, sums. */
 void dft_overlap_sweep_finish(struct dft_overlap_sweep *sweep);

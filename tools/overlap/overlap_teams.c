@@ -46,9 +46,9 @@ static int is_head(const struct gathering *gathering, uint32_t image)
            (gathering->has_ranks ? gathering->processes[image].process.rank >= 0 : gathering->compute_ns[image] != 0);
 }
 
-/* The nearest of a process and those above it that has a rank, or computes; else the one at the top. What
- * was found is remembered for all on the way, so that long chains cost little. Damaged traces may have a
- * cycle of parents. */
+/* The nearest of a process and those above it that has a rank, or computes; else the one at the
+ * top. What was found is remembered for all on the way, so that long chains cost little. Damaged
+ * traces may have a cycle of parents. */
 static uint32_t find_head(struct gathering *gathering, uint32_t process)
 {
     uint32_t *heads = gathering->heads, at = gathering->images[process], head;

@@ -303,7 +303,8 @@ static uint64_t rate_of(const struct dft_metrics *metrics)
     return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
 }
 
-/* How often its bytes were accessed, in hundredths: parts of which one byte was are distinct ones as a whole. */
+/* How often its bytes were accessed, in hundredths: parts of which one byte was are distinct ones
+ * as a whole. */
 static uint64_t again_of(const struct dft_group *group)
 {
     uint64_t distinct = group->distinct_bytes, bytes = group->metrics.bytes;

@@ -6,8 +6,8 @@
 #include "base/names.h"
 #include "query/query_types.h"
 
-/* "call,rank": names of keys (`call` is cat and name, `dir:2` is dir with a depth). Returns 0 or -EINVAL with *wrong: the
- * word. */
+/* "call,rank": names of keys (`call` is cat and name, `dir:2` is dir with a depth). Returns 0 or
+ * -EINVAL with *wrong: the word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 
 /* How many keys say which file an event belongs to: a group has room for one. */

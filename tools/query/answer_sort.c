@@ -121,8 +121,9 @@ static int compare_values(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* Leaves those groups that may be among the first `top`, which is fewer than there are: by their values
- * alone, as these are sorted far quicker than groups. Unknown values come last. Returns 0 or -ENOMEM. */
+/* Leaves those groups that may be among the first `top`, which is fewer than there are: by their
+ * values alone, as these are sorted far quicker than groups. Unknown values come last. Returns 0 or
+ * -ENOMEM. */
 static int drop_last(struct dft_answer *answer, const struct dft_sorting *sorting, uint64_t top)
 {
     uint64_t *values = malloc(2 * (size_t)answer->count * sizeof *values), *sorted = values + answer->count, least;

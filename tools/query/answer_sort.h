@@ -5,11 +5,11 @@
 
 #include "query/query_types.h"
 
-/* A column is named by a word of JSON, by a title on the screen, by a key, or by what only one of these begins
- * with. -EINVAL: the query has no such column. */
+/* A column is named by a word of JSON, by a title on the screen, by a key, or by what only one of
+ * these begins with. -EINVAL: the query has no such column. */
 int dft_order_check(const struct dft_order *order, const struct dft_query *query);
-/* The words for columns that stand on the screen, and what a misspelt one was likely meant to be (NULL: nothing).
- * Returns how many there are. Valid until the next call. */
+/* The words for columns that stand on the screen, and what a misspelt one was likely meant to be
+ * (NULL: nothing). Returns how many there are. Valid until the next call. */
 #define DFT_ORDER_WORDS 160u
 size_t dft_order_words(const struct dft_query *query, const char *text, const char **nearest,
                        const char *list[DFT_ORDER_WORDS]);

@@ -149,8 +149,8 @@ static inline int looks_like(const struct dft_event *event, const struct look *l
              (event->bits & DFT_BIT_OPEN));
 }
 
-/* Lists the events from `i` on that look like the one before, which was placed. Calls in a loop make
- * long rows of them. Returns where they end. */
+/* Lists the events from `i` on that look like the one before, which was placed. Calls in a loop
+ * make long rows of them. Returns where they end. */
 static uint32_t list_alike(struct dft_execution *execution, struct dft_worker *worker, struct dft_batch *batch,
                            const struct look *look, uint32_t i)
 {

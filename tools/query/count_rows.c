@@ -161,7 +161,8 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     return rc ? rc : add(execution, worker, block, row, number);
 }
 
-/* Does a row pass the filter, but for durations and files? Rows of files know no more than their class. */
+/* Does a row pass the filter, but for durations and files? Rows of files know no more than their
+ * class. */
 static int row_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_row *row)
 {
     const struct dft_filter *filter = execution->filter;
@@ -176,8 +177,8 @@ static int row_passes(struct dft_execution *execution, struct dft_worker *worker
            dft_call_passes(execution, worker, &call);
 }
 
-/* Leaves the durations in a histogram that pass --slower-than. Returns 0: not known, as they share a bin with
- * others. */
+/* Leaves the durations in a histogram that pass --slower-than. Returns 0: not known, as they share
+ * a bin with others. */
 static int cut_histogram(const struct dft_filter *filter, struct dft_row *row)
 {
     uint64_t least = (uint64_t)filter->values[DFT_FILTER_SLOWER].ns;

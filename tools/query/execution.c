@@ -53,7 +53,8 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
                         (DFT_HAS(execution, DFT_BY_SIZE) ? DFT_FACETS_SIZE : 0) |
                         (DFT_HAS(execution, DFT_BY_ACCESS) ? DFT_FACETS_ACCESS : 0);
     execution->picks = dft_filter_has_facets(filter) || dft_filter_has(filter, DFT_FILTER_SLOWER);
-    /* of regions that are left out, or chosen by what is around them, or by their time, the insides are not */
+    /* of regions that are left out, or chosen by what is around them, or by their time, the insides
+     * are not */
     execution->want_self = !(execution->has & no_self) && (!no_regions || execution->has & tell_regions) &&
                            !dft_filter_has(filter, DFT_FILTER_REGION) && !dft_filter_has(filter, DFT_FILTER_SLOWER);
     execution->wants_calls =

@@ -4,8 +4,8 @@
  *
  * Not their texts, which may take any memory: each block's names are looked at once and forgotten,
  * which leaves 16 bytes a file (in a table that is between a third and two thirds full, of each of
- * both that is asked). Directories, patterns and the like stand in no block: their texts are made again from
- * that of any file in them, when they are to be shown. */
+ * both that is asked). Directories, patterns and the like stand in no block: their texts are made
+ * again from that of any file in them, when they are to be shown. */
 #ifndef DFT_QUERY_FILES_H
 #define DFT_QUERY_FILES_H
 
@@ -14,8 +14,9 @@
 
 struct dft_file_facts;
 
-/* `depth`: as in dft_file_grouping. Looks at the names of all blocks, or at none, if the source's table will have the texts. Returns
- * 0 or -ENOMEM. Collective. `filter` must live as long as files are asked for. */
+/* `depth`: as in dft_file_grouping. Looks at the names of all blocks, or at none, if the source's
+ * table will have the texts. Returns 0 or -ENOMEM. Collective. `filter` must live as long as files
+ * are asked for. */
 int dft_file_facts_create(struct dft_file_facts **files, struct dft_source *source, const struct dft_filter *filter,
                           enum dft_file_facts_by by, unsigned depth, int look);
 void dft_file_facts_destroy(struct dft_file_facts *files); /* NULL: nothing */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes made the calls of each group, and how many bytes these asked for: a map from pairs
- * of a group and a member (a process, or a size class) to numbers of calls. */
+/* Which processes made the calls of each group, and how many bytes these asked for: a map from
+ * pairs of a group and a member (a process, or a size class) to numbers of calls. */
 #ifndef DFT_MEMBERS_H
 #define DFT_MEMBERS_H
 

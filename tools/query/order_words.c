@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that say what to sort by: names of JSON, titles of tables, keys; or what only one of these begins with. */
+/* Words that say what to sort by: names of JSON, titles of tables, keys; or what only one of these
+ * begins with. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

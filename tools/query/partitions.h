@@ -2,15 +2,15 @@
 /* Partial aggregates on disk, divided by the hash of their keys, so that a partition fits into
  * memory.
  *
- * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves
- * out the call, so it is known before the texts of calls are, and two calls with one text are in
- * one partition. A partition whose groups do not fit is divided by the next 7 bits of the hash of
- * the whole key: the texts are known by then. Where files are keys, both are bits of the file's
- * hash, and the whole key counts at the levels below.
+ * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves out
+ * the call, so it is known before the texts of calls are, and two calls with one text are in one
+ * partition. A partition whose groups do not fit is divided by the next 7 bits of the hash of the
+ * whole key: the texts are known by then. Where files are keys, both are bits of the file's hash,
+ * and the whole key counts at the levels below.
  *
- * A record is what was counted of one group, or of a member of it, or the time inside one region. A group may have
- * several records. Numbers are LEB128, so a record takes about a quarter of what it takes in
- * memory. One thread at a time. */
+ * A record is what was counted of one group, or of a member of it, or the time inside one region. A
+ * group may have several records. Numbers are LEB128, so a record takes about a quarter of what it
+ * takes in memory. One thread at a time. */
 #ifndef DFT_PARTITIONS_H
 #define DFT_PARTITIONS_H
 

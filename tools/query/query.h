@@ -63,8 +63,8 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer);
 
-/* The same of some questions at once, at most DFT_QUERIES_MAX: blocks are read once for all of them.
- * They share the memory of one. On an error there is no answer. */
+/* The same of some questions at once, at most DFT_QUERIES_MAX: blocks are read once for all of
+ * them. They share the memory of one. On an error there is no answer. */
 struct dft_query_request {
     struct dft_query query;
     struct dft_order order;

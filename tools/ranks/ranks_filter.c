@@ -17,7 +17,8 @@ enum kind { CALL, A_FILE, REGION };
 struct dft_ranks_asked {
     uint64_t from_ns, to_ns;
     int some_calls, some_files, some_regions;
-    /* rows were cut by --from or --to; do not tell what files their calls were on; pass --slower-than in part */
+    /* rows were cut by --from or --to; do not tell what files their calls were on; pass
+     * --slower-than in part */
     int rounded, untold, undecided;
     struct memo {
         uint64_t id; /* of a call, a file, or a region; 0: nothing */
@@ -84,7 +85,8 @@ int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const str
             passes(job, worker, event->file2, A_FILE));
 }
 
-/* Does a row pass by what is the same in all its calls? Rows of files know no operations and facets. */
+/* Does a row pass by what is the same in all its calls? Rows of files know no operations and
+ * facets. */
 static int kind_of_row_passes(const struct dft_ranks_job *job, unsigned worker, const struct dft_row *row)
 {
     const struct dft_filter *filter = job->filter;

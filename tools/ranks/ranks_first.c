@@ -296,8 +296,8 @@ static int measure(struct measuring *measuring)
 
 /* --- all measures ----------------------------------------------------------------------------- */
 
-/* Another rank spends so much more time in I/O that what the suspect lost is little. That rank may do
- * more, rather than be slower at it, and then no measure sees it. */
+/* Another rank spends so much more time in I/O that what the suspect lost is little. That rank may
+ * do more, rather than be slower at it, and then no measure sees it. */
 static int is_outweighed(const struct dft_ranks_job *job, enum dft_ranks_measure measure)
 {
     const struct dft_measured *measured = &job->measured[measure];

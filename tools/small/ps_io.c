@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The I/O of each process that `dftmerge ps` shows: time and bytes of the calls that pass the filter. */
+/* The I/O of each process that `dftmerge ps` shows: time and bytes of the calls that pass the
+ * filter. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -151,7 +151,8 @@ static int same_text(struct dft_text a, struct dft_text b)
     return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
 }
 
-/* How many processes behind this one were killed as well, with the same command and the same parent. */
+/* How many processes behind this one were killed as well, with the same command and the same
+ * parent. */
 static uint32_t count_alike(const struct ps *ps, uint32_t at)
 {
     const struct dft_ps_tree *tree = &ps->tree;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a user's table of classes, finds the files that fit its rows, and gives events on these files their class. */
+/* Reads a user's table of classes, finds the files that fit its rows, and gives events on these
+ * files their class. */
 #include "source/class_table.h"
 
 #include <ctype.h>
@@ -190,7 +191,8 @@ struct finding {
     pthread_mutex_t lock;
 };
 
-/* The first row that fits holds. Names of calls and of stacks have bytes that no path has, or fit no event's file. */
+/* The first row that fits holds. Names of calls and of stacks have bytes that no path has, or fit
+ * no event's file. */
 static int find_file(void *context, uint64_t id, struct dft_text text)
 {
     struct finding *finding = context;

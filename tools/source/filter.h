@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that a command is asked about: the options --from, --to, --rank, --name and the like. */
+/* The events that a command is asked about: the options --from, --to, --rank, --name and the
+ * like. */
 #ifndef DFT_FILTER_H
 #define DFT_FILTER_H
 
@@ -58,8 +59,8 @@ struct dft_filter_paths {
 
 /* An event passes when it fits each option that is given. Texts point into argv. */
 struct dft_filter {
-    /* Unix ns, set by dft_filter_begin; 0 and UINT64_MAX: all events. An event passes when it starts in
-     * [from_ns, to_ns) */
+    /* Unix ns, set by dft_filter_begin; 0 and UINT64_MAX: all events. An event passes when it
+     * starts in [from_ns, to_ns) */
     uint64_t from_ns, to_ns;
     struct dft_filter_values values[DFT_FILTER_OPTIONS];
     const struct dft_names *table;       /* set by dft_filter_begin */
@@ -70,19 +71,21 @@ struct dft_filter {
 void dft_filter_init(struct dft_filter *filter);
 void dft_filter_fini(struct dft_filter *filter);
 
-/* Adds the argument of an option (NULL for those without one). Returns 0, -EINVAL (it makes no sense:
- * `why` says what would) or -ENOMEM. */
+/* Adds the argument of an option (NULL for those without one). Returns 0, -EINVAL (it makes no
+ * sense: `why` says what would) or -ENOMEM. */
 #define DFT_FILTER_WHY 512
 int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, char *text, char why[DFT_FILTER_WHY]);
 /* Why no event can pass whatever the traces are; NULL: some may. */
 const char *dft_filter_contradiction(const struct dft_filter *filter);
-/* "1.5", "200ms", "2min": plain numbers are seconds, of at most nine decimals. Returns 0 or -EINVAL. */
+/* "1.5", "200ms", "2min": plain numbers are seconds, of at most nine decimals. Returns 0 or
+ * -EINVAL. */
 int dft_filter_seconds(int64_t *ns, const char *text);
 /* Does a text fit any of the patterns? */
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
 
-/* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount. A caller
- * that asks about files or calls by itself fetches their texts before. Returns 0 or -ENOMEM. */
+/* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount.
+ * A caller that asks about files or calls by itself fetches their texts before. Returns 0 or
+ * -ENOMEM. */
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 /* Forgets what dft_filter_begin has made: for copies of a filter, each of a source of its own. */
 void dft_filter_end(struct dft_filter *filter);
@@ -149,12 +152,12 @@ int dft_filter_process(const struct dft_filter *filter, const struct dft_source_
 struct dft_text dft_filter_trait(const struct dft_process *process, enum dft_filter_option option);
 /* Does a rank pass --rank? */
 int dft_filter_rank(const struct dft_filter *filter, uint64_t rank);
-/* The bounds of --from, --to and --last, where all begins and ends at these times. UINT64_MAX for *to_ns:
- * it is not limited. */
+/* The bounds of --from, --to and --last, where all begins and ends at these times. UINT64_MAX for
+ * *to_ns: it is not limited. */
 void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t end_ns, uint64_t *from_ns,
                        uint64_t *to_ns);
-/* These options (1 << enum dft_filter_option) as text, such as " --rank --name". The caller frees the text; NULL: no
- * memory. */
+/* These options (1 << enum dft_filter_option) as text, such as " --rank --name". The caller frees
+ * the text; NULL: no memory. */
 char *dft_filter_text(uint64_t options);
 /* May the block hold an event that passes, judged by process and time? */
 int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
@@ -177,8 +180,8 @@ enum dft_filter_decision { DFT_PASSES_NOT, DFT_PASSES, DFT_PASSES_SOME };
 /* Do calls of a row pass --slower-than? */
 enum dft_filter_decision dft_filter_durations(const struct dft_filter *filter, const struct dft_metrics *metrics);
 
-/* Does an event of a process that passes pass as well? A file fits when the first or the second path
- * fits. */
+/* Does an event of a process that passes pass as well? A file fits when the first or the second
+ * path fits. */
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, const struct dft_call *call);
 /* Does an event pass by its time alone? */
 static inline int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What --file and --dir mean as patterns of absolute paths: `.` and `..` at the front count from the
- * working directories of the processes, as their traces name them. */
+/* What --file and --dir mean as patterns of absolute paths: `.` and `..` at the front count from
+ * the working directories of the processes, as their traces name them. */
 #include "source/filter_paths.h"
 
 #include <errno.h>

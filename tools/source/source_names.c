@@ -215,8 +215,8 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     return rc;
 }
 
-/* Texts that only the rank has that came across them while counting: of calls, which stand with their events, and of
- * stacks and source lines, which that rank has made. */
+/* Texts that only the rank has that came across them while counting: of calls, which stand with
+ * their events, and of stacks and source lines, which that rank has made. */
 static int share(struct fetching *fetching, const uint64_t *wanted, size_t count)
 {
     int rc;

@@ -213,8 +213,8 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
  * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
  * known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
-/* The life of all processes together. *start_ns is the origin of all times that are shown as seconds, and
- * of --from and --to. No event lies before the origin. */
+/* The life of all processes together. *start_ns is the origin of all times that are shown as
+ * seconds, and of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* How many of its events the source holds one by one. A call in flight counts as one event. */
 enum dft_kept_events { DFT_KEPT_ALL, DFT_KEPT_SOME, DFT_KEPT_NONE /* aggregates alone */ };

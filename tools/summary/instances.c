@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Instances of regions, from events in two passes: first the regions, then the calls that start meanwhile.
+/* Instances of regions, from events in two passes: first the regions, then the calls that start
+ * meanwhile.
  *
- * Starts and ends of instances cut time into parts, of each thread by itself and of all together. Each call is added
- * to the part in which it starts; an instance is a sum over parts. So instances may overlap as they like. */
+ * Starts and ends of instances cut time into parts, of each thread by itself and of all together.
+ * Each call is added to the part in which it starts; an instance is a sum over parts. So instances
+ * may overlap as they like. */
 #include "summary/instance_names.h"
 
 #include <errno.h>
@@ -212,7 +214,8 @@ static int waits_for_data(struct counting *counting, uint64_t call)
     return known & 1;
 }
 
-/* What an event adds; waiting inside of what waits is not counted twice. Returns whether it adds anything. */
+/* What an event adds; waiting inside of what waits is not counted twice. Returns whether it adds
+ * anything. */
 static int sums_of(struct counting *counting, const struct dft_event *event, const struct dft_call *call,
                    struct dft_instance_sums *sums)
 {

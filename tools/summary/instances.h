@@ -27,13 +27,14 @@ struct dft_instances {
     uint64_t found; /* of which the others were left out */
 };
 
-/* Collects the instances of regions that pass --region, and counts the calls that pass the other filters. Waiting is
- * time in calls of class wait but fork, and in regions that wait for data (overlap.h). From
- * events. Returns 0 or -ENOMEM. */
+/* Collects the instances of regions that pass --region, and counts the calls that pass the other
+ * filters. Waiting is time in calls of class wait but fork, and in regions that wait for data
+ * (overlap.h). From events. Returns 0 or -ENOMEM. */
 int dft_instances_collect(struct dft_instances *instances, struct dft_source *source, const struct dft_filter *filter);
 void dft_instances_fini(struct dft_instances *instances);
 
-/* `dftmerge summary --by instance`. Returns 0, -EINVAL (the options make no sense; stderr says why) or -ENOMEM. */
+/* `dftmerge summary --by instance`. Returns 0, -EINVAL (the options make no sense; stderr says why)
+ * or -ENOMEM. */
 int dft_summary_instances_check(const struct dft_summary *summary);
 int dft_summary_instances(struct dft_summary *summary);
 

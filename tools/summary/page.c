@@ -233,7 +233,8 @@ static int print_files(struct dft_page *page, struct dft_answer *files)
     return rc;
 }
 
-/* Questions of all sections that there may be, beside those of `requests`. Returns how many there are then. */
+/* Questions of all sections that there may be, beside those of `requests`. Returns how many there
+ * are then. */
 static unsigned put_sections(struct dft_page *page, struct section *sections, uint64_t width,
                              struct dft_query_request *requests, unsigned count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page for people: its head, its sections in the order of what matters, its footer.
  *
- * SHARES are of two things: of the time of all I/O that was asked about, and of the wall time of the
- * processes, of each from its start to its end. --from and --to cut these times, and --rank and
+ * SHARES are of two things: of the time of all I/O that was asked about, and of the wall time of
+ * the processes, of each from its start to its end. --from and --to cut these times, and --rank and
  * --pid choose among the processes. */
 #ifndef DFT_PAGE_H
 #define DFT_PAGE_H
@@ -69,13 +69,14 @@ struct dft_page_table {
 int dft_page_table(const struct dft_page_table *table);
 /* Adds a group to one that is a line. */
 void dft_page_add_group(struct dft_group *line, const struct dft_group *group);
-/* Lines of the groups of an answer, less those below a thousandth of `share_ns` (0: all). The caller
- * frees them. NULL: no memory. */
+/* Lines of the groups of an answer, less those below a thousandth of `share_ns` (0: all). The
+ * caller frees them. NULL: no memory. */
 struct dft_page_line *dft_page_lines(const struct dft_answer *answer, uint64_t share_ns, uint32_t *count);
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* Questions for what the head needs: classes, and the slowest process. Returns how many, at most DFT_PAGE_HEAD. */
+/* Questions for what the head needs: classes, and the slowest process. Returns how many, at most
+ * DFT_PAGE_HEAD. */
 #define DFT_PAGE_HEAD 2u
 unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests);
 /* Takes their answers. Returns 0 or -ENOMEM. Collective. */

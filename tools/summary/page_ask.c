@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the head of the page and all shares need: calls by class, the wall time of the processes, the
- * slowest of them. */
+/* What the head of the page and all shares need: calls by class, the wall time of the processes,
+ * the slowest of them. */
 #include <string.h>
 
 #include "format/ops.h"

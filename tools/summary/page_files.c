@@ -93,8 +93,7 @@ static int is_folded(const struct files *files, uint32_t i)
     return files->folds[files->of[i] - 1].like.count >= LIKE;
 }
 
-/* The directory of so many bytes, and those above it, from the top down. Returns its number, 0 without
- * memory. */
+/* A directory and those above it, from the top down. Returns its number, 0 without memory. */
 static uint32_t add_place(struct files *files, struct dft_map *map, const char *path, uint32_t length)
 {
     uint64_t hash = dft_map_join(0, (unsigned char)*path);

@@ -97,7 +97,8 @@ static int put_line(struct tree *tree, const struct edge *edge, unsigned depth)
     return rc ? -ENOMEM : 0;
 }
 
-/* Edges are in the order of time. What takes less than a hundredth of the longest region is left out. */
+/* Edges are in the order of time. What takes less than a hundredth of the longest region is left
+ * out. */
 static int put_inside(struct tree *tree, uint64_t parent, unsigned depth, unsigned max)
 {
     unsigned lines = 0;

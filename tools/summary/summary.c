@@ -105,7 +105,8 @@ static int by_time(const struct dft_query *query)
     return memchr(query->by, DFT_BY_TIME, query->nby) != NULL;
 }
 
-/* Groups of processes alone, of which people want the I/O, as on the page; programs get all, and choose. */
+/* Groups of processes alone, of which people want the I/O, as on the page; programs get all, and
+ * choose. */
 static int is_of_processes(const struct dft_summary *summary)
 {
     static const uint8_t keys[] = {DFT_BY_RANK, DFT_BY_PID, DFT_BY_HOST, DFT_BY_PROCESS, DFT_BY_PROGRAM, DFT_BY_ROLE};

@@ -40,8 +40,8 @@ int dft_summary_tree(struct dft_summary *summary);
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
                     uint64_t at_once, struct dft_answer *answer);
 /* Bytes that the kernel counted for processes with two samples of /proc/self/io, without those of
- * tracing, and bytes of the calls of the same processes that were seen. All 0 where the filter asks for a part of
- * the calls. Collective; `seen` is known on rank 0. Returns 0 or -ENOMEM. */
+ * tracing, and bytes of the calls of the same processes that were seen. All 0 where the filter asks
+ * for a part of the calls. Collective; `seen` is known on rank 0. Returns 0 or -ENOMEM. */
 struct dft_unseen {
     uint32_t processes;
     int64_t read, written;
@@ -52,26 +52,28 @@ void dft_unseen_print(FILE *out, const struct dft_unseen *unseen);
 struct dft_json;
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
 
-/* The members that `summary --all` has in place of "groups": findings, calls, files ... `head` writes what
- * comes before them, given the answer by call. Returns 0 or -ENOMEM. */
+/* The members that `summary --all` has in place of "groups": findings, calls, files ... `head`
+ * writes what comes before them, given the answer by call. Returns 0 or -ENOMEM. */
 int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
                          void (*head)(void *context, const struct dft_answer *answer), void *context);
 /* One group of an answer, as an object. */
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 
-/* What is wrong: rank 0 has it. Answers questions of the page, too (findings.h). Collective. Returns 0 or -ENOMEM. */
+/* What is wrong: rank 0 has it. Answers questions of the page, too (findings.h). Collective.
+ * Returns 0 or -ENOMEM. */
 int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *more, unsigned count,
                          struct dft_findings *findings);
 int dft_summary_is_lossy(const struct dft_summary *summary);
 /* What was lost; `what` begins the sentence when something was. */
 void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what);
-/* What answered: "from buckets". Each thread's part comes from its events, where it kept them, else from
- * its aggregates. */
+/* What answered: "from buckets". Each thread's part comes from its events, where it kept them, else
+ * from its aggregates. */
 void dft_summary_source(FILE *out, const struct dft_answer *answer);
-/* For how much of the time events were kept, if not for all: "events were kept for 60.0 % of the time; ". */
+/* For how much of the time events were kept, if not for all: "events were kept for 60.0 % of the
+ * time; ". */
 void dft_summary_kept(FILE *out, const struct dft_summary *summary);
-/* Notes that nothing passes the filter, where so. Returns whether there is a filter, and nothing passes.
- * Collective. */
+/* Notes that nothing passes the filter, where so. Returns whether there is a filter, and nothing
+ * passes. Collective. */
 int dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
 const char *dft_answer_source_name(enum dft_answer_source source);
 

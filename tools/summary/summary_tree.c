@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories as a tree: each with what is in it and below it. The lines that matter are shown, all others are
- * put together; a chain of directories with nothing else in them is one line. */
+/* Directories as a tree: each with what is in it and below it. The lines that matter are shown, all
+ * others are put together; a chain of directories with nothing else in them is one line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static void clear_group(struct dft_group *group)
     group->p50 = group->p95 = group->p99 = DFT_PERCENTILE_UNKNOWN;
 }
 
-/* The node of a path, or where there is no room for it the nearest above. Returns its number, NOBODY: there is none,
- * or -ENOMEM. */
+/* The node of a path, or where there is no room for it the nearest above. Returns its number,
+ * NOBODY: there is none, or -ENOMEM. */
 static int64_t node_of(struct tree *tree, struct dft_text path)
 {
     uint64_t id = dft_name_id(path.bytes, path.length), *known = dft_map_find(&tree->numbers, id);

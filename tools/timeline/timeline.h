@@ -72,8 +72,8 @@ uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_t
 /* The column of a time group. NULL: it lies outside all, or there is no memory (*rc). */
 struct dft_timeline_column *dft_timeline_column_of(struct dft_timeline *timeline, const struct dft_answer *answer,
                                                    const struct dft_group *group, int *rc);
-/* Columns go on to the end, with calls or without, and know the processes that live in them. Returns 0 or
- * -ENOMEM. */
+/* Columns go on to the end, with calls or without, and know the processes that live in them.
+ * Returns 0 or -ENOMEM. */
 int dft_timeline_add_lives(struct dft_timeline *timeline);
 /* How much of `columns` columns from this one on lies in what is asked about, in ns; at least 1. */
 uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns);
@@ -91,7 +91,8 @@ struct dft_timeline_layout {
 /* A number of the measure in so much time, as a rate: "1.20 GiB/s". `room`: DFT_TIMELINE_ROOM. */
 #define DFT_TIMELINE_ROOM (DFT_TEXT_ROOM + 16)
 const char *dft_timeline_rate(char *room, enum dft_timeline_measure measure, uint64_t value, uint64_t ns);
-/* The forms. They return 0 or -ENOMEM. `lines`: at most so many of a heat map; 0: as many as series. */
+/* The forms. They return 0 or -ENOMEM. `lines`: at most so many of a heat map; 0: as many as
+ * series. */
 int dft_timeline_text(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
 int dft_timeline_lines(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
 int dft_timeline_heat(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout, unsigned lines);

@@ -41,7 +41,8 @@ static uint64_t shown_value(const struct dft_timeline_column *column, enum shown
     return values[what];
 }
 
-/* The characters' values: sums of their columns, or the largest of those of which a sum means nothing. */
+/* The characters' values: sums of their columns, or the largest of those of which a sum means
+ * nothing. */
 static void fold(const uint64_t *values, uint32_t count, const struct dft_timeline_layout *layout, int sums,
                  uint64_t *folded)
 {

@@ -311,8 +311,8 @@ static int set_view(struct top *top)
     return 0;
 }
 
-/* A live file needs two descriptors, and a trace one. Memory for the rings is taken and given back at
- * each look: it is not to go to the kernel and come back each time. */
+/* A live file needs two descriptors, and a trace one. Memory for the rings is taken and given back
+ * at each look: it is not to go to the kernel and come back each time. */
 static void allow_resources(void)
 {
     struct rlimit limit;

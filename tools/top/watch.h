@@ -2,9 +2,10 @@
 /* What `dftmerge top` knows of a job: its processes, their traces and live files. A look reads only
  * what is new since the look before.
  *
- * A live file is mapped once. Its rings are copied when they have changed, then the traces that have
- * grown are read, then the events of the copies that no block has are added up. A drain frees a slot
- * only after its block is in the trace, so an event is in the copy, in the trace, or in both. */
+ * A live file is mapped once. Its rings are copied when they have changed, then the traces that
+ * have grown are read, then the events of the copies that no block has are added up. A drain frees
+ * a slot only after its block is in the trace, so an event is in the copy, in the trace, or in
+ * both. */
 #ifndef DFT_TOP_WATCH_H
 #define DFT_TOP_WATCH_H
 
@@ -25,7 +26,8 @@ struct dft_top_ranges {
     uint32_t count; /* so far; the place of the next one is this modulo DFT_TOP_RANGES */
 };
 
-/* A block of events whose rows are not in the trace: a process keeps the rows of up to 16 blocks. */
+/* A block of events whose rows are not in the trace: a process keeps the rows of up to 16
+ * blocks. */
 struct dft_top_waiting {
     uint64_t from, to; /* where it lies in the trace */
     uint64_t first, last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Troubles with files, and beside each what is done without it: files TROUBLE NUMBER, in the current
- * directory, where the test has put the files. */
+/* Troubles with files, and beside each what is done without it: files TROUBLE NUMBER, in the
+ * current directory, where the test has put the files. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every rank writes pieces of a shared file: FILE PIECES SIZE LATE_US collective|independent. Rank 0 comes
- * so many microseconds later to each piece. */
+/* Every rank writes pieces of a shared file: FILE PIECES SIZE LATE_US collective|independent. Rank
+ * 0 comes so many microseconds later to each piece. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

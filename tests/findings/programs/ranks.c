@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A rank that writes: FILE PIECES SIZE own|between|behind [FIRST].
  *
- * own: a file of its own, FILE.RANK. between: pieces of all ranks lie between each other. behind: each
- * rank's pieces follow those of the rank before. FIRST: rank 0 writes as many pieces of this size before
- * the others begin. */
+ * own: a file of its own, FILE.RANK. between: pieces of all ranks lie between each other. behind:
+ * each rank's pieces follow those of the rank before. FIRST: rank 0 writes as many pieces of this
+ * size before the others begin. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small requests, and their careful siblings: sizes WHAT [NUMBER...], in the working directory. `data` has 8 MiB. */
+/* Small requests, and their careful siblings: sizes WHAT [NUMBER...], in the working directory.
+ * `data` has 8 MiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +15,8 @@
 
 static char data[1 << 20];
 
-/* reads SIZE TIMES BLOCK: TIMES requests in order; then the rest of the file in blocks, if BLOCK is not 0. */
+/* reads SIZE TIMES BLOCK: TIMES requests in order; then the rest of the file in blocks, if BLOCK is
+ * not 0. */
 static void reads(long size, long times, long block)
 {
     int fd = open("data", O_RDONLY);
@@ -27,7 +29,8 @@ static void reads(long size, long times, long block)
 }
 
 /* again SIZE TIMES FILES SYNC OTHERS: reads TIMES times all of FILES files of 3 KB, each opened
- * anew, with an fsync if SYNC is not 0; of no files: all of `data`. OTHERS processes live beside it. */
+ * anew, with an fsync if SYNC is not 0; of no files: all of `data`. OTHERS processes live beside
+ * it. */
 static void read_again(long size, long times, long files, long sync, long others)
 {
     char path[32];
@@ -91,7 +94,8 @@ static void read_at_random(long size, long times)
     close(fd);
 }
 
-/* writes SIZE TIMES SYNC FILES: round the files, fsync behind every SYNC writes of one, if that is not 0. */
+/* writes SIZE TIMES SYNC FILES: round the files, fsync behind every SYNC writes of one, if that is
+ * not 0. */
 static void writes(long size, long times, long sync, long files)
 {
     char path[32];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded behind the tracer: a file system on which a read or write takes as long as a test wants.
+/* Preloaded behind the tracer: a file system on which a read or write takes as long as a test
+ * wants.
  *
- * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every read
- * at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_RANK,
+ * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every
+ * read at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_RANK,
  * SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK: a file of zeros;
  * writes of all processes with it follow each other. */
 #include <dlfcn.h>

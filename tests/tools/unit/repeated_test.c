@@ -129,8 +129,8 @@ static void laws(void)
         }
         if (a.n % 2 && b.n % 2 && has_none(&a, &b) && has_none(&larger[0], &larger[1])) /* middles are numbers */
             wrong += judge(&larger[0], &larger[1], &other) != judged || other != sure;
-        /* Of three and more, a repetition like the one in the middle changes nothing, and makes it no
-         * less sure, as long as it makes or unmakes no outlier. */
+        /* Of three and more, a repetition like the one in the middle changes nothing, and makes it
+         * no less sure, as long as it makes or unmakes no outlier. */
         more.of[more.n++] = repeated(&a).median;
         if (a.n >= 3 && b.n >= 3 && has_none(&a, &more) && has_none(&b, &b))
             wrong += judge(&more, &b, &other) != judged || other < sure;
