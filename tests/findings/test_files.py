@@ -81,6 +81,7 @@ def slow_program(directory):
     equal((missing["errors"], missing["files"]), (20000, 20000), "missing files")
     true(missing["evidence"].startswith("20,000 stats failed (ENOENT) in 4 directories, 3 of which probably do not exist"),
          missing["evidence"])
+    true(missing["evidence"].endswith(", 5,000 in 1 more"), missing["evidence"])
     true(re.search(r"slow\.c:64$", missing["line"]), missing["line"])
 
     reopened = findings["reopened"]

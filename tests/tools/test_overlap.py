@@ -243,6 +243,7 @@ def dlio(where):
     assert epochs == [(r, n, 9_500 * 10**6, 5_200 * 10**6, 1_200 * 10**6, 2_000 * 10**6) for r in (0, 1) for n in (1, 2)], epochs
     text = dftmerge("overlap", "--by", "epoch", where).out.decode()
     assert "0 ns (0.0 %) hidden behind compute, 4.80 s (100.0 %) exposed" in text and "rank 1, epoch 2" in text, text
+    assert "% hidden" in dftmerge("overlap", where).out.decode() and "% hidden" not in dftmerge("overlap", where / "0.pfw").out.decode()
 
 
 def steps_and_their_numbers(where):

@@ -124,7 +124,7 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
         rc = dft_finding_say(&finding->evidence, ", %s each", dft_text_bytes(a, top->bytes / most_of(top)));
     if (!rc && !top->written && !(rules->facts->lacks & (DFT_LACKS_RANKS | DFT_LACKS_PROCESSES)))
         rc = dft_finding_say(&finding->evidence, ", never changed between");
-    if (!rc && count > 1)
+    if (!rc && count > 1 && finding->cost_ns - top->cost_ns >= finding->cost_ns / 100)
         rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                              dft_text_count(b, count - 1), count > 2 ? "s" : "");
     return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));

@@ -86,7 +86,8 @@ static int say_absent(char **text, const struct missing *missing)
 static int say_where(const struct dft_facts *facts, char **text, const struct missing *missing)
 {
     const struct dft_asker *asker = NULL;
-    char a[DFT_TEXT_ROOM];
+    uint64_t calls = missing->sum.calls, dirs = missing->dirs;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
     int rc = 0;
 
     for (unsigned i = 0; i < NAMED && missing->top[i] && !rc; i++) {
@@ -97,7 +98,11 @@ static int say_where(const struct dft_facts *facts, char **text, const struct mi
                                     dft_facts_short(facts, path))
                   : -ENOMEM;
         free(path);
+        calls -= missing->top[i]->lost.calls;
+        dirs--;
     }
+    if (!rc && dirs)
+        rc = dft_finding_say(text, ", %s in %s more", dft_text_count(a, calls), dft_text_count(b, dirs));
     for (size_t i = 0; i < facts->places.naskers; i++)
         if (!asker || facts->places.askers[i].calls > asker->calls)
             asker = &facts->places.askers[i];

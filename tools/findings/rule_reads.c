@@ -154,7 +154,7 @@ static int say_others(struct dft_finding *finding, const struct file *top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    return finding->files > 1
+    return finding->files > 1 && finding->cost_ns - top->cost_ns >= finding->cost_ns / 100
                ? dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                                  dft_text_count(b, finding->files - 1), finding->files > 2 ? "s" : "")
                : 0;

@@ -222,15 +222,18 @@ static int say_where(const struct dft_facts *facts, struct dft_finding *finding,
     return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
 }
 
+/* The first access of an open file follows none. */
 static int say_order(struct dft_finding *finding, const struct sum *sum, const struct dft_size_sum *all)
 {
     char share[DFT_TEXT_ROOM];
+    uint64_t opens = sum->top->opens,
+             in_order = all->in_order + opens < all->placed ? all->in_order + opens : all->placed;
 
-    if (is_stream(sum->top) || !all->placed)
+    if (is_stream(sum->top) || all->placed <= opens)
         return 0;
-    if (all->in_order >= all->placed - all->placed / 100)
+    if (in_order >= all->placed - all->placed / 100)
         return dft_finding_say(&finding->evidence, ", all sequential");
-    return dft_finding_say(&finding->evidence, ", %s sequential", dft_text_share(share, all->in_order, all->placed));
+    return dft_finding_say(&finding->evidence, ", %s sequential", dft_text_share(share, in_order, all->placed));
 }
 
 static const char *round_bytes(char *capacity, uint64_t bytes)
@@ -246,6 +249,7 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
     const struct dft_size_sum *all = &sum->top->sums[sum->size];
     uint64_t request = dft_limit(rules, sum->top->flow == DFT_FLOW_WRITE ? DFT_LIMIT_SMALL_WRITES_REQUEST
                                                                          : DFT_LIMIT_SMALL_READS_REQUEST);
+    uint64_t calls = dft_sizes_calls(sum->top, all, request);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc = say_where(rules->facts, finding, sum);
 
@@ -257,8 +261,7 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc)
         rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s call%s",
                              dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
-                             round_bytes(c, request), dft_text_count(d, (all->bytes + request - 1) / request),
-                             all->bytes <= request ? "" : "s");
+                             round_bytes(c, request), dft_text_count(d, calls), calls == 1 ? "" : "s");
     if (!rc && !sum->top->group)
         rc = say_top(rules->facts, finding, sum);
     if (!rc && sum->units > 1)

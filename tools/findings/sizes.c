@@ -154,6 +154,13 @@ static double wait_of(const struct dft_rules *rules, const struct dft_size_sum *
     return moved * 1e9 / rate + (moved / request + 1) * (double)sum->time_ns / (double)sum->calls;
 }
 
+uint64_t dft_sizes_calls(const struct dft_size_unit *unit, const struct dft_size_sum *sum, uint64_t request)
+{
+    uint64_t calls = sum->bytes / request + (sum->bytes % request != 0);
+
+    return calls > unit->opens ? calls : unit->opens < sum->calls ? unit->opens : sum->calls;
+}
+
 uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_units *units,
                         const struct dft_size_unit *unit, unsigned size, enum dft_yardstick *yardstick)
 {
@@ -175,7 +182,8 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
         best = moved * (double)run.time_ns / (double)run.bytes;
     } else if (dft_size_class_low((uint8_t)size) < tiny) { /* as many calls as are needed, as long as these */
         *yardstick = DFT_YARD_CALLS;
-        best = moved / COPY_A_NS + (moved / (double)request + 1) * (double)sum->time_ns / (double)sum->calls;
+        best =
+            moved / COPY_A_NS + (double)dft_sizes_calls(unit, sum, request) * (double)sum->time_ns / (double)sum->calls;
     } else if (out) {
         *yardstick = DFT_YARD_WAIT;
         best = wait_of(rules, sum, (double)request);

@@ -216,9 +216,9 @@ static int put_line(struct dft_grid *grid, const struct line *line, int has_data
 static int put_table(const struct dft_overlap *overlap, struct dft_source *source, enum dft_overlap_by by,
                      struct line *lines, uint32_t count, uint64_t top)
 {
-    const struct dft_grid_column with[] = {{"wall", 0, 0, 3},   {"compute", 0, 0, 0},  {"I/O", 0, 0, 0},
-                                           {"hidden", 0, 0, 2}, {"exposed", 0, 0, 0},  {"idle", 0, 0, 1},
-                                           {"of I/O", 0, 0, 4}, {"for data", 0, 0, 5}, {"", 1, 1, 0}};
+    const struct dft_grid_column with[] = {{"wall", 0, 0, 3},     {"compute", 0, 0, 0},  {"I/O", 0, 0, 0},
+                                           {"hidden", 0, 0, 2},   {"exposed", 0, 0, 0},  {"idle", 0, 0, 1},
+                                           {"% hidden", 0, 0, 4}, {"for data", 0, 0, 5}, {"", 1, 1, 0}};
     const struct dft_grid_column without[] = {with[0], with[1], with[2], with[3], with[4], with[5], with[6], with[8]};
     struct dft_grid *grid = dft_grid_create(overlap->has_data ? with : without, overlap->has_data ? 9 : 8);
     int rc = grid ? 0 : -ENOMEM;
@@ -259,7 +259,7 @@ int dft_overlap_text(const struct dft_overlap *overlap, struct dft_source *sourc
     count = make_lines(overlap, by, lines);
     if (!count)
         put_nothing(overlap, by);
-    if (!rc)
+    if (!rc && (count != 1 || by >= DFT_OVERLAP_BY_EPOCH)) /* one alone is in the head */
         rc = put_table(overlap, source, by, lines, count, top);
     if (!rc && by >= DFT_OVERLAP_BY_EPOCH && overlap->more_scopes)
         printf("%" PRIu64 " later epochs and steps are not looked at by themselves\n", overlap->more_scopes);

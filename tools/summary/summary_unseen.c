@@ -53,13 +53,19 @@ int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen)
 {
     int64_t read = unseen->read - (int64_t)unseen->seen_read, written = unseen->written - (int64_t)unseen->seen_written;
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+    int64_t all = unseen->read + unseen->written; /* of which a hundredth is little */
+    int says_read = read > unseen->read / ODD && read > all / 100;
+    int says_written = written > unseen->written / ODD && written > all / 100;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    if (!unseen->processes || (read <= unseen->read / ODD && written <= unseen->written / ODD))
+    if (!unseen->processes || (!says_read && !says_written))
         return;
-    fprintf(out, "%s of %s read, %s of %s written by system calls: raw calls, left-out files, pipes, the C library",
-            dft_text_bytes(a, read > 0 ? (uint64_t)read : 0), dft_text_bytes(b, (uint64_t)unseen->read),
-            dft_text_bytes(c, written > 0 ? (uint64_t)written : 0), dft_text_bytes(d, (uint64_t)unseen->written));
+    if (says_read)
+        fprintf(out, "%s of %s read", dft_text_bytes(a, (uint64_t)read), dft_text_bytes(b, (uint64_t)unseen->read));
+    if (says_written)
+        fprintf(out, "%s%s of %s written", says_read ? ", " : "", dft_text_bytes(a, (uint64_t)written),
+                dft_text_bytes(b, (uint64_t)unseen->written));
+    fputs(" by system calls: raw calls, left-out files, pipes, the C library", out);
 }
 
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen)

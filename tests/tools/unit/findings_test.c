@@ -7,6 +7,7 @@
 
 #include "base/write_text.h"
 #include "findings/findings.h"
+#include "findings/sizes.h"
 #include "suites.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -111,11 +112,26 @@ static void nothing_is_wrong(void)
     free(text);
 }
 
+/* A larger buffer saves no call that opens a file needs, nor makes more than there were. */
+static void calls_with_a_buffer(void)
+{
+    struct dft_size_unit unit = {.opens = 800};
+    struct dft_size_sum sum = {.calls = 12800, .bytes = 12800 * 3072};
+
+    CU_ASSERT_EQUAL(dft_sizes_calls(&unit, &sum, 65536), 800);
+    CU_ASSERT_EQUAL(dft_sizes_calls(&unit, &sum, 4096), 9600);
+    unit.opens = 20000;
+    CU_ASSERT_EQUAL(dft_sizes_calls(&unit, &sum, 65536), 12800);
+    unit.opens = 0;
+    CU_ASSERT_EQUAL(dft_sizes_calls(&unit, &sum, 65536), 600);
+}
+
 int suite_findings(void)
 {
     CU_pSuite suite = CU_add_suite("findings", NULL, NULL);
 
     return !suite || !CU_add_test(suite, "all is said", all_is_said) ||
            !CU_add_test(suite, "the page is short", the_page_is_short) || !CU_add_test(suite, "lines fit", lines_fit) ||
-           !CU_add_test(suite, "nothing is wrong", nothing_is_wrong);
+           !CU_add_test(suite, "nothing is wrong", nothing_is_wrong) ||
+           !CU_add_test(suite, "calls with a buffer", calls_with_a_buffer);
 }
