@@ -55,17 +55,21 @@ static int is_of_small_files(const struct dft_rules *rules, const struct dft_siz
 static const struct dft_group *find_file(const struct dft_facts *facts, const struct dft_size_unit *unit)
 {
     const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    uint64_t time_ns = 0;
+    const struct dft_group *first = NULL;
+    uint64_t time_ns = 0, file_ns = 0;
 
     for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
         time_ns += unit->sums[size].time_ns;
     for (uint32_t i = 0; unit->pattern && i < files->count; i++) { /* by time: the first has most */
         const struct dft_group *group = &files->groups[i];
 
-        if (dft_flow_ops(unit->flow) >> group->key.op & 1 && dft_facts_pattern(facts, group->key.file) == unit->pattern)
-            return group->metrics.dur_sum >= time_ns / 10 * 9 ? group : NULL;
+        if (!(dft_flow_ops(unit->flow) >> group->key.op & 1) ||
+            dft_facts_pattern(facts, group->key.file) != unit->pattern)
+            continue;
+        first = first ? first : group;
+        file_ns += group->key.file == first->key.file ? group->metrics.dur_sum : 0; /* one group a size */
     }
-    return NULL;
+    return file_ns >= time_ns / 10 * 9 ? first : NULL;
 }
 
 /* Is a group by file one of this unit? Aggregates by file tell classes alone. */
