@@ -136,6 +136,21 @@ def wrong_words_get_lists_that_fit(where):
     assert said[0].endswith("Did you mean 'summary'?") and said[1].startswith("Commands are") and max(map(len, said[1:])) <= 60, said
 
 
+def other_commands_fit(where):
+    make(where / "a", ranks=1, processes=6, events=60)
+    make(where / "b", ranks=1, processes=6, events=90, seed=7)
+    for width in (40, 60, 80, 120):
+        for words in ("timeline --by rank", "timeline --heat", "ranks", "top --once", "top --once --sort errors"):
+            wide = [line for line in page(*words.split(), where / "a", width=width).splitlines() if len(line) > width]
+            assert not wide, (words, width, wide)
+        wide = [line for line in page("compare", where / "a", where / "b", width=width).splitlines() if len(line) > width]
+        assert not wide, (width, wide)
+    titles = [re.search("^CALL .*", page("top", "--once", *more, where / "a", width=width), re.M)[0].split()
+              for width, more in ((40, ()), (40, ("--sort", "errors")), (80, ()))]
+    assert titles == [["CALL", "CALLS", "*TIME"], ["CALL", "TIME", "*FAILED"],
+                      ["CALL", "CALLS", "CALLS/s", "*TIME", "BUSY", "BYTES", "BYTES/s", "FAILED"]], titles
+
+
 def is_whole(counts):
     return len(counts) == 1 or sum(counts[:-1]) == counts[-1]
 
@@ -254,6 +269,6 @@ def colour_is_for_terminals(where):
 
 
 if __name__ == "__main__":
-    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much, start_up_alone_has_tables, wrong_words_get_lists_that_fit,
+    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much, start_up_alone_has_tables, wrong_words_get_lists_that_fit, other_commands_fit,
           sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
           paths_are_cut_at_whole_components, odd_inputs_have_a_page, deep_directories_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,21 @@ void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char 
         at += columns;
     }
     fputc('\n', out);
+}
+
+void dft_print_wrapped(const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int n;
+
+    va_start(arguments, format);
+    n = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (n < 0)
+        return;
+    dft_text_wrapped(stdout, "", 0, text);
+    free(text);
 }
 
 FILE *dft_sentence_begin(struct dft_sentence *sentence)

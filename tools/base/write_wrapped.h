@@ -10,6 +10,9 @@
  * what is longer than a line stands in a line of its own. */
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
 
+/* The same to standard output, without a title; the newline comes by itself. */
+void dft_print_wrapped(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A sentence that is written piece by piece; dft_sentence_end prints it wrapped, and frees it. */
 struct dft_sentence {
     char *text;

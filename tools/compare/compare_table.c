@@ -8,6 +8,7 @@
 #include "compare/compare.h"
 #include "compare/compare_words.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
 #define TOP         10
 #define FACTOR_MIN  10  /* from here on a change is a factor, not per cent */
@@ -274,10 +275,12 @@ int dft_compare_table(const struct dft_comparison *comparison, enum dft_compared
     for (uint32_t i = 0; !rc && i < top; i++)
         rc = add_line(grid, comparison, table, &items->items[items->order[i]], &units);
     if (!rc) {
-        printf("\n%s", title);
-        if (top < items->count)
-            printf(" (the first %s of %s)", dft_text_count(a, top), dft_text_count(b, items->count));
         putchar('\n');
+        if (top < items->count)
+            dft_print_wrapped("%s (the first %s of %s)", title, dft_text_count(a, top),
+                              dft_text_count(b, items->count));
+        else
+            puts(title);
         dft_grid_print(grid, stdout);
     }
     dft_grid_destroy(grid);

@@ -262,10 +262,10 @@ static int put_group(struct dft_grid *grid, const struct dft_counter_groups *gro
 
 int dft_counters_text(const struct dft_counter_groups *groups)
 {
-    struct dft_grid_column columns[16] = {{"counter", 1, 0, 0}};
-    static const struct dft_grid_column numbers[] = {{"processes", 0, 0, 4},  {"samples", 0, 0, 5},  {"first", 0, 0, 3},
-                                                     {"last", 0, 0, 0},       {"min", 0, 0, 2},      {"max", 0, 0, 0},
-                                                     {"mean, rate", 0, 0, 0}, {"over time", 1, 0, 1}};
+    struct dft_grid_column columns[16] = {{"counter", 1, 1, 0}};
+    static const struct dft_grid_column numbers[] = {{"processes", 0, 0, 6},  {"samples", 0, 0, 7},  {"first", 0, 0, 5},
+                                                     {"last", 0, 0, 1},       {"min", 0, 0, 4},      {"max", 0, 0, 2},
+                                                     {"mean, rate", 0, 0, 0}, {"over time", 1, 0, 3}};
     unsigned count = 1;
     struct dft_grid *grid;
     int rc = 0;

@@ -7,6 +7,7 @@
 
 #include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "base/names.h"
 
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank)
@@ -108,8 +109,9 @@ int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top)
     for (uint32_t i = 0; grid && !rc && i < job->nslow && i < top; i++)
         rc = slow_line(grid, job, job->slow[i]);
     if (grid && !rc) {
-        printf("\nSlow: %" PRIu32 " of %" PRIu32 ", against a median of %s in I/O\n", job->nslow, job->nranks,
-               dft_text_ns(capacity, job->median_io_ns));
+        putchar('\n');
+        dft_print_wrapped("Slow: %" PRIu32 " of %" PRIu32 ", against a median of %s in I/O", job->nslow, job->nranks,
+                          dft_text_ns(capacity, job->median_io_ns));
         dft_grid_print(grid, stdout);
     }
     rc = grid ? rc : -ENOMEM;
@@ -152,7 +154,9 @@ int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top)
     for (uint32_t c = 0; grid && !rc && c < n && c < top; c++)
         rc = call_line(grid, job, c);
     if (grid && !rc && n) {
-        printf("\nImbalance: time in calls, mean of all %s and the slowest\n", job->by_rank ? "ranks" : "processes");
+        putchar('\n');
+        dft_print_wrapped("Imbalance: time in calls, mean of all %s and the slowest",
+                          job->by_rank ? "ranks" : "processes");
         dft_grid_print(grid, stdout);
     }
     rc = grid ? rc : -ENOMEM;

@@ -191,7 +191,7 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     rc = rc ? rc : dft_ranks_text_slow(job, top);
     rc = rc ? rc : dft_ranks_text_calls(job, top);
     if (!rc)
-        printf("answered from %s, in buckets of %s\n", job->from_rows ? "buckets" : "events",
-               dft_text_ns(capacity, job->bucket_ns));
+        dft_print_wrapped("answered from %s, in buckets of %s", job->from_rows ? "buckets" : "events",
+                          dft_text_ns(capacity, job->bucket_ns));
     return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "base/plot.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
 /* The lines of the map. Ranks have their numbers as places, others the order of their ids. */
 struct places {
@@ -90,14 +91,19 @@ static void print_label(const struct dft_timeline *timeline, const struct dft_ti
 static void print_scale(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout, uint64_t most)
 {
     char room[DFT_TIMELINE_ROOM];
+    struct dft_sentence text;
+    FILE *out = dft_sentence_begin(&text);
 
-    printf("%s by %s:",
-           timeline->measure == DFT_TIMELINE_TIME ? "calls in flight" : dft_timeline_measure_word(timeline->measure),
-           dft_by_word(timeline->by));
+    if (!out)
+        return;
+    fprintf(out, "%s by %s:",
+            timeline->measure == DFT_TIMELINE_TIME ? "calls in flight" : dft_timeline_measure_word(timeline->measure),
+            dft_by_word(timeline->by));
     for (unsigned shade = 1; shade <= DFT_PLOT_SHADES; shade++)
-        printf(" %s", dft_plot_shade(layout->unicode, shade));
-    printf(" up to %s\n",
-           dft_timeline_rate(room, timeline->measure, most, (uint64_t)layout->fold * timeline->width_ns));
+        fprintf(out, " %s", dft_plot_shade(layout->unicode, shade));
+    fprintf(out, " up to %s",
+            dft_timeline_rate(room, timeline->measure, most, (uint64_t)layout->fold * timeline->width_ns));
+    dft_sentence_end(&text, out, "", 0);
 }
 
 /* The series with the most, and those without any. */
@@ -115,13 +121,13 @@ static void print_extremes(const struct dft_timeline *timeline, const struct pla
             most = series;
     }
     if (most)
-        printf("most I/O time: %s %s with %s in %s calls, %s\n", dft_by_word(timeline->by), most->name,
-               dft_text_ns(a, most->time_ns), dft_text_count(b, most->calls),
-               dft_text_bytes(c, most->read + most->written));
+        dft_print_wrapped("most I/O time: %s %s with %s in %s calls, %s", dft_by_word(timeline->by), most->name,
+                          dft_text_ns(a, most->time_ns), dft_text_count(b, most->calls),
+                          dft_text_bytes(c, most->read + most->written));
     if (places->each > 1)
-        printf("a line shows the largest of %s neighbours\n", dft_text_count(a, places->each));
+        dft_print_wrapped("a line shows the largest of %s neighbours", dft_text_count(a, places->each));
     if (idle)
-        printf("without I/O: %s of %s\n", dft_text_count(a, idle), dft_text_count(b, places->count));
+        dft_print_wrapped("without I/O: %s of %s", dft_text_count(a, idle), dft_text_count(b, places->count));
 }
 
 int dft_timeline_heat(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout, unsigned lines)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
 #define TOP_LINES 20u
 
@@ -49,18 +50,19 @@ int dft_timeline_lines(const struct dft_timeline *timeline, const struct dft_tim
 {
     const struct dft_timeline_series **sorted = malloc((timeline->nseries + 1) * sizeof *sorted);
     uint64_t top = timeline->top ? timeline->top : TOP_LINES;
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], first[2 * DFT_TEXT_ROOM + 24] = "";
     int rc = sorted ? 0 : -ENOMEM;
 
     for (size_t i = 0; !rc && i < timeline->nseries; i++)
         sorted[i] = &timeline->series[i];
     if (!rc && timeline->nseries) {
         qsort_r(sorted, timeline->nseries, sizeof *sorted, by_sum, (void *)(uintptr_t)timeline);
-        printf("%s by %s, each line in its own scale", dft_timeline_measure_word(timeline->measure),
-               dft_by_word(timeline->by));
         if (top < timeline->nseries)
-            printf(" (the first %s of %s)", dft_text_count(a, top), dft_text_count(b, timeline->nseries));
-        puts("\n");
+            snprintf(first, sizeof first, " (the first %s of %s)", dft_text_count(a, top),
+                     dft_text_count(b, timeline->nseries));
+        dft_print_wrapped("%s by %s, each line in its own scale%s", dft_timeline_measure_word(timeline->measure),
+                          dft_by_word(timeline->by), first);
+        putchar('\n');
     }
     for (size_t i = 0; !rc && i < timeline->nseries && i < top; i++)
         rc = print_series(timeline, layout, sorted[i]);

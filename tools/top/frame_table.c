@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
-#define NUMBERS_WIDTH 66u /* of the table's columns of numbers */
-#define NAME_MIN      14u
-#define SPARK_MAX     30u
+#define NAME_MIN  14u
+#define SPARK_MAX 30u
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -49,10 +49,14 @@ void dft_frame_line(struct dft_frame *frame, const char *text, const char *befor
 
     if (before && view->strong)
         fputs(before, frame->out);
-    put_cut(frame, text, view->height ? view->width : (unsigned)dft_text_columns(text), 0);
+    if (view->height) {
+        put_cut(frame, text, view->width, 0);
+        putc('\n', frame->out);
+    } else {
+        dft_text_wrapped(frame->out, "", 0, text);
+    }
     if (before && view->strong)
         fputs("\033[0m", frame->out);
-    putc('\n', frame->out);
     frame->lines++;
 }
 
@@ -105,9 +109,38 @@ const char *dft_frame_rate(char *room, uint64_t amount, uint64_t interval_ns, in
 
 /* --- table ------------------------------------------------------------------------------------ */
 
+static const struct {
+    const char *title;
+    unsigned width;
+} numbers[DFT_TOP_SORTS] = {{"CALLS", 12}, {"CALLS/s", 9},  {"TIME", 9},  {"BUSY", 7},
+                            {"BYTES", 10}, {"BYTES/s", 10}, {"FAILED", 9}};
+
+/* Which columns of numbers there is room for: 1 << column; the one that is sorted by always is. */
+static unsigned shown_numbers(const struct dft_top_view *view, unsigned *width)
+{
+    static const uint8_t first_to_go[] = {5, 1, 6, 3, 4, 0, 2};
+    unsigned shown = (1u << DFT_TOP_SORTS) - 1;
+
+    *width = 0;
+    for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
+        *width += numbers[i].width;
+    for (unsigned i = 0; i<sizeof first_to_go && * width + NAME_MIN> view->width; i++) {
+        unsigned column = first_to_go[i];
+
+        if (column == (unsigned)view->sort)
+            continue;
+        shown &= ~(1u << column);
+        *width -= numbers[column].width;
+    }
+    return shown;
+}
+
 static unsigned spark_width(const struct dft_top_view *view)
 {
-    unsigned room = view->width > NUMBERS_WIDTH + NAME_MIN ? view->width - NUMBERS_WIDTH - NAME_MIN : 0;
+    unsigned taken, room;
+
+    shown_numbers(view, &taken);
+    room = view->width > taken + NAME_MIN ? view->width - taken - NAME_MIN : 0;
 
     if (view->is_once || room < 12)
         return 0;
@@ -116,16 +149,17 @@ static unsigned spark_width(const struct dft_top_view *view)
 
 static unsigned name_width(const struct dft_top_view *view)
 {
-    unsigned taken = NUMBERS_WIDTH + (spark_width(view) ? spark_width(view) + 1 : 0);
+    unsigned taken;
 
-    return view->width > taken + NAME_MIN ? view->width - taken : NAME_MIN;
+    shown_numbers(view, &taken);
+    taken += spark_width(view) ? spark_width(view) + 1 : 0;
+    return view->width > taken ? view->width - taken : 0;
 }
 
 static void put_titles(struct dft_frame *frame)
 {
-    static const char *const titles[] = {"CALLS", "CALLS/s", "TIME", "BUSY", "BYTES", "BYTES/s", "FAILED"};
-    static const int widths[] = {12, 9, 9, 7, 10, 10, 9};
     const struct dft_top_view *view = frame->view;
+    unsigned taken, shown = shown_numbers(view, &taken);
     char title[16];
 
     snprintf(title, sizeof title, "%s", dft_top_by_words[view->groups->by]);
@@ -137,8 +171,9 @@ static void put_titles(struct dft_frame *frame)
     for (int i = 0; i < DFT_TOP_SORTS; i++) {
         char cell[16];
 
-        snprintf(cell, sizeof cell, "%s%s", (int)view->sort == i ? "*" : "", titles[i]);
-        fprintf(frame->out, "%*s", widths[i], cell);
+        snprintf(cell, sizeof cell, "%s%s", (int)view->sort == i ? "*" : "", numbers[i].title);
+        if (shown >> i & 1)
+            fprintf(frame->out, "%*s", (int)numbers[i].width, cell);
     }
     if (view->strong)
         fputs("\033[0m", frame->out);
@@ -151,22 +186,31 @@ static int put_group(struct dft_frame *frame, const struct dft_top_group *group,
     const struct dft_top_view *view = frame->view;
     const struct dft_top_groups *groups = view->groups;
     struct dft_top_point newest = dft_top_newest(groups, group);
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], busy[16] = "-";
+    char cells[DFT_TOP_SORTS][DFT_TEXT_ROOM] = {"-", "-", "-", "-", "-", "-", "-"};
     uint64_t bytes = group->now.read + group->now.written;
+    unsigned taken, shown = shown_numbers(view, &taken);
     char *name = dft_top_group_name(groups, view->watch, group);
 
     if (!name)
         return -ENOMEM;
+    dft_text_count(cells[0], group->now.calls);
     if (groups->interval_ns)
-        snprintf(busy, sizeof busy, "%.0f %%", 100.0 * (double)newest.time_ns / (double)groups->interval_ns);
+        dft_frame_rate(cells[1], newest.calls, groups->interval_ns, 0);
+    dft_text_ns(cells[2], group->now.time_ns);
+    if (groups->interval_ns)
+        snprintf(cells[3], sizeof cells[3], "%.0f %%", 100.0 * (double)newest.time_ns / (double)groups->interval_ns);
+    if (bytes)
+        dft_text_bytes(cells[4], bytes);
+    if (newest.bytes && groups->interval_ns)
+        dft_frame_rate(cells[5], newest.bytes, groups->interval_ns, 1);
+    if (group->now.errors)
+        dft_text_count(cells[6], group->now.errors);
     if (is_selected && view->strong)
         fputs("\033[7m", frame->out);
     put_cut(frame, name, name_width(view), groups->by == DFT_TOP_FILE);
-    fprintf(frame->out, "%12s%9s%9s%7s", dft_text_count(a, group->now.calls),
-            dft_frame_rate(b, newest.calls, groups->interval_ns, 0), dft_text_ns(c, group->now.time_ns), busy);
-    fprintf(frame->out, "%10s%10s", bytes ? dft_text_bytes(d, bytes) : "-",
-            newest.bytes ? dft_frame_rate(b, newest.bytes, groups->interval_ns, 1) : "-");
-    fprintf(frame->out, "%9s", group->now.errors ? dft_text_count(a, group->now.errors) : "-");
+    for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
+        if (shown >> i & 1)
+            fprintf(frame->out, "%*s", (int)numbers[i].width, cells[i]);
     if (spark_width(view)) {
         putc(' ', frame->out);
         dft_frame_spark(frame, groups, group, spark_width(view));
