@@ -41,7 +41,7 @@ JOB
 echo "Tracing: make -j2, tar, python3 ..."
 LD_PRELOAD=$top/build/lib/libdftrace.so DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$job/traces/trace sh "$job/job.sh" "$job"
 echo
-echo "\$ build/bin/dftmerge summary TRACES     ($(find "$job/traces" -name '*.dft' | wc -l) files, one a process)"
+echo "\$ build/bin/dftmerge summary TRACES     ($(find "$job/traces" -name '*.dft' | wc -l) files)"
 build/bin/dftmerge summary "$job/traces"
 cat <<'NEXT'
 
