@@ -187,9 +187,10 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
     int rc = dft_finding_say(&finding->title, "many small files");
 
     if (!rc && sum->folded)
-        rc = dft_finding_say(&finding->evidence, "%s: more than %s files (aggregates tell no more apart), %s calls, %s",
-                             where, dft_text_count(c, sum->files), dft_text_count(a, sum->calls),
-                             dft_text_bytes(b, sum->bytes));
+        rc =
+            dft_finding_say(&finding->evidence, "%s: more than %s file%s (aggregates tell no more apart), %s calls, %s",
+                            where, dft_text_count(c, sum->files), sum->files == 1 ? "" : "s",
+                            dft_text_count(a, sum->calls), dft_text_bytes(b, sum->bytes));
     else if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s files of %s, %s calls (%s a file)", where,
                              dft_text_count(a, sum->files), dft_text_bytes(b, sum->sizes / sum->files),
