@@ -13,6 +13,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
+from told import told_once  # noqa: E402
 from tracing import (BUILD, DFTMERGE, LIBRARY, SECONDS, Skip, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
                      true)
 
@@ -47,7 +48,7 @@ def planted(directory, *arguments, ranks=RANKS, pieces=None, settings=None, **sl
 
 def findings(directory, *options):
     done = run_checked([DFTMERGE, "findings", "--json", *options, directory / "traces"])
-    return {finding["code"]: finding for finding in json.loads(done.out)["findings"]}
+    return {finding["code"]: finding for finding in told_once(directory / "traces", json.loads(done.out))["findings"]}
 
 
 def not_found(found, *codes):
@@ -84,6 +85,11 @@ def one_long_call_makes_no_straggler(directory):
 @tests.case
 def a_rank_that_does_more(directory):
     found = planted(directory, "out/data", 50, 4096, "own", SLOW_US=1000, pieces={0: 500})
+    true("imbalance" not in found, "the time of small writes is told twice")
+    true(found["small-writes"]["rank"] == 0 and "; rank 0: " in found["small-writes"]["evidence"], found)
+    rules = directory / "rules"
+    rules.write_text("small-writes = off\n")
+    found = findings(directory, "--rules", rules)
     finding = found["imbalance"]
     equal((finding["rank"], finding["title"]), (0, "rank 0 does more I/O"), "which rank")
     true("1.95 MiB" in finding["evidence"] and "200 KiB" in finding["evidence"], finding["evidence"])

@@ -13,6 +13,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
+from told import told_once  # noqa: E402
 from tracing import DFTMERGE, ROOT, SECONDS, Skip, Tests, dump, equal, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
@@ -28,8 +29,15 @@ def compiled(directory, name):
 
 
 def findings(path, *options):
-    done = run_checked([DFTMERGE, "findings", "--json", *options, path])
-    return {f["code"]: f for f in json.loads(done.out)["findings"] if f["code"] in OURS}
+    answer = told_once(path, json.loads(run_checked([DFTMERGE, "findings", "--json", *options, path]).out))
+    return {f["code"]: f for f in answer["findings"] if f["code"] in OURS}
+
+
+def without(directory, *codes):
+    """Options that leave out kinds of findings, which would have the time of the others."""
+    path = directory / "without"
+    path.write_text("".join(f"{code} = off\n" for code in codes))
+    return "--rules", path
 
 
 def make_items(directory, count, item_bytes):
@@ -181,6 +189,10 @@ def fewer_items_than_the_limit_say_nothing(directory):
 @tests.case
 def io_in_the_way_of_compute(directory):
     found, events = phases(directory, "c100 w200 c100 w200", ranked=False)
+    true("exposed-io" not in found, "the time of each fsync is told twice")
+    fsync = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)["findings"][0]
+    true(fsync["code"] == "fsync" and fsync["evidence"].endswith("; 0.0 % of the I/O is hidden behind compute"), fsync)
+    found = findings(directory / "traces", *without(directory, "fsync"))
     io, compute = spans_of(events, is_io), spans_of(events, named("solve"))
     equal(found["exposed-io"]["cost_ns"], union_ns(io) - common_ns(io, compute), "exposed")
     true("0.0 % of the I/O is hidden" in found["exposed-io"]["evidence"], found)
@@ -228,6 +240,21 @@ def one_rank_works_and_others_wait(directory):
                     for own in (True, False))
     alone = union_ns(mine) - common_ns(mine, others)
     true(serial["cost_ns"] <= alone and serial["cost_ns"] >= alone // 2, (serial, alone))
+
+
+@tests.case
+def one_rank_writes_and_others_wait(directory):
+    """Its time is that of each fsync; the rank is named there. Without that finding it is the rank's, and then the phase's."""
+    phases(directory, "w500 c100", "s500 c100", "s500 c100")
+    answer = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)
+    told_once(directory / "traces", answer)
+    equal([f["code"] for f in answer["findings"] if f["code"] in ("fsync", "imbalance", "exposed-io", "serial-phase")], ["fsync"], "kinds")
+    fsync = next(f for f in answer["findings"] if f["code"] == "fsync")
+    true(fsync["rank"] == 0 and "; rank 0: " in fsync["evidence"] and "a rank in the middle: 0 ns" in fsync["evidence"], fsync)
+    found = findings(directory / "traces", *without(directory, "fsync"))
+    true("exposed-io" not in found and "serial-phase" not in found, found)
+    found = findings(directory / "traces", *without(directory, "fsync", "imbalance", "exposed-io"))
+    equal((found["serial-phase"]["rank"], len(found)), (0, 1), "the phase")
 
 
 @tests.case

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What holds for the findings of any program: no time is told twice."""
+"""What holds for the findings of any program: no time is told twice, by kinds about calls, about ranks, or about computing."""
 
 import json
 
 from tracing import DFTMERGE, run_checked, true
 
-# Kinds whose cost is time of calls; others are about waiting, or about one rank.
+# Kinds whose cost is time of calls, also of those of one rank; others are about waiting.
 OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata",
-            "random", "reread", "misaligned", "seeks", "mount"}
+            "random", "reread", "misaligned", "seeks", "mount", "no-collective", "contention", "straggler", "imbalance", "exposed-io"}
 
 
 def io_ns(traces):

@@ -137,6 +137,13 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
 int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
 /* The code that has it; DFT_FINDINGS: none. */
 enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file);
+/* The time that findings have, of calls of these classes (1 << enum dft_io), or of those and others. */
+uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes);
+/* How much of the time of calls of its classes is left to a finding of this code: no other has it. UINT64_MAX: it has
+ * no time of calls. */
+uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code);
+/* The finding that has most time of calls of these classes; NULL: there is none. */
+struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes);
 /* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
 int dft_rules_note(struct dft_rules *rules, const char *note);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
@@ -155,7 +162,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
 }
 
 dft_rule_fn dft_rule_lost, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good;
-dft_rule_fn dft_rule_mpi, dft_rule_ranks, dft_rule_contention;
+dft_rule_fn dft_rule_mpi, dft_rule_straggler, dft_rule_contention, dft_rule_imbalance;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
     dft_rule_reread, dft_rule_misaligned, dft_rule_mapped, dft_rule_seeks, dft_rule_mount, dft_rule_cache;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_gaps, dft_rule_serial;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/write_text.h"
 #include "findings/facts.h"
 #include "mpi/comm.h"
 
@@ -24,10 +25,10 @@ static const struct rule {
 } all_rules[] = {
     {dft_rule_lost, 0, OF_ANY, CODE(LOST)},
     {dft_rule_untraced, 0, OF_ANY, 0},
-    {dft_rule_sync, CALLS, OF_ANY, CODE(FSYNC) | CODE(FLUSH)},
     {dft_rule_mpi, ALL_CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(AGGREGATORS) | CODE(COLLECTIVE) | CODE(NO_COLLECTIVE)},
-    {dft_rule_ranks, ALL_CALLS, OF_RANKS, CODE(STRAGGLER) | CODE(IMBALANCE)},
+    {dft_rule_straggler, ALL_CALLS, OF_RANKS, CODE(STRAGGLER)},
     {dft_rule_contention, CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(CONTENTION)},
+    {dft_rule_sync, CALLS, OF_ANY, CODE(FSYNC) | CODE(FLUSH)},
     {dft_rule_missing, CALLS, OF_ANY, CODE(MISSING)},
     {dft_rule_reopened, CALLS, OF_ANY, CODE(REOPENED)},
     {dft_rule_small_files, CALLS, OF_ANY, CODE(SMALL_FILES)},
@@ -40,6 +41,7 @@ static const struct rule {
     {dft_rule_metadata, CALLS, OF_ANY, CODE(METADATA)},
     {dft_rule_mount, CALLS, OF_ANY, CODE(MOUNT)}, /* what no rule before it has told */
     {dft_rule_cache, CALLS, OF_ANY, CODE(CACHE)},
+    {dft_rule_imbalance, ALL_CALLS, OF_RANKS, CODE(IMBALANCE)}, /* likewise, as those behind it */
     {dft_rule_overlap, ALL_PROCESSES, OF_REGIONS, CODE(TRAINER_WAITS) | CODE(EXPOSED_IO)},
     {dft_rule_workers, ALL_PROCESSES, OF_REGIONS, CODE(SLOW_WORKER)},
     {dft_rule_gaps, ALL_PROCESSES | DFT_LACKS_RANKS | DFT_LACKS_TIMES, OF_REGIONS, CODE(IDLE_GAPS)},
@@ -58,12 +60,14 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
 {
     struct dft_findings *findings = rules->findings;
     const char *advice = dft_finding_advice(code);
+    uint64_t left_ns = dft_rules_left_ns(rules, code), reported_ns = cost_ns > left_ns ? cost_ns - left_ns : 0;
     uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
 
     if (cost_ns > of_ns && of_ns == rules->facts->total_ns) /* in several threads of a process at once */
         of_ns = rules->facts->threads_ns;
     if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
         cost_ns = of_ns;
+    cost_ns -= reported_ns < cost_ns ? reported_ns : cost_ns;
     if (rules->limits->off >> code & 1 || (code != DFT_FINDING_LOST && (!cost_ns || cost_ns < least)))
         return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
@@ -73,6 +77,7 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
                                      .sure = DFT_SURE_MEDIUM,
                                      .cost_ns = cost_ns,
                                      .of_ns = of_ns,
+                                     .reported_ns = reported_ns,
                                      .rank = -1,
                                      .advice = strdup(advice)};
     if (!(*finding)->advice)
@@ -210,13 +215,28 @@ static int skip(struct dft_rules *rules, const struct rule *rule)
     return rc;
 }
 
+static int say_reported(struct dft_finding *finding)
+{
+    char ns[DFT_TEXT_ROOM];
+
+    return finding->reported_ns ? dft_finding_say(&finding->evidence, "; %s of this is in other findings",
+                                                  dft_text_ns(ns, finding->reported_ns))
+                                : 0;
+}
+
 static int run(struct dft_rules *rules, const struct rule *rule)
 {
     const struct dft_facts *facts = rules->facts;
-    int applies = (rule->about != OF_RANKS || facts->request->job->ranks > 1) &&
-                  (rule->about != OF_REGIONS || facts->has_overlap || facts->lacks & ALL_CALLS);
+    size_t i = rules->findings->count;
+    int rc, applies = (rule->about != OF_RANKS || facts->request->job->ranks > 1) &&
+                      (rule->about != OF_REGIONS || facts->has_overlap || facts->lacks & ALL_CALLS);
 
-    return !(facts->lacks & rule->needs) ? rule->run(rules) : applies ? skip(rules, rule) : 0;
+    if (facts->lacks & rule->needs)
+        return applies ? skip(rules, rule) : 0;
+    rc = rule->run(rules);
+    for (; !rc && i < rules->findings->count; i++)
+        rc = say_reported(&rules->findings->list[i]);
+    return rc;
 }
 
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings)

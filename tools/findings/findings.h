@@ -32,6 +32,7 @@ struct dft_finding {
     enum dft_when when;
     uint64_t cost_ns;
     uint64_t of_ns;                       /* of which cost_ns is a part */
+    uint64_t reported_ns;                 /* left out of cost_ns: another finding has it */
     uint64_t calls, bytes, files, errors; /* 0: does not apply */
     uint64_t from_ns, to_ns;              /* Unix; 0, 0: not known */
     int64_t rank;                         /* -1: none */

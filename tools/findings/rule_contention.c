@@ -84,10 +84,12 @@ static int say(struct dft_rules *rules, const struct load *one, const struct loa
     const struct dft_group group = {.key = {.file = facts->shared_file}};
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     struct dft_finding *finding;
-    int rc = dft_rules_add(rules, DFT_FINDING_CONTENTION, cost_ns, facts->total_ns, &finding);
+    int rc = dft_rules_reported(rules, facts->shared_file) == DFT_FINDINGS
+                 ? dft_rules_add(rules, DFT_FINDING_CONTENTION, cost_ns, facts->total_ns, &finding)
+                 : 0;
 
-    if (rc <= 0)
-        return rc;
+    if (rc <= 0 || dft_rules_report(rules, facts->shared_file, DFT_FINDING_CONTENTION))
+        return rc <= 0 ? rc : -ENOMEM;
     finding->calls = many->calls;
     finding->files = 1;
     finding->from_ns = many->from_ns;

@@ -63,11 +63,19 @@ int dft_rule_gaps(struct dft_rules *rules)
                                                                           : "what no region names may be work");
 }
 
+/* How much of a rank's I/O beside which it does not compute may be in findings about calls. */
+static uint64_t reported_of(const struct dft_rules *rules, const struct dft_overlap_team *team)
+{
+    uint64_t reported_ns = dft_rules_reported_ns(rules, DFT_CLASSES_IO);
+
+    return reported_ns < team->times.exposed_ns ? reported_ns : team->times.exposed_ns;
+}
+
 int dft_rule_serial(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
     const struct dft_overlap_team *first = NULL;
-    uint64_t next_ns = 0, cost;
+    uint64_t next_ns = 0, reported_ns, cost;
     struct dft_finding *finding;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc;
@@ -81,12 +89,16 @@ int dft_rule_serial(struct dft_rules *rules)
         if (&overlap->teams[i] != first && overlap->teams[i].alone_ns > next_ns)
             next_ns = overlap->teams[i].alone_ns;
     cost = first ? first->alone_ns - next_ns : 0; /* by chance each is alone at times */
-    if (!cost || cost < PART(overlap->wall_ns, dft_limit(rules, DFT_LIMIT_SERIAL_SHARE)))
+    reported_ns = first ? reported_of(rules, first) : 0;
+    reported_ns = reported_ns < cost ? reported_ns : cost;
+    cost -= reported_ns;
+    if (!cost || cost < reported_ns || cost < PART(overlap->wall_ns, dft_limit(rules, DFT_LIMIT_SERIAL_SHARE)))
         return 0;
     rc = dft_rules_add(rules, DFT_FINDING_SERIAL, cost, rules->facts->wall_ns, &finding);
     if (rc <= 0)
         return rc;
     finding->rank = first->rank;
+    finding->reported_ns = reported_ns;
     finding->sure = overlap->is_exact ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     rc = dft_finding_say(&finding->title, "one rank works, others wait");
     if (!rc)

@@ -10,15 +10,36 @@
 #include "findings/facts_ranks.h"
 #include "findings/rank_sums.h"
 
+#define NAMED 3u
+
 struct collective {
-    struct dft_rank_sums calls; /* collective calls of each rank */
-    struct dft_rank_sums data;  /* reads and writes inside */
-    const struct dft_group *top;
+    struct dft_rank_sums calls;           /* collective calls of each rank */
+    struct dft_rank_sums data;            /* reads and writes inside */
+    const struct dft_group *names[NAMED]; /* those of them with most time, each of another call */
+    int is_more;                          /* there are other calls */
+    uint64_t from_ns, to_ns;
     uint64_t alone, alone_ns; /* reads and writes of MPI-IO that each rank makes for itself */
     int any;                  /* are there calls of MPI-IO at all? */
 };
 
 /* --- collective calls ------------------------------------------------------------------------- */
+
+static void add_name(struct collective *collective, const struct dft_group *group)
+{
+    const struct dft_metrics *metrics = &group->metrics;
+    unsigned i = 0;
+
+    if (!metrics->count)
+        return;
+    if (!collective->to_ns || metrics->first_start < collective->from_ns)
+        collective->from_ns = metrics->first_start;
+    collective->to_ns = metrics->last_end > collective->to_ns ? metrics->last_end : collective->to_ns;
+    while (i < NAMED && collective->names[i] && collective->names[i]->key.call != group->key.call)
+        i++;
+    if (i < NAMED && !collective->names[i])
+        collective->names[i] = group;
+    collective->is_more |= i == NAMED;
+}
 
 static int add_calls(const struct dft_facts *facts, struct collective *collective)
 {
@@ -43,7 +64,7 @@ static int add_calls(const struct dft_facts *facts, struct collective *collectiv
             collective->alone_ns += is_data ? group->metrics.dur_sum : 0;
             continue;
         }
-        collective->top = collective->top ? collective->top : group;
+        add_name(collective, group);
         rc = dft_rank_sums_add(&collective->calls, dft_facts_rank(regions, group), &group->metrics);
     }
     return rc;
@@ -111,21 +132,24 @@ static int say_few(struct dft_finding *finding, const struct collective *collect
 static int say_time(const struct dft_facts *facts, struct dft_finding *finding, const struct collective *collective)
 {
     const struct dft_rank_sums *data = &collective->data;
-    char *name = dft_facts_text(&facts->answers[DFT_FACT_REGIONS], collective->top, DFT_BY_NAME);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
-    int rc;
+    int rc = dft_finding_say(&finding->evidence, "rank %lld is in ", (long long)collective->calls.list[0].rank);
 
-    if (!name)
-        return -ENOMEM;
-    rc = dft_finding_say(
-        &finding->evidence,
-        "rank %lld is in %s for %s, against %s in the file system; of %s of all ranks in it %s is "
-        "waiting and exchange",
-        (long long)collective->calls.list[0].rank, name, dft_text_ns(a, collective->calls.list[0].time_ns),
-        dft_text_ns(b, data->count ? data->list[0].time_ns : 0), dft_text_ns(c, collective->calls.time_ns),
-        dft_text_share(d, finding->cost_ns, collective->calls.time_ns));
-    free(name);
-    return rc;
+    for (unsigned i = 0; !rc && i < NAMED && collective->names[i]; i++) {
+        char *name = dft_facts_text(&facts->answers[DFT_FACT_REGIONS], collective->names[i], DFT_BY_NAME);
+
+        rc = name ? dft_finding_say(&finding->evidence, "%s%s", i ? ", " : "", name) : -ENOMEM;
+        free(name);
+    }
+    return rc ? rc
+              : dft_finding_say(&finding->evidence,
+                                "%s for %s, against %s in the file system; of %s of all ranks in %s %s is "
+                                "waiting and exchange",
+                                collective->is_more ? " and others" : "",
+                                dft_text_ns(a, collective->calls.list[0].time_ns),
+                                dft_text_ns(b, data->count ? data->list[0].time_ns : 0),
+                                dft_text_ns(c, collective->calls.time_ns), collective->names[1] ? "these" : "it",
+                                dft_text_share(d, finding->cost_ns, collective->calls.time_ns));
 }
 
 static int judge(struct dft_rules *rules, const struct collective *collective)
@@ -146,8 +170,8 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
     finding->bytes = data->bytes;
     for (size_t i = 0; i < calls->count; i++)
         finding->calls += calls->list[i].calls;
-    finding->from_ns = collective->top->metrics.first_start;
-    finding->to_ns = collective->top->metrics.last_end;
+    finding->from_ns = collective->from_ns;
+    finding->to_ns = collective->to_ns;
     rc = few ? say_few(finding, collective) : dft_finding_say(&finding->title, "collective I/O waits");
     if (!rc)
         rc = say_time(rules->facts, finding, collective);
@@ -176,8 +200,8 @@ static int add_independent(struct dft_rules *rules, const struct dft_shared_file
     struct dft_finding *finding;
     int rc = dft_rules_add(rules, DFT_FINDING_NO_COLLECTIVE, file->time_ns, rules->facts->total_ns, &finding);
 
-    if (rc <= 0)
-        return rc;
+    if (rc <= 0 || dft_rules_report(rules, file->file, DFT_FINDING_NO_COLLECTIVE))
+        return rc <= 0 ? rc : -ENOMEM;
     finding->calls = file->data;
     finding->bytes = file->bytes;
     finding->files = 1;
@@ -301,7 +325,7 @@ int dft_rule_mpi(struct dft_rules *rules)
     struct collective collective = {0};
     int rc = collect(rules->facts, &collective);
 
-    if (!rc && collective.top)
+    if (!rc && collective.names[0])
         rc = judge(rules, &collective);
     if (!rc)
         rc = judge_files(rules, &collective);

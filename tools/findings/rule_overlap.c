@@ -183,7 +183,8 @@ static uint64_t in_the_way(const struct dft_overlap_team *team, int waits_are_re
     return team->times.exposed_ns > reported ? team->times.exposed_ns - reported : 0;
 }
 
-static int exposed(struct dft_rules *rules, int waits_are_reported)
+/* Where other findings have most of this I/O, they name the cause. */
+static int exposed(struct dft_rules *rules, int waits_are_reported, int *is_good)
 {
     const struct dft_facts *facts = rules->facts;
     const struct dft_overlap *overlap = &facts->overlap;
@@ -200,6 +201,11 @@ static int exposed(struct dft_rules *rules, int waits_are_reported)
     cost = team ? in_the_way(team, waits_are_reported) : 0;
     if (!cost || cost < PART(team->times.wall_ns, dft_limit(rules, DFT_LIMIT_EXPOSED_IO_SHARE)))
         return 0;
+    *is_good = 0;
+    if (dft_rules_left_ns(rules, DFT_FINDING_EXPOSED_IO) * 2 < cost) {
+        finding = dft_rules_costliest(rules, DFT_CLASSES_IO);
+        return finding ? say_hidden(finding, &team->times) : 0;
+    }
     rc = dft_rules_add(rules, DFT_FINDING_EXPOSED_IO, cost, facts->wall_ns, &finding);
     if (rc <= 0)
         return rc;
@@ -225,16 +231,16 @@ static int exposed(struct dft_rules *rules, int waits_are_reported)
 int dft_rule_overlap(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
-    size_t before = rules->findings->count;
     uint64_t reported_ns = 0;
-    int rc;
+    int is_good, rc;
 
     if (!rules->facts->has_overlap)
         return 0;
     rc = trainer_waits(rules, &reported_ns);
+    is_good = overlap->has_compute && !reported_ns;
     if (!rc && overlap->has_compute)
-        rc = exposed(rules, reported_ns != 0);
-    if (!rc && overlap->has_compute && rules->findings->count == before)
+        rc = exposed(rules, reported_ns != 0, &is_good);
+    if (!rc && is_good)
         rc = dft_rules_good(rules, "I/O does not hold up compute");
     return rc;
 }

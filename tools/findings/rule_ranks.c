@@ -155,16 +155,20 @@ static int say_imbalance(struct dft_finding *finding, const struct slow *slow)
               : dft_finding_say(&finding->why_sure, "this is measured; whether the others wait for it is not seen");
 }
 
+static uint64_t cost_of(const struct dft_facts *facts, const struct slow *slow)
+{
+    uint64_t cost_ns = slow->found.rank.time_ns - slow->found.median.time_ns;
+
+    return cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns;
+}
+
 static int add(struct dft_rules *rules, const struct slow *slow, int is_straggler)
 {
     const struct dft_facts *facts = rules->facts;
-    uint64_t cost_ns = slow->found.rank.time_ns - slow->found.median.time_ns;
     struct dft_finding *finding;
-    int rc;
+    int rc = dft_rules_add(rules, is_straggler ? DFT_FINDING_STRAGGLER : DFT_FINDING_IMBALANCE, cost_of(facts, slow),
+                           facts->wall_ns, &finding);
 
-    cost_ns = cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns;
-    rc = dft_rules_add(rules, is_straggler ? DFT_FINDING_STRAGGLER : DFT_FINDING_IMBALANCE, cost_ns, facts->wall_ns,
-                       &finding);
     if (rc <= 0)
         return rc;
     finding->rank = slow->found.rank.rank;
@@ -184,20 +188,50 @@ static int is_slow(const struct dft_rules *rules, const struct slow *slow)
            slow->mean_ns >= slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000;
 }
 
-int dft_rule_ranks(struct dft_rules *rules)
+int dft_rule_straggler(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
     struct slow slow = {.found = facts->slow};
     const struct dft_rank_sum *median = &slow.found.median;
-    int is_straggler = !does_more(rules, &slow), rc = 0;
+    int rc;
 
-    if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES))
+    if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES) || does_more(rules, &slow))
         return 0;
     slow.usual_ns = median->calls ? median->time_ns / median->calls : 0;
-    if (is_straggler)
-        rc = find_since(rules, &slow);
-    if (rc || (is_straggler && !is_slow(rules, &slow)))
+    rc = find_since(rules, &slow);
+    if (rc || !is_slow(rules, &slow))
         return rc;
     find_dir(facts, &slow);
-    return add(rules, &slow, is_straggler);
+    return add(rules, &slow, 1);
+}
+
+/* The finding that has the time of these calls says which rank makes them. */
+static int point_at(struct dft_rules *rules, const struct dft_slow_rank *slow)
+{
+    struct dft_finding *finding = dft_rules_costliest(rules, 1u << slow->class);
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+
+    if (!finding || finding->rank >= 0)
+        return 0;
+    finding->rank = slow->rank.rank;
+    return dft_finding_say(
+        &finding->evidence, "; rank %lld: %s in %s (%s of the job), a rank in the middle: %s",
+        (long long)slow->rank.rank, dft_text_ns(a, slow->rank.time_ns), dft_slow_rank_word(slow->class),
+        dft_text_share(c, slow->rank.time_ns, rules->facts->wall_ns), dft_text_ns(b, slow->median.time_ns));
+}
+
+/* Where other findings have most of the time, they name the cause. */
+int dft_rule_imbalance(struct dft_rules *rules)
+{
+    const struct dft_facts *facts = rules->facts;
+    struct slow slow = {.found = facts->slow};
+    uint64_t cost_ns = cost_of(facts, &slow);
+
+    if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES) || !does_more(rules, &slow) ||
+        rules->limits->off >> DFT_FINDING_IMBALANCE & 1)
+        return 0;
+    if (dft_rules_left_ns(rules, DFT_FINDING_IMBALANCE) * 2 < cost_ns)
+        return cost_ns < facts->wall_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE) ? 0
+                                                                                       : point_at(rules, &facts->slow);
+    return add(rules, &slow, 0);
 }

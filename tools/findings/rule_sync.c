@@ -124,7 +124,7 @@ static int say(struct dft_rules *rules, const struct syncs *syncs, struct dft_fi
     if (!rc)
         rc = dft_finding_say(&finding->why_sure, "these calls wait for the device, whatever they write");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, syncs->time_ns));
+        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
     free(name);
     return rc;
 }
@@ -189,7 +189,7 @@ static int look_at_flushes(struct dft_rules *rules)
     if (!rc)
         rc = dft_finding_say(&finding->why_sure, "who reads the data meanwhile is not known");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, time_ns));
+        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
     return rc;
 }
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* No time of calls is in two findings: how much of the time of calls of a class no finding has yet. Findings about
+ * files know it file by file; those about ranks and about computing by the classes of calls. */
+#include "findings/facts.h"
+
+#define IO(class) (1u << DFT_IO_##class)
+#define DATA      (IO(READ) | IO(WRITE))
+#define EXPOSED   (DFT_CLASSES_IO & ~IO(STARTUP))
+
+/* The classes that the time of a finding may be of; 0: it is not the time of calls. */
+static unsigned classes_of(const struct dft_facts *facts, enum dft_finding_code code)
+{
+    static const unsigned classes[DFT_FINDINGS] = {
+        [DFT_FINDING_ONE_BYTE] = DATA,
+        [DFT_FINDING_SMALL_READS] = IO(READ),
+        [DFT_FINDING_SMALL_WRITES] = IO(WRITE),
+        [DFT_FINDING_STREAM] = DATA,
+        [DFT_FINDING_FLUSH] = IO(WRITE),
+        [DFT_FINDING_FSYNC] = IO(SYNC),
+        [DFT_FINDING_NO_COLLECTIVE] = DATA,
+        [DFT_FINDING_CONTENTION] = DATA,
+        [DFT_FINDING_MISSING] = IO(META) | IO(STARTUP),
+        [DFT_FINDING_REOPENED] = IO(META) | DATA,
+        [DFT_FINDING_SMALL_FILES] = IO(META) | DATA,
+        [DFT_FINDING_METADATA] = IO(META),
+        [DFT_FINDING_RANDOM] = DATA,
+        [DFT_FINDING_REREAD] = IO(READ),
+        [DFT_FINDING_MISALIGNED] = DATA,
+        [DFT_FINDING_SEEKS] = IO(META),
+        [DFT_FINDING_MOUNT] = DFT_CLASSES_IO,
+        [DFT_FINDING_EXPOSED_IO] = EXPOSED,
+    };
+
+    return code == DFT_FINDING_STRAGGLER || code == DFT_FINDING_IMBALANCE ? 1u << facts->slow.class : classes[code];
+}
+
+static uint64_t time_of(const struct dft_facts *facts, unsigned classes)
+{
+    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
+    uint64_t time_ns = 0;
+
+    for (uint32_t i = 0; i < calls->count; i++)
+        time_ns += classes >> calls->groups[i].key.class & 1 ? calls->groups[i].metrics.dur_sum : 0;
+    return time_ns;
+}
+
+uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes)
+{
+    uint64_t reported_ns = 0;
+
+    for (size_t i = 0; i < rules->findings->count; i++)
+        if (classes_of(rules->facts, rules->findings->list[i].code) & classes)
+            reported_ns += rules->findings->list[i].cost_ns;
+    return reported_ns;
+}
+
+/* What a slow rank takes longer is not the time of other findings. Those about files know by file what was
+ * reported. */
+uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code)
+{
+    const unsigned classes = classes_of(rules->facts, code);
+    const int of_ranks =
+        code == DFT_FINDING_STRAGGLER || code == DFT_FINDING_IMBALANCE || code == DFT_FINDING_EXPOSED_IO;
+    uint64_t all_ns, reported_ns = of_ranks ? dft_rules_reported_ns(rules, classes) : 0;
+
+    if (!classes)
+        return UINT64_MAX;
+    for (size_t i = 0; !of_ranks && i < rules->findings->count; i++)
+        if (rules->findings->list[i].code == DFT_FINDING_STRAGGLER && classes >> rules->facts->slow.class & 1)
+            reported_ns += rules->findings->list[i].cost_ns;
+    if (!of_ranks && !reported_ns)
+        return UINT64_MAX;
+    all_ns = time_of(rules->facts, classes);
+    return all_ns > reported_ns ? all_ns - reported_ns : 0;
+}
+
+struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes)
+{
+    struct dft_finding *found = NULL;
+
+    for (size_t i = 0; i < rules->findings->count; i++) {
+        struct dft_finding *finding = &rules->findings->list[i];
+
+        if (classes_of(rules->facts, finding->code) & classes && (!found || finding->cost_ns > found->cost_ns))
+            found = finding;
+    }
+    return found;
+}
