@@ -104,6 +104,18 @@ def files_of_aggregates(directory):
 
 
 @tests.case
+def second_files_of_aggregates(directory):
+    """Rows of files know the first path of a rename alone: how many there are is said."""
+    need("sh", "mv")
+    (directory / "a").write_text("1")
+    for settings, said in (({}, False), ({"ENABLE_AGGREGATION": 1}, True)):
+        traces = directory / f"traces{len(settings)}"
+        run_checked(["sh", "-c", "mv a b && mv b a"], cwd=directory, env=tracing(traces / "t", **settings))
+        answer = json.loads(run_checked([DFTMERGE, "summary", "--json", "--by", "file", "--file", directory / "b", traces]).out)
+        true(any(note.startswith("2 renames and links were kept only as aggregates") for note in answer["notes"]) == said, answer["notes"])
+
+
+@tests.case
 def times(directory):
     """Shares are of the time in the window, and what was written before it is not denied."""
     traces = slow(directory)

@@ -39,6 +39,7 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
     into->folded += from->folded;
     into->undecided += from->undecided;
     into->second_files += from->second_files;
+    into->second_hidden += from->second_hidden;
 }
 
 /* --- a pass ----------------------------------------------------------------------------------- */

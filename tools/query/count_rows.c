@@ -241,6 +241,9 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         if (block->use & DFT_IN_BOTH)
             worker->stats.events_kept += row->metrics.count;
     }
+    if (is_call && kind == DFT_ROW_FILE && (row->op == DFT_OP_RENAME || row->op == DFT_OP_LINK) &&
+        dft_filter_has_files(execution->filter))
+        worker->stats.second_hidden += row->metrics.count;
     if (is_call && kind < 0)
         worker->stats.unsplit += row->metrics.count;
     if (row->kind == DFT_ROW_FILE && dft_filter_has_files(execution->filter) &&

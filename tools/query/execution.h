@@ -65,6 +65,7 @@ struct dft_stats {
     uint64_t folded;                     /* calls on files that are known by their directories alone */
     uint64_t undecided;                  /* calls of rows of which only some pass --slower-than */
     uint64_t second_files;               /* events with a second file, when all are asked about */
+    uint64_t second_hidden;              /* calls of rows that may have one, when files are filtered */
 };
 
 /* One thread's part. */

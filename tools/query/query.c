@@ -101,6 +101,12 @@ static void note_inexact(struct dft_execution *execution, const struct dft_answe
                         "%llu calls are on more files than aggregates tell apart: these calls are counted by the "
                         "directory of the file",
                         (unsigned long long)execution->stats.folded);
+    if (execution->stats.second_hidden)
+        dft_source_note(
+            execution->source, 0,
+            "%llu renames and links were kept only as aggregates, which know the first file of a call: those "
+            "whose second file alone passes are in no group",
+            (unsigned long long)execution->stats.second_hidden);
     if (execution->stats.undecided)
         dft_source_note(execution->source,
                         answer->placed_rows || answer->placed_events ? DFT_BAD_NOTHING : DFT_BAD_OTHER,
