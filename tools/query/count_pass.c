@@ -52,8 +52,7 @@ struct look {
 
 struct looks {
     struct look *list;
-    struct dft_row *rows; /* of a block, which counting changes, too */
-    size_t capacity, rows_capacity;
+    size_t capacity;
 };
 
 /* The questions that one visit counts. */
@@ -119,21 +118,13 @@ static int count_buckets(void *context, unsigned worker, const struct dft_source
                          const struct dft_block *block, struct dft_buckets *buckets)
 {
     struct counting *counting = context;
-    struct looks *looks = &counting->looks[worker];
-    size_t bytes = counting->count > 1 ? buckets->count * sizeof *buckets->rows : 0;
-    int rc = bytes ? DFT_ARRAY_RESERVE(looks->rows, looks->rows_capacity, buckets->count) : 0, is_changed = 0;
+    int rc = 0;
 
-    if (bytes && !rc)
-        memcpy(looks->rows, buckets->rows, bytes);
     for (unsigned i = 0; i < counting->count && !rc; i++) {
         struct dft_execution *execution = counting->executions[i];
 
-        if (!looks_at(execution, block))
-            continue;
-        if (is_changed && bytes)
-            memcpy(buckets->rows, looks->rows, bytes);
-        is_changed = 1;
-        rc = count_on(execution, dft_count_rows(execution, &execution->workers[worker], process, block, buckets));
+        if (looks_at(execution, block))
+            rc = count_on(execution, dft_count_rows(execution, &execution->workers[worker], process, block, buckets));
     }
     return rc;
 }
@@ -239,10 +230,8 @@ static int pass(struct dft_execution *const *executions, unsigned count)
 
         first = first ? first : summed;
     }
-    for (unsigned i = 0; counting.looks && i < nworkers; i++) {
+    for (unsigned i = 0; counting.looks && i < nworkers; i++)
         free(counting.looks[i].list);
-        free(counting.looks[i].rows);
-    }
     free(counting.looks);
     return first;
 }

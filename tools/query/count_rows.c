@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows into groups: call rows, or, where events are not kept and files are asked about, file
  * rows. */
-
-/* A row's time, as far as a row can say it: its interval [start, start + width). */
 #include "query/count_rows.h"
 
 #include <errno.h>
@@ -19,6 +17,9 @@
 #include "query/query_types.h"
 #include "source/source_object.h"
 
+#define ROWS_UNCHECKED 64u /* rows between two looks at how much memory groups take */
+
+/* A row's time, as far as a row can say it: its interval [start, start + width). */
 struct row_time {
     uint64_t start, width;
 };
@@ -196,12 +197,16 @@ static int cut_histogram(const struct dft_filter *filter, struct dft_row *row)
 }
 
 /* Which calls of a row pass --slower-than? */
-static enum dft_filter_decision decide(const struct dft_execution *execution, struct dft_row *row)
+static enum dft_filter_decision decide(const struct dft_execution *execution, const struct dft_row *row)
 {
+    struct dft_row cut;
+
     if (!dft_filter_has(execution->filter, DFT_FILTER_SLOWER))
         return DFT_PASSES;
-    if (row->kind == DFT_ROW_HISTOGRAM)
-        return cut_histogram(execution->filter, row) ? DFT_PASSES : DFT_PASSES_SOME;
+    if (row->kind == DFT_ROW_HISTOGRAM) {
+        cut = *row;
+        return cut_histogram(execution->filter, &cut) ? DFT_PASSES : DFT_PASSES_SOME;
+    }
     return dft_filter_durations(execution->filter, &row->metrics);
 }
 
@@ -220,10 +225,11 @@ static int leave_undecided(struct dft_execution *execution, struct dft_worker *w
 }
 
 static int count_row(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
-                     struct dft_row *row, const struct row_time *time, int kind)
+                     const struct dft_row *row, const struct row_time *time, int kind)
 {
     int is_call = row->kind == DFT_ROW_CALL, rc;
     enum dft_filter_decision decision;
+    struct dft_row own;
 
     if (is_call && execution->want_self && row->region) {
         rc = dft_add_child(execution, worker, execution->process_group_of[block->process], block->tid, row->region,
@@ -253,7 +259,10 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         return 0;
     if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
         return 0;
-    return merge(execution, worker, block, row, time);
+    own = *row; /* the next question wants the row as it is */
+    if (row->kind == DFT_ROW_HISTOGRAM && dft_filter_has(execution->filter, DFT_FILTER_SLOWER))
+        cut_histogram(execution->filter, &own);
+    return merge(execution, worker, block, &own, time);
 }
 
 /* --- even shares ------------------------------------------------------------------------------ */
@@ -314,23 +323,43 @@ static int count_shares(struct dft_execution *execution, struct dft_worker *work
     return rc;
 }
 
+/* The kinds of rows that say something to the question: a mask. */
+static unsigned kinds_for(const struct dft_execution *execution, int kind)
+{
+    unsigned kinds = 1u << DFT_ROW_CALL;
+
+    if (dft_filter_has(execution->filter, DFT_FILTER_SLOWER))
+        return 1u << DFT_ROW_CALL | 1u << DFT_ROW_HISTOGRAM | 1u << DFT_ROW_FILE;
+    if (execution->query.percentiles)
+        kinds |= 1u << DFT_ROW_HISTOGRAM;
+    if (kind == DFT_ROW_FILE || dft_filter_has_files(execution->filter))
+        kinds |= 1u << DFT_ROW_FILE;
+    return kinds;
+}
+
 int dft_count_rows(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
-                   const struct dft_block *block, struct dft_buckets *buckets)
+                   const struct dft_block *block, const struct dft_buckets *buckets)
 {
     int kind = kind_for(execution), rc = 0;
+    uint32_t counted = 0;
+    unsigned kinds = kinds_for(execution, kind);
+    uint64_t last, last_coarse; /* of their intervals, those that end within 64 bits */
 
     (void)process;
     if (!buckets->interval_ns || buckets->interval_ns > DFT_INTERVAL_NS_MAX)
         return 0;
+    last = UINT64_MAX / buckets->interval_ns - 1;
+    last_coarse = UINT64_MAX / (buckets->interval_ns * DFT_COARSE) - 1;
     worker->block++;
     if (kind == DFT_ROW_FILE)
         worker->stats.file_rows = 1;
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
-        struct dft_row *row = &buckets->rows[i];
+        const struct dft_row *row = &buckets->rows[i];
         struct row_time time = time_of(row, buckets->interval_ns);
         uint64_t shares = 1;
 
-        if (row->kind > DFT_ROW_FILE || row->interval > UINT64_MAX / time.width - 1)
+        if (row->kind > DFT_ROW_FILE || !(kinds >> row->kind & 1) ||
+            row->interval > (row->kind == DFT_ROW_CALL ? last : last_coarse))
             continue;
         if (!in_time(execution->filter, &time))
             continue;
@@ -351,8 +380,8 @@ int dft_count_rows(struct dft_execution *execution, struct dft_worker *worker, c
                          : count_shares(execution, worker, block, row, &time, shares, kind);
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
-        if (!rc)
+        if (!rc && ++counted % ROWS_UNCHECKED == 0)
             rc = dft_merge_partial(execution, worker);
     }
-    return rc;
+    return rc ? rc : dft_merge_partial(execution, worker);
 }

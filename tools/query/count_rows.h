@@ -6,6 +6,6 @@
 #include "query/execution.h"
 
 int dft_count_rows(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
-                   const struct dft_block *block, struct dft_buckets *buckets);
+                   const struct dft_block *block, const struct dft_buckets *buckets);
 
 #endif

@@ -18,7 +18,7 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
     if (!grouper->calls)
         grouper->calls = malloc(CALLS_MAX * sizeof *grouper->calls);
     if (!grouper->slots)
-        grouper->slots = malloc(SLOTS * sizeof *grouper->slots);
+        grouper->slots = calloc(SLOTS, sizeof *grouper->slots);
     if (!grouper->counts)
         grouper->counts = malloc(CALLS_MAX * sizeof *grouper->counts);
     if (!grouper->accesses)
@@ -40,9 +40,22 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
     return 0;
 }
 
+/* Where the search for its slot begins. */
+static uint32_t place_of(uint64_t subject, uint8_t op)
+{
+    return ((uint32_t)DFT_GROUP(subject) * 64u + op) * 2654435761u;
+}
+
+/* Empties the slots in use: mostly few of them are. */
 void dft_grouper_begin(struct dft_grouper *grouper)
 {
-    memset(grouper->slots, 0, SLOTS * sizeof *grouper->slots);
+    for (uint32_t call = 0; call < grouper->ncalls; call++) {
+        uint32_t i = place_of(grouper->calls[call].id, grouper->calls[call].op);
+
+        while (grouper->slots[i % SLOTS] != call + 1)
+            i++;
+        grouper->slots[i % SLOTS] = 0;
+    }
     grouper->ncalls = grouper->nlisted = 0;
     grouper->batch++;
 }
@@ -62,7 +75,7 @@ void dft_grouper_fini(struct dft_grouper *grouper)
 
 int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, uint32_t *position)
 {
-    uint32_t i = (group * 64u + op) * 2654435761u;
+    uint32_t i = place_of(DFT_SUBJECT(group), op);
 
     for (;; i++) {
         uint32_t *slot = &grouper->slots[i % SLOTS];

@@ -19,6 +19,8 @@
 #include "base/settings.h"
 #include "format/decode.h"
 
+#define KEPT_SHARE 3u /* of the room for texts: for those that are read in passing */
+
 struct fetching {
     struct dft_source *source;
     struct dft_names *into;
@@ -26,12 +28,13 @@ struct fetching {
     size_t count;
     int rows_only; /* skips EVENTS blocks */
     int locate;    /* keeps only the places of names for which there is no room */
-    uint64_t kept; /* locate: the room for texts, in bytes */
+    uint64_t kept; /* locate, emit: the room for texts, in bytes */
     int alone;     /* this rank fetches alone, from all blocks that hold the names */
-    /* gets all names, and none is kept */
+    /* gets all names; `kept` bytes of them are kept, too */
     int (*emit)(void *context, uint64_t id, struct dft_text text);
     void *give_context;
-    uint64_t bytes_max; /* bound in bytes for the texts in `into`; more is -E2BIG. 0: no bound */
+    _Atomic int is_full; /* emit: not all of them */
+    uint64_t bytes_max;  /* bound in bytes for the texts in `into`; more is -E2BIG. 0: no bound */
     _Atomic size_t missing;
 };
 
@@ -65,6 +68,18 @@ static int is_kept(const struct fetching *fetching, const struct dft_text *text)
            memchr(text->bytes, 0, text->length);
 }
 
+static int emit_name(struct fetching *fetching, const struct dft_name *name)
+{
+    int rc = fetching->emit(fetching->give_context, name->id, name->text);
+
+    if (rc || atomic_load_explicit(&fetching->is_full, memory_order_relaxed))
+        return rc;
+    if (dft_names_bytes(fetching->into) < fetching->kept)
+        return dft_names_add(fetching->into, name->id, name->text.bytes, name->text.length, NULL);
+    atomic_store_explicit(&fetching->is_full, 1, memory_order_relaxed);
+    return 0;
+}
+
 static int fetch_name(struct fetching *fetching, const struct dft_block *block, const struct dft_name *name)
 {
     int rc, added;
@@ -72,7 +87,7 @@ static int fetch_name(struct fetching *fetching, const struct dft_block *block, 
     if (!name->text.bytes)
         return 0;
     if (fetching->emit)
-        return fetching->emit(fetching->give_context, name->id, name->text);
+        return emit_name(fetching, name);
     if (fetching->wanted && !bsearch(&name->id, fetching->wanted, fetching->count, sizeof(uint64_t), by_id))
         return 0;
     if (!is_kept(fetching, &name->text) && !dft_names_text(fetching->into, name->id).bytes)
@@ -248,9 +263,20 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
 int dft_source_names_each(struct dft_source *source, int (*emit)(void *context, uint64_t id, struct dft_text text),
                           void *context)
 {
-    struct fetching fetching = {.source = source, .into = source->names, .emit = emit, .give_context = context};
+    struct fetching fetching = {.source = source,
+                                .into = source->names,
+                                .emit = emit,
+                                .give_context = context,
+                                .kept = dft_setting(DFT_SETTING_NAMES_BYTES) / KEPT_SHARE,
+                                .is_full = dft_comm_size() > 1}; /* each rank sees its part */
+    int rc;
 
-    return atomic_load(&source->all_names) ? dft_names_each(source->names, emit, context) : fetch(&fetching);
+    if (atomic_load(&source->all_names))
+        return dft_names_each(source->names, emit, context);
+    rc = fetch(&fetching);
+    if (!rc && !atomic_load(&fetching.is_full))
+        atomic_store(&source->all_names, 1);
+    return rc;
 }
 
 int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count)
