@@ -75,6 +75,7 @@ static void put_files(struct dft_facts *facts, struct dft_facts_questions *quest
                       .by = {DFT_BY_DIR, DFT_BY_CLASS}, .nby = 2, .ops = facts->has_file_ops ? OP(DFT_OP_OPENDIR) : 0});
     if (facts->has_remote)
         dft_facts_put(facts, questions, DFT_FACT_MOUNTS, by_file(facts, DFT_BY_MOUNT));
+    dft_places_put(facts, questions);
     if (!facts->has_file_ops)
         return;
     dft_facts_put(

@@ -29,6 +29,7 @@ enum dft_fact {
     DFT_FACT_PATTERNS, /* pattern, class; likewise */
     DFT_FACT_DIRS,     /* dir, class: from events of op OPENDIR alone; for which directory a file is in */
     DFT_FACT_MOUNTS,   /* mount, class; likewise; where a process saw a remote file system */
+    DFT_FACT_PLACES,   /* file, class; from events op, errno and program, too. All of them, which places take */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     DFT_FACT_EXECS,    /* process, file; of op EXEC; where a program has no trace; from events alone */

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "findings/facts.h"
+#include "findings/facts_ask.h"
 #include "findings/file_totals.h"
 #include "format/facets.h"
 #include "format/hash.h"
@@ -242,27 +243,31 @@ static int is_worth_it(const struct dft_facts *facts)
     return time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
 }
 
-int dft_places_collect(struct dft_facts *facts)
+void dft_places_put(struct dft_facts *facts, struct dft_facts_questions *questions)
 {
     struct dft_query query = {.by = {DFT_BY_FILE, DFT_BY_CLASS}, .nby = 2};
-    struct looking looking = {.facts = facts, .rows_lost = are_lost(facts)};
-    struct dft_answer answer;
-    int worth = is_worth_it(facts), rc;
 
-    dft_comm_broadcast(&worth, sizeof worth);
-    if (!worth || !dft_facts_has(facts, DFT_FACT_DIRS) || !dft_facts_has(facts, DFT_FACT_PATTERNS))
-        return 0;
     if (facts->has_file_ops) {
         query.nby = 5;
         query.by[2] = DFT_BY_OP;
         query.by[3] = DFT_BY_ERRNO;
         query.by[4] = DFT_BY_PROGRAM;
     }
+    dft_facts_put(facts, questions, DFT_FACT_PLACES, query);
+    questions->requests[questions->count - 1].order = (struct dft_order){.in_parts = 1};
+}
+
+int dft_places_collect(struct dft_facts *facts)
+{
+    struct looking looking = {.facts = facts, .rows_lost = are_lost(facts)};
+    int worth = is_worth_it(facts), rc;
+
+    dft_comm_broadcast(&worth, sizeof worth);
+    if (!worth || !dft_facts_has(facts, DFT_FACT_PLACES))
+        return 0;
     rc = list_files(&looking);
     if (!rc)
-        rc = dft_query_each(facts->request->source, facts->request->filter, &query, take_groups, &looking, &answer);
-    if (!rc)
-        dft_answer_fini(&answer);
+        rc = dft_answer_each(&facts->answers[DFT_FACT_PLACES], take_groups, &looking);
     if (!rc)
         rc = name_places(&looking, &facts->places.dirs, DFT_FACT_DIRS);
     if (!rc)

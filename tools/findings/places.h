@@ -10,6 +10,7 @@
 #include "format/event.h"
 
 struct dft_facts;
+struct dft_facts_questions;
 
 /* Metadata calls by what they are about. */
 enum dft_place_calls {
@@ -66,7 +67,9 @@ struct dft_file_places {
     struct dft_map listed; /* file of DFT_FACT_FILES -> 1, or DFT_LISTED_SMALL */
 };
 
-/* Looks at all files. Returns 0 or -ENOMEM. Collective; the places are on rank 0. */
+/* Asks for all files. */
+void dft_places_put(struct dft_facts *facts, struct dft_facts_questions *questions);
+/* Looks at all files, when all has been answered. Returns 0 or -ENOMEM. Collective; the places are on rank 0. */
 int dft_places_collect(struct dft_facts *facts);
 void dft_places_fini(struct dft_file_places *places);
 struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id);

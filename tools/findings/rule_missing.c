@@ -31,8 +31,9 @@ static void insert_top(struct missing *missing, const struct dft_place *dir)
     for (unsigned i = 0; i < NAMED; i++) {
         const struct dft_place *other = missing->top[i];
 
-        if (other && other->lost.calls >= dir->lost.calls)
-            continue;
+        if (other &&
+            (other->lost.calls > dir->lost.calls || (other->lost.calls == dir->lost.calls && other->id < dir->id)))
+            continue; /* by id, as they come in any order */
         missing->top[i] = dir;
         if (!other)
             return;

@@ -188,6 +188,34 @@ int dft_pages_begin(struct dft_execution *execution, const struct dft_order *ord
     return rc;
 }
 
+int dft_pages_hold(struct dft_execution *execution, struct dft_answer *answer)
+{
+    answer->pages = calloc(1, sizeof *answer->pages);
+    if (dft_comm_agree(answer->pages ? 0 : -ENOMEM))
+        return -ENOMEM;
+    answer->pages->execution = execution;
+    return 0;
+}
+
+int dft_answer_each(struct dft_answer *answer, int (*take)(void *context, const struct dft_answer *answer),
+                    void *context)
+{
+    struct dft_execution *execution = answer->pages->execution;
+    int rc = 0;
+
+    while (!rc && (rc = dft_next_groups(execution)) > 0) {
+        rc = dft_query_finish(execution, answer);
+        if (!rc)
+            rc = dft_comm_agree(take(context, answer));
+        free(answer->groups);
+        answer->groups = NULL;
+        answer->count = 0;
+    }
+    dft_execution_destroy(execution);
+    answer->pages->execution = NULL;
+    return rc;
+}
+
 static void pages_end(struct dft_answer *answer)
 {
     struct dft_pages *pages = answer->pages;

@@ -115,6 +115,7 @@ struct dft_execution {
     struct dft_call_texts texts[DFT_CALL_TEXTS]; /* of dft_final_key */
     int histograms;                              /* are kept */
     int in_memory;                               /* groups must not go into the spill file */
+    int in_parts;                                /* dft_order.in_parts */
     size_t budget, share; /* bytes for all groups, and for those that one thread has not merged yet */
     enum dft_when_full when_full;
     /* spill.c */

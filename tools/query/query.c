@@ -197,30 +197,6 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
     return done(execution, answer, rc);
 }
 
-int dft_query_each(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
-                   int (*take)(void *context, const struct dft_answer *answer), void *context,
-                   struct dft_answer *answer)
-{
-    struct dft_execution *execution;
-    int rc = begin(&execution, source, filter, query, answer);
-
-    if (!rc && execution->budget > EACH_BYTES) {
-        execution->budget = EACH_BYTES;
-        execution->share = execution->budget / 2 / execution->nworkers;
-    }
-    if (!rc)
-        rc = count(execution, answer);
-    while (!rc && (rc = dft_next_groups(execution)) > 0) {
-        rc = dft_query_finish(execution, answer);
-        if (!rc)
-            rc = dft_comm_agree(take(context, answer));
-        free(answer->groups);
-        answer->groups = NULL;
-        answer->count = 0;
-    }
-    return done(execution, answer, rc);
-}
-
 /* Is it a column that only events know? */
 static int is_swept(const char *column)
 {
@@ -237,6 +213,10 @@ static int sort_answer(struct dft_execution *execution, const struct dft_order *
 
     describe(execution, answer);
     answer->sorted = order->column;
+    if (order->in_parts) {
+        rc = dft_pages_hold(execution, answer);
+        return rc ? done(execution, answer, rc) : 0;
+    }
     if (execution->spilled) {
         rc = dft_pages_begin(execution, order, answer);
         return rc ? done(execution, answer, rc) : 0;
@@ -259,6 +239,13 @@ static int begin_all(struct dft_source *source, const struct dft_filter *filter,
 
         asked.events |= asked.busy_union && is_swept(requests[i].order.column);
         rc = begin(&executions[i], source, filter, &asked, requests[i].answer);
+        if (rc || !requests[i].order.in_parts)
+            continue;
+        executions[i]->in_parts = 1;
+        if (executions[i]->budget / count > EACH_BYTES) {
+            executions[i]->budget = EACH_BYTES;
+            executions[i]->share = executions[i]->budget / 2 / executions[i]->nworkers;
+        }
     }
     return rc;
 }
@@ -295,4 +282,19 @@ int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter,
     const struct dft_query_request request = {*query, *order, answer};
 
     return dft_query_many(source, filter, &request, 1);
+}
+
+int dft_query_each(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                   int (*take)(void *context, const struct dft_answer *answer), void *context,
+                   struct dft_answer *answer)
+{
+    const struct dft_query_request request = {*query, {.in_parts = 1}, answer};
+    int rc = dft_query_many(source, filter, &request, 1);
+
+    if (rc)
+        return rc;
+    rc = dft_answer_each(answer, take, context);
+    if (rc)
+        dft_answer_fini(answer);
+    return rc;
 }

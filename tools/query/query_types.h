@@ -141,6 +141,8 @@ struct dft_order {
     const char *column; /* as for dft_answer_sort */
     uint64_t top;       /* only the first few; 0: all */
     uint64_t at_once;   /* a page of this many groups is wanted, however large; 0: as fits */
+    int in_parts;       /* in no order: dft_answer_each gives all groups, as they fit into memory,
+                         * those of a file together */
 };
 enum dft_key_type { DFT_KEY_NULL, DFT_KEY_TEXT, DFT_KEY_UINT };
 struct dft_key_value {

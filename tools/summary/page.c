@@ -48,7 +48,9 @@ static uint64_t top_of(const struct dft_page *page, uint64_t top)
 static struct dft_query_request request_of(const struct dft_page *page, struct section *section)
 {
     struct dft_query_request request = {
-        section->query, {page->summary->options->sort, section->order, DFT_SUMMARY_LINES}, &section->answer};
+        section->query,
+        {.column = page->summary->options->sort, .top = section->order, .at_once = DFT_SUMMARY_LINES},
+        &section->answer};
 
     if (section->by_time || dft_order_check(&request.order, &section->query))
         request.order.column = NULL;
@@ -307,9 +309,9 @@ static int ask_startup(struct dft_page *page, struct section *sections)
     return rc;
 }
 
-static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
+static int print_page(struct dft_page *page, struct dft_unseen *unseen)
 {
-    struct dft_query_request requests[DFT_PAGE_HEAD + SECTIONS];
+    struct dft_query_request requests[DFT_PAGE_HEAD + SECTIONS + 1];
     struct section sections[SECTIONS] = {0};
     struct dft_findings findings;
     uint64_t width;
@@ -319,9 +321,11 @@ static int print_page(struct dft_page *page, const struct dft_unseen *unseen)
     if (rc)
         return rc;
     count = put_sections(page, sections, width, requests, count);
+    count = dft_unseen_put(unseen, requests, count);
     rc = dft_summary_findings(page->summary, requests, count, &findings);
     if (!rc) {
-        rc = dft_page_take(page);
+        rc = dft_unseen_take(unseen);
+        rc = rc ? rc : dft_page_take(page);
         rc = rc ? rc : ask_startup(page, sections);
         if (!dft_summary_nothing(page->summary, &page->answer)) {
             print_findings(page, &findings);
@@ -370,11 +374,12 @@ static int print_by(struct dft_page *page)
 int dft_summary_text(struct dft_summary *summary)
 {
     struct dft_page page = {.summary = summary};
-    struct dft_unseen unseen;
-    int rc = dft_unseen_collect(summary, &unseen);
+    struct dft_unseen unseen = {0};
+    int rc = summary->by ? 0 : dft_unseen_collect(summary, &unseen);
 
     if (!rc)
         rc = summary->by ? print_by(&page) : print_page(&page, &unseen);
+    dft_unseen_fini(&unseen);
     dft_page_fini(&page);
     return rc;
 }

@@ -120,10 +120,10 @@ unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests)
     page->has_slowest = page->processes > 1;
     requests[0] =
         (struct dft_query_request){{.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept_of(page) == DFT_KEPT_ALL ? 2 : 1},
-                                   {NULL, 0, DFT_SUMMARY_LINES},
+                                   {.at_once = DFT_SUMMARY_LINES},
                                    &page->answer};
     requests[1] = (struct dft_query_request){
-        {.by = {(uint8_t)who}, .nby = 1, .classes = DFT_CLASSES_IO}, {NULL, 1, 1}, &page->slowest};
+        {.by = {(uint8_t)who}, .nby = 1, .classes = DFT_CLASSES_IO}, {.top = 1, .at_once = 1}, &page->slowest};
     return page->has_slowest ? 2 : 1;
 }
 

@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "findings/findings.h"
 #include "job/job.h"
+#include "job/kernel_io.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/answer_sort.h"
@@ -41,20 +42,28 @@ int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, 
                     uint64_t at_once, struct dft_answer *answer);
 /* Bytes that the kernel counted for processes with two samples of /proc/self/io, without those of
  * tracing, and bytes of the calls of the same processes that were seen. All 0 where the filter asks
- * for a part of the calls. Collective; `seen` is known on rank 0. Returns 0 or -ENOMEM. */
+ * for a part of the calls. */
 struct dft_unseen {
     uint32_t processes;
     int64_t read, written;
-    uint64_t seen_read, seen_written;
+    uint64_t seen_read, seen_written; /* known on rank 0 */
+    struct dft_kernel_io io;          /* that of each process */
+    struct dft_answer calls;          /* until they are taken */
 };
+/* What the kernel counted. Returns 0 or -ENOMEM. Collective. */
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen);
+/* Asks for the calls, beside `count` other questions. Returns how many there are then. */
+unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *requests, unsigned count);
+/* Takes the answer, if they were asked for. Returns 0 or -ENOMEM. Collective. */
+int dft_unseen_take(struct dft_unseen *unseen);
+void dft_unseen_fini(struct dft_unseen *unseen);
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen);
 struct dft_json;
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
 
 /* The members that `summary --all` has in place of "groups": findings, calls, files ... `head`
  * writes what comes before them, given the answer by call. Returns 0 or -ENOMEM. */
-int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
+int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, struct dft_unseen *unseen,
                          void (*head)(void *context, const struct dft_answer *answer), void *context);
 /* One group of an answer, as an object. */
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);

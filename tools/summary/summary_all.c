@@ -29,8 +29,10 @@ static void put_questions(const struct dft_summary *summary, struct dft_query_re
     uint64_t top = summary->options->top ? summary->options->top : TOP;
 
     for (unsigned i = 0; i < SECTIONS; i++) {
-        requests[i] = (struct dft_query_request){
-            sections[i].query, {summary->options->sort, top, DFT_SUMMARY_LINES}, &answers[i]};
+        requests[i] =
+            (struct dft_query_request){sections[i].query,
+                                       {.column = summary->options->sort, .top = top, .at_once = DFT_SUMMARY_LINES},
+                                       &answers[i]};
         requests[i].query.events = summary->query.events;
         requests[i].query.members = 1;
         if (dft_order_check(&requests[i].order, &sections[i].query))
@@ -59,25 +61,27 @@ static void put_found(struct dft_json *json, const struct dft_answer *answers)
     dft_json_end_object(json);
 }
 
-int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary,
+int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, struct dft_unseen *unseen,
                          void (*head)(void *, const struct dft_answer *), void *context)
 {
-    struct dft_query_request requests[SECTIONS];
+    struct dft_query_request requests[SECTIONS + 1];
     struct dft_answer answers[SECTIONS] = {{.count = 0}};
-    struct dft_findings findings;
+    struct dft_findings findings = {0};
     int rc;
 
     put_questions(summary, requests, answers);
-    rc = dft_summary_findings(summary, requests, SECTIONS, &findings);
+    rc = dft_summary_findings(summary, requests, dft_unseen_put(unseen, requests, SECTIONS), &findings);
+    if (!rc)
+        rc = dft_unseen_take(unseen);
     if (!rc) {
         head(context, &answers[CALLS]);
         dft_findings_json(json, &findings);
         put_found(json, answers);
-        dft_findings_fini(&findings);
     }
     for (unsigned i = 0; !rc && i < SECTIONS; i++)
         rc = put_section(json, sections[i].name, &answers[i]);
     for (unsigned i = 0; i < SECTIONS; i++)
         dft_answer_fini(&answers[i]);
+    dft_findings_fini(&findings);
     return rc;
 }

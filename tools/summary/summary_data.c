@@ -184,14 +184,20 @@ static void json_head(void *context, const struct dft_answer *answer)
 static int json_groups(struct document *document)
 {
     struct dft_summary *summary = document->summary;
-    struct dft_query query = summary->query;
     struct dft_answer answer;
+    struct dft_query_request requests[2] = {
+        {summary->query, {.column = summary->options->sort, .top = summary->options->top}, &answer}};
+    struct dft_query *query = &requests[0].query;
     int rc;
 
-    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = query.members = 1;
-    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
+    query->percentiles = query->busy_union = query->busy = query->accesses = query->patterns = query->members = 1;
+    rc = dft_query_many(summary->source, &summary->options->filter, requests,
+                        dft_unseen_put(&document->unseen, requests, 1));
     if (rc)
         return rc;
+    rc = dft_unseen_take(&document->unseen);
+    if (rc)
+        goto out;
     json_head(document, &answer);
     dft_json_array(&document->json, "groups");
     do
@@ -199,6 +205,7 @@ static int json_groups(struct document *document)
             dft_summary_json_group(&document->json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
     dft_json_end_array(&document->json);
+out:
     dft_answer_fini(&answer);
     return rc;
 }
@@ -209,8 +216,9 @@ int dft_summary_json(struct dft_summary *summary)
     int rc = dft_unseen_collect(summary, &document.unseen);
 
     if (!rc)
-        rc =
-            summary->all ? dft_summary_json_all(&document.json, summary, json_head, &document) : json_groups(&document);
+        rc = summary->all ? dft_summary_json_all(&document.json, summary, &document.unseen, json_head, &document)
+                          : json_groups(&document);
+    dft_unseen_fini(&document.unseen);
     if (rc)
         return rc;
     json_notes(&document.json, summary->source);

@@ -10,43 +10,55 @@
 
 #define ODD 2000 /* less than one byte in so many is not said */
 
-/* The calls of the same processes. Only rank 0 has groups. */
-static int add_seen(struct dft_summary *summary, struct dft_unseen *unseen, const uint8_t *known)
+static int add_seen(void *context, const struct dft_answer *answer)
 {
-    struct dft_query query = {.by = {DFT_BY_PROCESS, DFT_BY_OP}, .nby = 2};
-    struct dft_answer answer;
-    int rc;
+    struct dft_unseen *unseen = context;
 
-    for (unsigned op = 0; op < DFT_OP_COUNT; op++)
-        query.ops |=
-            (uint64_t)(dft_op_class((uint8_t)op) == DFT_CLASS_READ || dft_op_class((uint8_t)op) == DFT_CLASS_WRITE)
-            << op;
-    rc = dft_query_run(summary->source, &summary->options->filter, &query, &answer);
-    if (rc)
-        return rc;
-    for (uint32_t i = 0; i < answer.count; i++) {
-        const struct dft_group *group = &answer.groups[i];
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
 
-        if (!known[answer.process_group[group->key.process_group - 1]->number])
+        if (!unseen->io.known[answer->process_group[group->key.process_group - 1]->number])
             continue;
         if (dft_op_class(group->key.op) == DFT_CLASS_READ)
             unseen->seen_read += group->metrics.bytes;
         else
             unseen->seen_written += group->metrics.bytes;
     }
-    dft_answer_fini(&answer);
     return 0;
+}
+
+unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *requests, unsigned count)
+{
+    struct dft_query query = {.by = {DFT_BY_PROCESS, DFT_BY_OP}, .nby = 2};
+
+    if (!unseen->processes)
+        return count;
+    for (unsigned op = 0; op < DFT_OP_COUNT; op++)
+        query.ops |=
+            (uint64_t)(dft_op_class((uint8_t)op) == DFT_CLASS_READ || dft_op_class((uint8_t)op) == DFT_CLASS_WRITE)
+            << op;
+    requests[count] = (struct dft_query_request){query, {.in_parts = 1}, &unseen->calls};
+    return count + 1;
+}
+
+int dft_unseen_take(struct dft_unseen *unseen)
+{
+    return unseen->processes ? dft_answer_each(&unseen->calls, add_seen, unseen) : 0;
+}
+
+void dft_unseen_fini(struct dft_unseen *unseen)
+{
+    dft_answer_fini(&unseen->calls);
+    dft_kernel_io_fini(&unseen->io);
 }
 
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
 {
-    struct dft_kernel_io io;
-    int rc = dft_kernel_io_collect(&io, summary->source, &summary->options->filter);
+    int rc = dft_kernel_io_collect(&unseen->io, summary->source, &summary->options->filter);
 
-    *unseen = (struct dft_unseen){.processes = io.processes, .read = io.read, .written = io.written};
-    if (!rc && unseen->processes)
-        rc = add_seen(summary, unseen, io.known);
-    dft_kernel_io_fini(&io);
+    unseen->processes = unseen->io.processes;
+    unseen->read = unseen->io.read;
+    unseen->written = unseen->io.written;
     return rc;
 }
 
