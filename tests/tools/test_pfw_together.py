@@ -94,7 +94,7 @@ def law(directory):
     assert len(selves) == 3 and max(selves) < 0, "regions have something inside"
     agrees([where], [event for path in files for event in read_events(path)])
     events = [dict(event, host=None, bytes=event.get("bytes", 0)) for event in dump(where)]
-    nothing = dict.fromkeys("errors bytes size_min size_max offset_min offset_max asked turns consecutive sequential strided random processes".split())
+    nothing = dict.fromkeys("errors bytes size_min size_max offset_min offset_max asked turns consecutive sequential strided random processes common_size".split())
     got = summary("--by", "name,dir", where)
     assert got["source"] == "buckets"
     same_groups([dict(g, **nothing) for g in got["groups"]], [dict(g, **nothing) for g in groups(events, ["name", "dir"])], "name,dir")

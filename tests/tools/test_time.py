@@ -96,7 +96,7 @@ def from_aggregates_alone(where):
     rows, kept = (summary("--by", "time,file", "--width", "12.8", where / d) for d in ("rows", "kept"))
     assert rows["source"] == "files"
     for g in kept["groups"]:
-        g.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None, busy_union_ns=None, in_flight_max=None)
+        g.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None, busy_union_ns=None, in_flight_max=None, common_size=None)
         g.update({} if g["strided"] is None else {"strided": None, "random": None})
         g.update({} if g["distinct_bytes"] is None else {"strides": []})  # none were met
     same_groups(rows["groups"], kept["groups"], "file rows")
