@@ -8,7 +8,7 @@
 #include "job/kernel_io.h"
 #include "summary/summary.h"
 
-#define ODD 2000 /* less than one byte in so many is not said */
+#define ODD 100 /* less than one byte in so many, of all that were read and written, is not said */
 
 static int add_seen(void *context, const struct dft_answer *answer)
 {
@@ -65,9 +65,8 @@ int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen)
 {
     int64_t read = unseen->read - (int64_t)unseen->seen_read, written = unseen->written - (int64_t)unseen->seen_written;
-    int64_t all = unseen->read + unseen->written; /* of which a hundredth is little */
-    int says_read = read > unseen->read / ODD && read > all / 100;
-    int says_written = written > unseen->written / ODD && written > all / 100;
+    int64_t all = unseen->read + unseen->written;
+    int says_read = read > all / ODD, says_written = written > all / ODD;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
     if (!unseen->processes || (!says_read && !says_written))
