@@ -138,10 +138,11 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
 int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
 /* The code that has it; DFT_FINDINGS: none. */
 enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file);
-/* The time that findings have, of calls of these classes (1 << enum dft_io), or of those and others. */
+/* The time that findings have, of calls of these classes (1 << enum dft_io), or of those and
+ * others. */
 uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes);
-/* How much of the time of calls of its classes is left to a finding of this code: no other has it. UINT64_MAX: it has
- * no time of calls. */
+/* How much of the time of calls of its classes is left to a finding of this code: no other has it.
+ * UINT64_MAX: it has no time of calls. */
 uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code);
 /* The finding that has most time of calls of these classes; NULL: there is none. */
 struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes);

@@ -69,7 +69,8 @@ struct dft_file_places {
 
 /* Asks for all files. */
 void dft_places_put(struct dft_facts *facts, struct dft_facts_questions *questions);
-/* Looks at all files, when all has been answered. Returns 0 or -ENOMEM. Collective; the places are on rank 0. */
+/* Looks at all files, when all has been answered. Returns 0 or -ENOMEM. Collective; the places are
+ * on rank 0. */
 int dft_places_collect(struct dft_facts *facts);
 void dft_places_fini(struct dft_file_places *places);
 struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id);

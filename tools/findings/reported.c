@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* No time of calls is in two findings: how much of the time of calls of a class no finding has yet. Findings about
- * files know it file by file; those about ranks and about computing by the classes of calls. */
+/* No time of calls is in two findings: how much of the time of calls of a class no finding has yet.
+ * Findings about files know it file by file; those about ranks and about computing by the classes
+ * of calls. */
 #include "findings/facts.h"
 
 #define IO(class) (1u << DFT_IO_##class)
@@ -54,8 +55,8 @@ uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes)
     return reported_ns;
 }
 
-/* What a slow rank takes longer is not the time of other findings. Those about files know by file what was
- * reported. */
+/* What a slow rank takes longer is not the time of other findings. Those about files know by file
+ * what was reported. */
 uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code)
 {
     const unsigned classes = classes_of(rules->facts, code);

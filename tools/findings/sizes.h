@@ -44,7 +44,8 @@ static inline int dft_flow_is_in(enum dft_flow flow)
 /* Returns 0 or -ENOMEM. */
 int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units);
 void dft_sizes_fini(struct dft_size_units *units);
-/* How many calls it takes with requests of `request` bytes: at least one each time that a file is opened. */
+/* How many calls it takes with requests of `request` bytes: at least one each time that a file is
+ * opened. */
 uint64_t dft_sizes_calls(const struct dft_size_unit *unit, const struct dft_size_sum *sum, uint64_t request);
 /* Time that requests of this size class lose against larger ones, by the yardstick that is used. */
 uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_units *units,

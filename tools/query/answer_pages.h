@@ -15,8 +15,9 @@ int dft_pages_begin(struct dft_execution *execution, const struct dft_order *ord
 int dft_answer_next(struct dft_answer *answer);
 /* The same of groups in parts (dft_order.in_parts): there are none before dft_answer_each. */
 int dft_pages_hold(struct dft_execution *execution, struct dft_answer *answer);
-/* Calls `take` with one part of the groups after the other (on rank 0; it returns 0 or what ends it). Each group
- * is in one part. They are given once. Returns 0, what `take` returned, or -ENOMEM. Collective. */
+/* Calls `take` with one part of the groups after the other (on rank 0; it returns 0 or what ends
+ * it). Each group is in one part. They are given once. Returns 0, what `take` returned, or -ENOMEM.
+ * Collective. */
 int dft_answer_each(struct dft_answer *answer, int (*take)(void *context, const struct dft_answer *answer),
                     void *context);
 void dft_answer_fini(struct dft_answer *answer);

@@ -42,8 +42,8 @@ int dft_spill_failed(struct dft_execution *execution, int rc)
 /* --- out -------------------------------------------------------------------------------------- */
 
 /* A hash of the group's key that is the same for a counted key and the final one. At level 0 it
- * leaves out the call. Where files are keys it is that of their texts at the first two levels, and in
- * parts at all: the groups of a file stay together. */
+ * leaves out the call. Where files are keys it is that of their texts at the first two levels, and
+ * in parts at all: the groups of a file stay together. */
 static uint64_t hash_of(const struct dft_execution *execution, const struct dft_group_key *key, unsigned level)
 {
     struct dft_group_key without = *key;
