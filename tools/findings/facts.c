@@ -81,9 +81,12 @@ static void put_files(struct dft_facts *facts, struct dft_facts_questions *quest
     dft_facts_put(
         facts, questions, DFT_FACT_OPENS,
         (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_PROCESS}, .nby = 2, .ops = OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN)});
-    if (facts->has_stacks)
-        dft_facts_put(facts, questions, DFT_FACT_LINES,
-                      (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
+    if (!facts->has_stacks)
+        return;
+    dft_facts_put(facts, questions, DFT_FACT_LINES,
+                  (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_FILE, DFT_BY_OP}, .nby = 3});
+    dft_facts_put(facts, questions, DFT_FACT_ERRORS,
+                  (struct dft_query){.by = {DFT_BY_LINE, DFT_BY_OP, DFT_BY_ERRNO}, .nby = 3});
 }
 
 static uint64_t count_events(const struct dft_source *source)
@@ -271,15 +274,6 @@ char *dft_facts_pattern_text(const struct dft_facts *facts, uint64_t pattern)
     return escaped;
 }
 
-static int is_in(const struct dft_facts *facts, uint64_t file, enum dft_by by, uint64_t id)
-{
-    uint64_t directory;
-
-    if (by == DFT_BY_DIR)
-        return file && !dft_file_facts_group(facts->answers[DFT_FACT_DIRS].files, file, &directory) && directory == id;
-    return (by == DFT_BY_PATTERN ? dft_facts_pattern(facts, file) : file) == id;
-}
-
 char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops)
 {
     const struct dft_answer *lines = &facts->answers[DFT_FACT_LINES];
@@ -289,7 +283,21 @@ char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id,
     for (uint32_t i = 0; i < lines->count; i++) { /* by time: the first that fits has most */
         const struct dft_group_key *key = &lines->groups[i].key;
 
-        if (key->line && (!ops || ops >> key->op & 1) && (!id || is_in(facts, key->file, by, id)))
+        if (key->line && (!ops || ops >> key->op & 1) &&
+            (!id || (by == DFT_BY_PATTERN ? dft_facts_pattern(facts, key->file) : key->file) == id))
+            return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
+    }
+    return NULL;
+}
+
+char *dft_facts_error_line(const struct dft_facts *facts, int err, uint64_t ops)
+{
+    const struct dft_answer *lines = &facts->answers[DFT_FACT_ERRORS];
+
+    for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_ERRORS) && i < lines->count; i++) {
+        const struct dft_group_key *key = &lines->groups[i].key;
+
+        if (key->line && ops >> key->op & 1 && dft_facets_err(key->facets) == err)
             return dft_facts_text(lines, &lines->groups[i], DFT_BY_LINE);
     }
     return NULL;

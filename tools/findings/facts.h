@@ -32,6 +32,7 @@ enum dft_fact {
     DFT_FACT_PLACES,   /* file, class; from events op, errno and program, too. All of them, which places take */
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
+    DFT_FACT_ERRORS,   /* line, op, errno; likewise */
     DFT_FACT_EXECS,    /* process, file; of op EXEC; where a program has no trace; from events alone */
     /* where there are several ranks: facts_ranks.h */
     DFT_FACT_RANK_REGIONS, /* innermost region, rank, class: read and write; where there are collective calls */
@@ -94,8 +95,10 @@ uint64_t dft_facts_options(const struct dft_facts *facts, unsigned lacks);
  * NULL: no memory. */
 char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by);
 /* The source line with the most time among calls of these operations (0: all) on a file, or on
- * those of a pattern or a directory (0: any), or NULL. The caller frees the text. */
+ * those of a pattern (0: any), or NULL. The caller frees the text. */
 char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops);
+/* The same of calls that failed with this errno, on any files. */
+char *dft_facts_error_line(const struct dft_facts *facts, int err, uint64_t ops);
 /* The pattern that a file belongs to; 0: not known. */
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
 /* What stands before the name of a file: "", or words for one that stands for more than aggregates

@@ -160,7 +160,7 @@ int dft_rule_missing(struct dft_rules *rules)
     finding->calls = finding->errors = missing.sum.calls;
     finding->files = missing.sum.folded ? 0 : missing.sum.files;
     finding->sure = DFT_SURE_HIGH;
-    finding->line = dft_facts_line(facts, DFT_BY_DIR, missing.top[0]->id,
-                                   missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
+    finding->line =
+        dft_facts_error_line(facts, ENOENT, missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
     return say(facts, finding, &missing);
 }
