@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Findings under filters: they are about all calls of the processes, files and times that pass, and each sentence is true
-of these. Where a filter leaves out what a kind of finding needs, it is not looked for, and that is said."""
+"""Findings under filters: they are about all calls of the processes, files and times that pass, and each sentence is
+true of these. Where a filter leaves out what a kind of finding needs, it is not looked for, and that is said."""
 
 import json
 import pathlib

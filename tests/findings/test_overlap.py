@@ -244,7 +244,8 @@ def one_rank_works_and_others_wait(directory):
 
 @tests.case
 def one_rank_writes_and_others_wait(directory):
-    """Its time is that of each fsync; the rank is named there. Without that finding it is the rank's, and then the phase's."""
+    """Its time is that of each fsync; the rank is named there. Without that finding it is the rank's, and then the
+    phase's."""
     phases(directory, "w500 c100", "s500 c100", "s500 c100")
     answer = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)
     told_once(directory / "traces", answer)

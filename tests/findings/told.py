@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What holds for the findings of any program: no time is told twice, by kinds about calls, about ranks, or about computing."""
+"""What holds for the findings of any program: no time is in two of them, whether about calls, ranks, or computing."""
 
 import json
 

@@ -62,7 +62,7 @@ struct dft_facts {
     int has_stacks;
     int has_too_many;    /* events, to look at them by file: thorough was not asked for */
     unsigned lacks;      /* enum dft_lacks; with DFT_LACKS_CALLS there are DFT_FACT_PROCESSES alone */
-    uint64_t total_ns;   /* wall time of all processes together; of the filter's window, if there is one */
+    uint64_t total_ns;   /* sum of the wall times of processes; of the filter's window, if there is one */
     uint64_t threads_ns; /* ... each as often as it has threads */
     uint64_t uncut_ns;   /* ... and not cut by the window; of this tracing took so much: */
     uint64_t overhead_ns;

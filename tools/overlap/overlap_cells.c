@@ -93,7 +93,7 @@ void dft_overlap_cell_span(struct dft_overlap_cells *cells, uint32_t lane, unsig
 struct shares {
     double of[DFT_CELL_STATES];
     uint64_t bits[DFT_CELL_STATES];
-    uint64_t any; /* all bits together */
+    uint64_t any; /* the union of all bits */
 };
 
 static struct shares shares_of(const struct dft_overlap_cells *cells, uint32_t lane, uint64_t interval)

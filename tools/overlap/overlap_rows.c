@@ -18,7 +18,7 @@
 #include "source/source_visit.h"
 
 #define CELLS_MAX (UINT64_C(4) << 20) /* of a window: 24 bytes each */
-#define LANES_MAX (UINT64_C(4) << 20) /* intervals of all processes together */
+#define LANES_MAX (UINT64_C(4) << 20) /* intervals, summed over all processes */
 #define FINE      2048u               /* intervals, where there are no rows */
 #define SLACK     2u                  /* intervals that a block's rows may lie beside its times */
 

@@ -26,7 +26,7 @@ struct dft_page {
     struct dft_answer
         slowest; /* the process (or rank) with the most I/O time; without groups where there is one alone */
     int has_slowest;
-    uint64_t lives_ns;         /* wall time of the processes together */
+    uint64_t lives_ns;         /* sum of the wall times of the processes */
     uint64_t from_ns, span_ns; /* where the part of the run begins that was asked about, and how long it is */
     uint64_t overhead_ns, uncut_lives_ns; /* of tracing, and of the processes that pass: neither is cut by times */
     uint64_t shortest_ns, longest_ns;
