@@ -44,10 +44,8 @@ int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, 
  * tracing, and bytes of the calls of the same processes that were seen. All 0 where the filter asks
  * for a part of the calls. */
 struct dft_unseen {
-    uint32_t processes;
-    int64_t read, written;
+    struct dft_kernel_io io;
     uint64_t seen_read, seen_written; /* known on rank 0 */
-    struct dft_kernel_io io;          /* that of each process */
     struct dft_answer calls;          /* until they are taken */
 };
 /* What the kernel counted. Returns 0 or -ENOMEM. Collective. */

@@ -5,7 +5,6 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "format/ops.h"
-#include "job/kernel_io.h"
 #include "summary/summary.h"
 
 #define ODD 100 /* less than one byte in so many, of all that were read and written, is not said */
@@ -31,7 +30,7 @@ unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *req
 {
     struct dft_query query = {.by = {DFT_BY_PROCESS, DFT_BY_OP}, .nby = 2};
 
-    if (!unseen->processes)
+    if (!unseen->io.processes)
         return count;
     for (unsigned op = 0; op < DFT_OP_COUNT; op++)
         query.ops |=
@@ -43,7 +42,7 @@ unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *req
 
 int dft_unseen_take(struct dft_unseen *unseen)
 {
-    return unseen->processes ? dft_answer_each(&unseen->calls, add_seen, unseen) : 0;
+    return unseen->io.processes ? dft_answer_each(&unseen->calls, add_seen, unseen) : 0;
 }
 
 void dft_unseen_fini(struct dft_unseen *unseen)
@@ -54,44 +53,40 @@ void dft_unseen_fini(struct dft_unseen *unseen)
 
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
 {
-    int rc = dft_kernel_io_collect(&unseen->io, summary->source, &summary->options->filter);
-
-    unseen->processes = unseen->io.processes;
-    unseen->read = unseen->io.read;
-    unseen->written = unseen->io.written;
-    return rc;
+    return dft_kernel_io_collect(&unseen->io, summary->source, &summary->options->filter);
 }
 
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen)
 {
-    int64_t read = unseen->read - (int64_t)unseen->seen_read, written = unseen->written - (int64_t)unseen->seen_written;
-    int64_t all = unseen->read + unseen->written;
+    int64_t read = unseen->io.read - (int64_t)unseen->seen_read,
+            written = unseen->io.written - (int64_t)unseen->seen_written;
+    int64_t all = unseen->io.read + unseen->io.written;
     int says_read = read > all / ODD, says_written = written > all / ODD;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    if (!unseen->processes || (!says_read && !says_written))
+    if (!unseen->io.processes || (!says_read && !says_written))
         return;
     if (says_read)
-        fprintf(out, "%s of %s read", dft_text_bytes(a, (uint64_t)read), dft_text_bytes(b, (uint64_t)unseen->read));
+        fprintf(out, "%s of %s read", dft_text_bytes(a, (uint64_t)read), dft_text_bytes(b, (uint64_t)unseen->io.read));
     if (says_written)
         fprintf(out, "%s%s of %s written", says_read ? ", " : "", dft_text_bytes(a, (uint64_t)written),
-                dft_text_bytes(b, (uint64_t)unseen->written));
+                dft_text_bytes(b, (uint64_t)unseen->io.written));
     fputs(" by system calls: raw calls, left-out files, pipes, the C library", out);
 }
 
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen)
 {
-    if (!unseen->processes) {
+    if (!unseen->io.processes) {
         dft_json_null(json, "system_calls");
         return;
     }
     dft_json_object(json, "system_calls");
-    dft_json_uint(json, "processes", unseen->processes);
-    dft_json_int(json, "read_bytes", unseen->read);
-    dft_json_int(json, "written_bytes", unseen->written);
+    dft_json_uint(json, "processes", unseen->io.processes);
+    dft_json_int(json, "read_bytes", unseen->io.read);
+    dft_json_int(json, "written_bytes", unseen->io.written);
     dft_json_uint(json, "seen_read_bytes", unseen->seen_read);
     dft_json_uint(json, "seen_written_bytes", unseen->seen_written);
-    dft_json_int(json, "unseen_read_bytes", unseen->read - (int64_t)unseen->seen_read);
-    dft_json_int(json, "unseen_written_bytes", unseen->written - (int64_t)unseen->seen_written);
+    dft_json_int(json, "unseen_read_bytes", unseen->io.read - (int64_t)unseen->seen_read);
+    dft_json_int(json, "unseen_written_bytes", unseen->io.written - (int64_t)unseen->seen_written);
     dft_json_end_object(json);
 }
