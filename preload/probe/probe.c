@@ -242,6 +242,12 @@ static int stands_for_another(const struct dft_path *path)
            (path->length >= 10 && !memcmp(path->text, "/dev/std", 8));
 }
 
+/* O_TMPFILE makes a file without a name in the folder that the path names. */
+static int makes_unnamed(const struct dft_path_call *at)
+{
+    return at->op == DFT_OP_OPEN && (at->flags & O_TMPFILE) == O_TMPFILE;
+}
+
 static void follow(struct dft_path *path, int fd)
 {
     struct dft_path real;
@@ -263,7 +269,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
         dft_path_below(path, at->folder, text);
     else
         dft_path_make(self, path, at->dirfd, at->op == DFT_OP_CHDIR && !at->err ? (struct dft_text){".", 1} : text);
-    if (at->opens && at->result >= 0 && stands_for_another(path))
+    if (at->opens && at->result >= 0 && (stands_for_another(path) || makes_unnamed(at)))
         follow(path, (int)at->result);
 }
 

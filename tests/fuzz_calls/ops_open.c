@@ -31,6 +31,15 @@ static int some_flags(struct worker *w)
     return flags;
 }
 
+/* The path names the folder alone; the file is known by what the kernel calls it. */
+static void name_unnamed(struct name *name, int fd, int flags)
+{
+    if (fd < 0 || (flags & O_TMPFILE) != O_TMPFILE)
+        return;
+    kernel_name(fd, name->file);
+    name->also[0] = 0;
+}
+
 static void op_open(struct worker *w)
 {
     char path[NAME_ROOM];
@@ -44,6 +53,7 @@ static void op_open(struct worker *w)
         some_path(w, path);
     make_name(w, &name, NULL, path);
     fd = DO(w, open(path, flags, mode));
+    name_unnamed(&name, fd, flags);
     say_fd(w, "open", fd, "%s\tflags=%d", file_text(&name), flags);
     if (fd >= 0)
         keep_fd(w, fd, &name, "");
@@ -61,6 +71,7 @@ static void op_openat(struct worker *w)
         snprintf(path, sizeof path, "%s", percent(w, 50) ? "a" : "d0/b");
     make_name(w, &name, dir, path);
     fd = DO(w, openat(dir ? dir->fd : AT_FDCWD, path, flags, 0640));
+    name_unnamed(&name, fd, flags);
     say_fd(w, "openat", fd, "%s\tflags=%d", file_text(&name), flags);
     if (fd >= 0)
         keep_fd(w, fd, &name, "");

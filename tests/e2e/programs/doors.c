@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names that lead elsewhere: /proc/self/fd, /dev/stdin, deleted files, directories that are
- * renamed. usage: doors DIRECTORY */
+ * renamed, files without a name. usage: doors DIRECTORY */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,5 +49,6 @@ int main(int argc, char **argv)
     need((again = openat(directory, "four", O_WRONLY | O_CREAT, 0644)) >= 0 && !close(again), "four");
     fd = make("gone");
     need(!unlink("gone") && write(fd, "x", 1) == 1, "gone");
+    need((fd = open(".", O_RDWR | O_TMPFILE, 0600)) >= 0 && write(fd, "y", 1) == 1, "unnamed");
     return 0;
 }
