@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""dftrace: annotations of Python programs, beside the I/O that libdftrace.so records.
+
+    import dftrace
+
+    @dftrace.region
+    def load(path): ...
+
+    with dftrace.region("checkpoint", step=3) as r:
+        r.update(loss=0.1)
+
+    for batch in dftrace.iter(loader, "epoch", epoch=1): ...
+
+Under `python -m dftrace run` (or dftrun) all of it is recorded, with the I/O. Elsewhere it costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import os as _os
+import typing as _typing
+
+from ._core import (counter, enabled, flush, instant, metadata, pause, region, resume, set_role, thread_name, why_off)
+
+if _typing.TYPE_CHECKING:
+    from ._life import Loop, iter, paused
+    from ._start import init
+
+__all__ = ["counter", "enabled", "flush", "init", "instant", "iter", "metadata", "pause", "paused", "region", "resume",
+           "set_role", "thread_name", "why_off"]
+__version__ = "0.1.0"
+
+# Where a name comes from that most programs do not use: imported at its first use.
+_LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start"}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'dftrace' has no attribute {name!r}")
+    module = __import__(f"dftrace.{_LATER[name]}", fromlist=[name])
+    value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+if _os.environ.get("DFTRACER_ENABLE") == "1" and not enabled():
+    from ._start import begin_alone as _begin_alone
+
+    _begin_alone()

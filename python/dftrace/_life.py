@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Regions of what goes on after its call: generators, coroutines, async generators, loops; and `async with`.
+
+Their events are spans, which belong to no thread: another thread may take the next step.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import inspect
+import sys
+from typing import Any, AsyncIterator, Callable, Generic, Iterator, TypeVar
+
+from . import _core
+
+T = TypeVar("T")
+_Any = Callable[..., Any]
+
+
+def wrap(region: _core.Region, function: _Any) -> _Any:
+    """A function of the same kind, with a span from its first step to its end."""
+    code = function.__code__
+    if code.co_flags & inspect.CO_ASYNC_GENERATOR:
+        wrapper = _async_generator(region, function)
+    elif code.co_flags & inspect.CO_COROUTINE:
+        wrapper = _coroutine(region, function)
+    else:
+        wrapper = _generator(region, function)
+        if code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            import types
+
+            wrapper = types.coroutine(wrapper)
+    return functools.wraps(function)(wrapper)
+
+
+def _generator(region: _core.Region, function: _Any) -> _Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        inner = function(*args, **kwargs)
+        if _core.enabled():
+            inner = _core.span(region).steps(inner)
+        return (yield from inner)
+
+    return wrapper
+
+
+def _coroutine(region: _core.Region, function: _Any) -> _Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        inner = function(*args, **kwargs)
+        if _core.enabled():
+            inner = _core.span(region).steps(inner)
+        return await inner
+
+    return wrapper
+
+
+def _async_generator(region: _core.Region, function: _Any) -> _Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        inner = function(*args, **kwargs)
+        span = _core.span(region)
+        try:
+            value = await span.steps(inner.__anext__(), False)
+            while True:
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    await span.steps(inner.aclose(), False)
+                    raise
+                except BaseException as error:
+                    value = await span.steps(inner.athrow(error), False)
+                else:
+                    value = await span.steps(inner.asend(sent), False)
+        except StopAsyncIteration:
+            return
+        finally:
+            span.end()
+
+    return wrapper
+
+
+async def enter_async(region: _core.Region) -> _core.Span:
+    """`async with region`: a span, which other tasks of the thread may run through."""
+    span = _core.span(region)
+    _core.current.set(span)
+    return span
+
+
+async def exit_async(region: _core.Region) -> None:
+    """Ends the innermost span of this region in this context."""
+    span = _core.current.get(None)
+    while span is not None and span.region is not region:
+        span = span.parent
+    if span is not None:
+        _core.current.set(span.parent)
+        span.end()
+
+
+class Loop(Generic[T]):
+    """What dftrace.iter() returns: as often as it is iterated over, a region with one fetch and one step an element."""
+
+    def __init__(self, iterable: Any, region: _core.Region) -> None:
+        self._iterable = iterable
+        self._region = region
+
+    def __len__(self) -> int:
+        return len(self._iterable)
+
+    def __iter__(self) -> Iterator[T]:
+        if not _core.enabled():
+            return builtins.iter(self._iterable)
+        return self._run()
+
+    def _run(self) -> Iterator[T]:
+        region, count, number = self._region, 0, 0
+        with region:
+            try:
+                with _FETCH:
+                    elements = builtins.iter(self._iterable)
+                while True:
+                    with _FETCH:
+                        try:
+                            element = next(elements)
+                        except StopIteration:
+                            break
+                    with _core.region("step", step=number):
+                        count += 1
+                        yield element
+                    number += 1
+            finally:
+                region.update(count=count)
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        loop = _core.span(self._region)
+        count = 0
+        try:
+            elements = self._iterable.__aiter__()
+            while True:
+                _core.current.set(loop)
+                fetch = _core.span(_FETCH)
+                try:
+                    element = await fetch.steps(elements.__anext__().__await__(), False)
+                except StopAsyncIteration:
+                    break
+                finally:
+                    fetch.end()
+                step = _core.span(_core.region("step", step=count))
+                count += 1
+                try:
+                    yield element
+                finally:
+                    step.end()
+        finally:
+            loop.update(count=count)
+            loop.end()
+
+
+_FETCH = _core.region("fetch")
+
+
+def iter(iterable: Any, name: str = "epoch", **args: Any) -> Loop[Any]:
+    """Iterates over `iterable` in a region `name` with these arguments and, at its end, `count`.
+
+    In it each element has a region "fetch" (getting it) and a region "step" with the argument `step`, from 0 on (the
+    body of the loop). A break, an exception and a generator's close end the regions. Async iterables: `async for`.
+    """
+    return Loop(iterable, _core.region(name, **args))
+
+
+@contextlib.contextmanager
+def paused(thread: bool = False) -> Iterator[None]:
+    """Nothing is recorded within, of this process or, with thread=True, of the calling thread; open regions go on."""
+    _core.pause(thread=thread)
+    try:
+        yield
+    finally:
+        _core.resume(thread=thread)
+
+
+def _by_value() -> bool:
+    """Is this a pickle of cloudpickle's, which takes functions of __main__ by value?"""
+    frame = sys._getframe(2)
+    return "cloudpickle" in str(frame.f_globals.get("__name__", ""))
+
+
+def _restore(region: _core.Region, function: _Any) -> Any:
+    return region(function)
+
+
+def reduce(function: Any) -> Any:
+    """How a decorated function is pickled: by reference, as functions are."""
+    if _by_value() and (function.__module__ == "__main__" or "<locals>" in function.__qualname__):
+        return _restore, (function.__dftrace_region__, function.__wrapped__)
+    return str(function.__qualname__)
