@@ -23,6 +23,7 @@
 #include "source/source_live.h"
 #include "source/source_parts.h"
 #include "source/source_process.h"
+#include "source/source_roles.h"
 #include "source/source_runs.h"
 
 static int is_live_name(const char *path)
@@ -83,6 +84,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     free(scanned);
     if (!rc)
         rc = dft_live_processes(source);
+    if (!rc)
+        dft_source_find_roles(source);
     if (!rc)
         rc = dft_source_find_runs(source);
     if (!rc && (options->runs || options->newest))
