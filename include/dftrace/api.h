@@ -78,6 +78,10 @@ struct dftrace_api {
     void (*arg_of_id)(uint64_t id, const struct dftrace_arg *arg);
     void (*metadata_args)(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count);
     void (*set_role)(const char *name);
+    /* A complete event, by times that `now` gives: ns since 1970 of the clock of the trace. */
+    void (*event)(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
+                  uint32_t count);
+    uint64_t (*now)(void);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

@@ -187,6 +187,25 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->counter_double(&dftrace_site_, (double)(value_));                                            \
     } while (0)
 
+/* What was timed otherwise: start and duration in ns, the start by the clock of the trace
+ * (dftrace_now(): ns since 1970; 0 when nothing is traced). It nests in the open region. A start
+ * that is yet to come is now. */
+static __inline__ uint64_t dftrace_now(void)
+{
+    DFTRACE_API_;
+
+    return DFTRACE_HAS_(now) ? dftrace_api_->now() : 0;
+}
+
+#define DFTRACE_EVENT(name, start_ns, duration_ns) DFTRACE_EVENT_ARGS(name, start_ns, duration_ns, 0, 0)
+#define DFTRACE_EVENT_ARGS(name, start_ns, duration_ns, args, count)                                                   \
+    do {                                                                                                               \
+        DFTRACE_SITE_(0, name);                                                                                        \
+        if (DFTRACE_HAS_(event))                                                                                       \
+            dftrace_api_->event(&dftrace_site_, (uint64_t)(start_ns), (uint64_t)(duration_ns), args,                   \
+                                (uint32_t)(count));                                                                    \
+    } while (0)
+
 /* --- metadata: key and value are copied ------------------------------------------------------- */
 
 #define DFTRACE_METADATA(key, value)                                                                                   \

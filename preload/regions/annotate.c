@@ -347,6 +347,8 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .arg_of_id = arg_of_id,
     .metadata_args = metadata_args,
     .set_role = set_role,
+    .event = dft_event,
+    .now = dft_event_now,
 };
 
 void dft_annotate_enable(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Behind dftrace.h: what annotate.c, span.c, pause.c, function.c and perfflow.c share. All of it
+/* Behind dftrace.h: what annotate.c, span.c, event.c, pause.c, function.c and perfflow.c share. All of it
  * works in signal handlers. */
 #ifndef DFT_ANNOTATE_H
 #define DFT_ANNOTATE_H
@@ -108,6 +108,11 @@ enum dft_pause_of { DFT_PAUSE_THREAD = 0, DFT_PAUSE_PROCESS = 1 };
 void dft_pause(int what);
 void dft_resume(int what);
 void dft_flush(void);
+
+/* event.c: a complete event with start and duration in ns, by the clock of now. */
+void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
+               uint32_t count);
+uint64_t dft_event_now(void);
 
 /* app_init.c: what a program says that was not preloaded. */
 void dft_app_init(const char *log_file, const char *data_dirs, const int *process_id, int bind);

@@ -3,6 +3,7 @@
 #include "core.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static PyObject *none_or_error(int bad)
 {
@@ -76,6 +77,40 @@ static PyObject *instant(PyObject *module, PyObject *const *values, Py_ssize_t c
         api->instant_args(&site.site, site.args.items, site.args.count);
     core_site_clear(&site);
     return none_or_error(bad);
+}
+
+/* (category, name, start_ns, duration_ns, args=None): times as of time_ns(). */
+static PyObject *event(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const struct dftrace_api *api = core_api();
+    PyObject *category, *name, *mapping = NULL;
+    struct core_site site = {{NULL}};
+    long long start, duration;
+    int bad;
+
+    if (!PyArg_ParseTuple(args, "OOLL|O:event", &category, &name, &start, &duration, &mapping))
+        return NULL;
+    if (!api->enabled || !CORE_HAS(api, event))
+        Py_RETURN_NONE;
+    core_args_init(&site.args);
+    bad = core_site_set(&site, category, name) < 0 || core_args_add_mapping(&site.args, mapping) < 0;
+    if (!bad)
+        api->event(&site.site, start > 0 ? (uint64_t)start : 0, duration > 0 ? (uint64_t)duration : 0, site.args.items,
+                   site.args.count);
+    core_site_clear(&site);
+    return none_or_error(bad);
+}
+
+/* By the clock of the trace; where nothing is traced by the machine's. */
+static PyObject *time_ns(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    const struct dftrace_api *api = core_api();
+    struct timespec now;
+
+    if (api->enabled && CORE_HAS(api, now))
+        return PyLong_FromUnsignedLongLong(api->now());
+    clock_gettime(CLOCK_REALTIME, &now);
+    return PyLong_FromLongLong((long long)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -251,6 +286,8 @@ static PyMethodDef core_methods[] = {{"region", CORE_CALL(core_region_call), COR
                                      {"span", core_span_begin, METH_O, NULL},
                                      {"begin", begin, METH_VARARGS, NULL},
                                      {"end", end, METH_VARARGS, NULL},
+                                     {"event", event, METH_VARARGS, NULL},
+                                     {"time_ns", time_ns, METH_NOARGS, NULL},
                                      {"instant", CORE_CALL(instant), CORE_FAST | METH_KEYWORDS, NULL},
                                      {"counter", counter, METH_VARARGS, NULL},
                                      {"metadata", metadata, METH_VARARGS, NULL},

@@ -294,5 +294,49 @@ def a_forked_child_has_no_role_of_its_parent(directory):
     equal(roles(directory, "fork"), ["first", None], "parent and child")
 
 
+GIVEN_TIMES = """
+#include <dftrace/dftrace.h>
+#include <time.h>
+
+int main(void)
+{
+    struct timespec wait = {0, 30000000};
+    struct dftrace_arg arg = dftrace_int("size", 5);
+    uint64_t start, end;
+
+    DFTRACE_EVENT("at once", dftrace_now(), 0);
+    DFTRACE_BEGIN("around");
+    DFTRACE_INSTANT("first");
+    start = dftrace_now();
+    nanosleep(&wait, 0);
+    end = dftrace_now();
+    DFTRACE_INSTANT("second");
+    DFTRACE_EVENT_ARGS("given", start, end - start, &arg, 1);
+    DFTRACE_EVENT("long ago", 0, 7);
+    DFTRACE_EVENT("yet to come", end + UINT64_C(1000000000000000), UINT64_MAX);
+    DFTRACE_EVENT("never", UINT64_MAX, 1);
+    DFTRACE_END("around");
+    return start == 0;
+}
+"""
+
+
+@tests.case
+def given_times(directory):
+    (directory / "given.c").write_text(GIVEN_TIMES)
+    program = compiled(directory, directory / "given.c", "gcc", "-D_GNU_SOURCE")
+    equal(run([program]).code, 1, "without the library no time is known")
+    equal(run_checked([program], env=tracing(directory / "out" / "t")).err, b"", "output")
+    events = {event["name"]: event for event in dump(directory / "out")}
+    around, first, second, given = (events[name] for name in ("around", "first", "second", "given"))
+    true(first["ts"] - 1000 <= given["ts"] <= given["ts"] + given["dur"] <= second["ts"] + 1000, f"times: {given}")
+    true(30_000_000 <= given["dur"] + 1000, f"duration: {given}")
+    equal((given["cat"], given["region"], given["args"]), ("APP", "around", {"size": 5}), "the rest of it")
+    true(abs(events["at once"]["ts"] - around["ts"]) < 20_000_000 and events["at once"]["dur"] == 0, "without a wait")
+    equal(events["long ago"]["dur"], 7, "before the machine's start")
+    for name in ("yet to come", "never"):
+        true(events[name]["ts"] <= around["ts"] + around["dur"] + 1000, f"a start in the future: {events[name]}")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())

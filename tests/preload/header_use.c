@@ -48,6 +48,7 @@ static int uses(int n)
     DFTRACE_RESUME_PROCESS();
     DFTRACE_FLUSH();
     dftrace_set_role("r");
+    DFTRACE_EVENT("event", dftrace_now(), 1000);
     dftrace_region_begin("c", "n");
     dftrace_region_end("c", "n");
     if (n)

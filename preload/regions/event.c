@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns events whose times the program says: complete ones, with start and duration by the clock of
+ * the trace. */
+#include "regions/annotate.h"
+#include "os/clock.h"
+#include "os/self.h"
+#include "ring/bursts.h"
+#include "store/livefile.h"
+
+uint64_t dft_event_now(void)
+{
+    return dft_annotate_thread() ? dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset : 0;
+}
+
+/* The relation of the moment. Where system calls are forbidden, that of the last drain. */
+static struct dft_clock clock_of_now(void)
+{
+    struct dft_clock clock = {.mult = UINT64_C(1) << 32};
+    struct dft_signals before;
+
+    if (dft_is_sandboxed()) {
+        if (dft_live)
+            clock = dft_live->clock;
+        return clock;
+    }
+    before = dft_signals_block();
+    dft_clock_update(&clock);
+    dft_signals_restore(before);
+    return clock;
+}
+
+static uint64_t ticks_of(const struct dft_clock *clock, uint64_t ns)
+{
+    unsigned __int128 ticks = clock->mult ? ((unsigned __int128)ns << 32) / clock->mult : ns;
+
+    return ticks >> 63 ? UINT64_MAX >> 1 : (uint64_t)ticks;
+}
+
+/* Not later than now, nor before the machine's start. */
+static uint64_t start_of(const struct dft_clock *clock, uint64_t start_ns)
+{
+    uint64_t now = dft_ticks(), ticks;
+
+    if (start_ns >= clock->base_ns) {
+        ticks = ticks_of(clock, start_ns - clock->base_ns);
+        return ticks < now - clock->base_ticks ? clock->base_ticks + ticks : now;
+    }
+    ticks = ticks_of(clock, clock->base_ns - start_ns);
+    return ticks < clock->base_ticks ? clock->base_ticks - ticks : 1;
+}
+
+void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
+               uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    struct dft_clock clock;
+    uint32_t from;
+
+    if (!self)
+        return;
+    dft_bursts_end(self);
+    clock = clock_of_now();
+    {
+        struct dft_slot record = {.start = start_of(&clock, start_ns),
+                                  .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
+                                  .file = dft_annotate_site(self, site, "APP"),
+                                  .offset = -1,
+                                  .fd = -1};
+
+        record.region = dft_region_innermost(self, &record.depth);
+        from = dft_args_begin(self);
+        dft_annotate_keep_args(self, args, count);
+        dft_annotate_put(self, &record, ticks_of(&clock, duration_ns), NULL, 0, from);
+    }
+}
