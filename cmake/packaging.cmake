@@ -3,11 +3,14 @@
 # CMake). Included by the top CMakeLists.txt after all targets exist.
 include(CMakePackageConfigHelpers)
 
-foreach(target dftrace dftmerge dftrun dftmerge-mpi)
+foreach(target dftrace dftmerge dftrun)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
+if(TARGET dftmerge-mpi)
+  install(TARGETS dftmerge-mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dftrace-mpi)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/preload/weave/files/ DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace/weave FILES_MATCHING PATTERN "*.weave")
 install(FILES ${PROJECT_SOURCE_DIR}/preload/valgrind/dftrace.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace/valgrind)
