@@ -17,11 +17,13 @@ Under `python -m dftrace run` (or dftrun) all of it is recorded, with the I/O. E
 from __future__ import annotations
 
 import os as _os
-import typing as _typing
 
 from ._core import (counter, enabled, flush, instant, metadata, pause, region, resume, set_role, thread_name, why_off)
 
-if _typing.TYPE_CHECKING:
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
+
     from ._life import Loop, iter, paused
     from ._start import init
 
@@ -33,7 +35,7 @@ __version__ = "0.1.0"
 _LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start"}
 
 
-def __getattr__(name: str) -> _typing.Any:
+def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'dftrace' has no attribute {name!r}")
     module = __import__(f"dftrace.{_LATER[name]}", fromlist=[name])
