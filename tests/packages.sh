@@ -5,6 +5,8 @@
 #   need_packages build test     and to run all tests
 #   need_packages guest          programs of tests/guest; what cannot be had is skipped there
 #   need_packages faults         file systems of tests/faults; the same
+#   need_packages python         what tests/python uses; the same
+#   need_packages python-full    and its long form; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
 # A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.
@@ -38,6 +40,10 @@ python_testsuite() {
     apt-cache depends python3 2>/dev/null | sed -n 's/^ *Depends: python\(3\.[0-9]*\)$/libpython\1-testsuite/p'
 }
 
+need_module() { # module of Debian's python3, package
+    /usr/bin/python3 -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$1'))" 2>/dev/null || lacks "$2"
+}
+
 need_packages_of() {
     case $1 in
     build)
@@ -50,6 +56,8 @@ need_packages_of() {
         need_command ninja ninja-build
         need_command pkg-config pkg-config
         need_command python3 python3
+        python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ||
+            lacks python3-dev
         need_library zlib zlib1g-dev
         need_library liburcu-cds liburcu-dev
         need_file libdeflate.a libdeflate-dev
@@ -103,6 +111,22 @@ need_packages_of() {
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.ext4 e2fsprogs
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.btrfs btrfs-progs
         need_command mount mount
+        ;;
+    python)
+        need_module numpy python3-numpy
+        need_module pytest python3-pytest
+        need_module hypothesis python3-hypothesis
+        need_module xdist python3-pytest-xdist
+        need_module fsspec python3-fsspec
+        need_module joblib python3-joblib
+        need_module ipykernel python3-ipykernel
+        need_module jupyter_client python3-jupyter-client
+        need_module pip python3-pip
+        need_module ensurepip python3-venv
+        need_command mypy mypy
+        ;;
+    python-full)
+        need_module torch python3-torch
         ;;
     full)
         need_command clang-tidy clang-tidy

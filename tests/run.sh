@@ -6,7 +6,8 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
-#   tests/run.sh --full     also unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#   tests/run.sh --full     also the Python package with torch, unit tests under ThreadSanitizer, clang-tidy,
+#                           shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -99,21 +100,76 @@ run_ctest() { # folder, title, only tests of these names
     fi
 }
 
-run_drivers() { # folder
-    for test in "tests/$1"/test_*.py; do
-        [ -e "$test" ] || continue
-        log=$logs/$1-$(basename "$test" .py).log
-        DFT_BUILD=$top/build timeout 1500 python3 "$test" >"$log" 2>&1
-        status=$?
-        if ! count_line "$log" || [ "$status" != 0 ]; then
-            # A line without failures, or none at all, does not hide that the test went wrong.
-            grep -qE '^[0-9]+ passed, [1-9][0-9]* failed' "$log" || failed=$((failed + 1))
-            note "FAILED  $test (exit code $status)"
-            show "$log"
-        else
-            note "ok      $test: $(grep -E '^[0-9]+ passed' "$log" | tail -n 1)"
-        fi
+log_of_driver() { # test
+    printf '%s/%s-%s.log' "$logs" "$(basename "$(dirname "$1")")" "$(basename "$1" .py)"
+}
+
+# To be run in the background: the log's last line is the exit code.
+run_driver() { # test
+    log=$(log_of_driver "$1")
+    DFT_BUILD=$top/build timeout 1500 python3 "$1" >"$log" 2>&1
+    echo "exit code $?" >>"$log"
+}
+
+count_driver() { # test
+    log=$(log_of_driver "$1")
+    status=$(sed -n '$s/^exit code //p' "$log")
+    if ! count_line "$log" || [ "$status" != 0 ]; then
+        # A line without failures, or none at all, does not hide that the test went wrong.
+        grep -qE '^[0-9]+ passed, [1-9][0-9]* failed' "$log" || failed=$((failed + 1))
+        note "FAILED  $1 (exit code ${status:-unknown})"
+        show "$log"
+    else
+        note "ok      $1: $(grep -E '^[0-9]+ passed' "$log" | tail -n 1)"
+    fi
+}
+
+# Each lane takes every other one of the folders' tests, so as many run at a time as there are lanes.
+run_drivers() { # lanes, folder...
+    lanes=$1
+    shift
+    tests=$(for folder in "$@"; do find "tests/$folder" -maxdepth 1 -name 'test_*.py' | sort; done)
+    lane=0
+    while [ "$lane" -lt "$lanes" ]; do
+        printf '%s\n' "$tests" | awk -v n="$lanes" -v lane="$lane" 'NF && NR % n == lane' | while read -r test; do
+            run_driver "$test" </dev/null
+        done &
+        lane=$((lane + 1))
     done
+    wait
+    for test in $tests; do
+        count_driver "$test"
+    done
+}
+
+# Tests of the Python package. A test that is marked 'long' says so where it is skipped.
+run_python() { # --full or nothing
+    python=
+    for there in python3 /usr/bin/python3; do
+        [ -n "$python" ] || ! "$there" -c 'import pytest' 2>/dev/null || python=$there
+    done
+    if [ -z "$python" ]; then
+        skipped=$((skipped + 1))
+        note "skipped tests/python: pytest is not installed (python3-pytest)"
+        return
+    fi
+    log=$logs/python.log
+    DFT_BUILD=$top/build DFT_LONG=$1 timeout 1500 "$python" -m pytest -q -ra -p no:cacheprovider tests/python >"$log" 2>&1
+    status=$?
+    # shellcheck disable=SC2046  # words on purpose
+    set -- $(tail -n 1 "$log" | awk '{
+        for (i = 2; i <= NF; i++) { sub(/,$/, "", $i); n[$i] = $(i - 1) }
+        print n["passed"] + n["xfailed"] + 0, n["failed"] + n["error"] + n["errors"] + n["xpassed"] + 0, n["skipped"] + 0
+    }')
+    echo "$1 passed, $2 failed, $3 skipped" >>"$log"
+    count_line "$log"
+    if [ "$status" != 0 ]; then
+        [ "$2" != 0 ] || failed=$((failed + 1))
+        note "FAILED  tests/python (exit code $status)"
+        show "$log"
+    else
+        note "ok      tests/python: $1 passed, $2 failed, $3 skipped"
+    fi
 }
 
 # Each fuzz target for its share of the time, from the committed corpus; what it finds new is thrown away.
@@ -200,16 +256,16 @@ main() {
     need_packages build test || exit 2
     need_packages guest || note "some of tests/guest will be skipped"
     need_packages faults || note "some of tests/faults will be skipped"
+    need_packages python || note "some of tests/python will be skipped"
+    [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_drivers e2e
-        run_drivers weave
-        run_drivers endings
-        run_drivers guest
-        run_drivers faults
-        run_drivers findings
+        run_drivers 2 e2e weave endings guest
+        # These fill file systems, mount some, and compare shares of time: one at a time.
+        run_drivers 1 faults findings
+        run_python "$1"
     fi
     step "build with clang, warnings are errors" build build-clang clang
     if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \
