@@ -40,6 +40,27 @@ struct dftrace_arg {
     } value;
 };
 
+/* A walk through the frames of an interpreter: what dftrace_frames.walk uses. `can_read`: can these
+ * bytes be read? `put_frame`: a frame, the innermost first, as "file:line function" in UTF-8 of at
+ * most 400 bytes; 0: no more are wanted. `end_loop`: the frames so far belong to one call of the
+ * interpreter's loop. */
+struct dftrace_walk {
+    size_t size;
+    int (*can_read)(struct dftrace_walk *walk, const void *at, size_t bytes);
+    int (*put_frame)(struct dftrace_walk *walk, const char *text);
+    void (*end_loop)(struct dftrace_walk *walk);
+};
+
+/* How an extension of an interpreter tells the frames of the program. `walk` runs in the thread that
+ * made a call, behind the call: in signal handlers, in forked children, with locks held. It takes
+ * no lock and no memory. The frames stand in the stack in place of the loop's own. */
+struct dftrace_frames {
+    size_t size;
+    const void *loop; /* the code of the interpreter's loop */
+    size_t loop_bytes;
+    void (*walk)(struct dftrace_walk *walk);
+};
+
 /* What libdftrace.so exports. Fields are only ever added at the end; `size` says how many there
  * are. */
 struct dftrace_api {
@@ -82,6 +103,8 @@ struct dftrace_api {
     void (*event)(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                   uint32_t count);
     uint64_t (*now)(void);
+    /* Valid for the life of the process; NULL: asks only. Returns 0 where no stacks are recorded. */
+    int (*set_frames)(const struct dftrace_frames *frames);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

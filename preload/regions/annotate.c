@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ring/bursts.h"
+#include "ring/interpreter.h"
 #include "ring/names.h"
 #include "os/clock.h"
 #include "format/event.h"
@@ -349,6 +350,7 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .set_role = set_role,
     .event = dft_event,
     .now = dft_event_now,
+    .set_frames = dft_interpreter_set,
 };
 
 void dft_annotate_enable(void)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "ring/interpreter.h"
 #include "ring/names.h"
 #include "os/clock.h"
 #include "format/hash.h"
@@ -17,6 +18,7 @@
 #include "unwind/unwind.h"
 
 #define FRAMES_MAX 128u
+#define ALL_MAX    (FRAMES_MAX + DFT_INTERPRETER_MAX + 1)
 
 uint32_t dft_stack_depth;
 
@@ -27,7 +29,8 @@ static _Atomic uint64_t least_ticks;
 /* Buffers of a capture. Each thread that captures has a page or two. */
 struct dft_stack_capacity {
     uint64_t frames[FRAMES_MAX];
-    char text[6 + 8 * FRAMES_MAX];
+    uint64_t interpreter[DFT_INTERPRETER_WORDS];
+    char text[6 + 8 * ALL_MAX];
 };
 
 void dft_stack_init(void)
@@ -64,12 +67,30 @@ static int is_busy(const struct dft_thread *self, uintptr_t here)
     return self->capturing && here < self->capturing;
 }
 
+static void put_frame(struct dft_stack_capacity *capacity, uint32_t *count, uint64_t id)
+{
+    memcpy(capacity->text + 6 + 8 * (size_t)(*count)++, &id, sizeof id);
+}
+
+/* An interpreter's frames stand in place of a frame of its loop. Those of loops beyond the depth
+ * come last. Returns the number of frames. */
 static uint32_t name_frames(struct dft_thread *self, struct dft_stack_capacity *capacity)
 {
-    uint32_t n = dft_unwind(capacity->frames, dft_stack_depth);
+    uint32_t all = dft_unwind(capacity->frames, dft_stack_depth);
+    uint32_t words = dft_interpreter_name_frames(self, capacity->interpreter, dft_stack_depth), n = 0, at = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        capacity->frames[i] = dft_names_of_code(self, capacity->frames[i]);
+    for (uint32_t i = 0; i < all; i++) {
+        if (at == words || !dft_interpreter_is_loop(capacity->frames[i])) {
+            put_frame(capacity, &n, dft_names_of_code(self, capacity->frames[i]));
+            continue;
+        }
+        while (at < words && capacity->interpreter[at])
+            put_frame(capacity, &n, capacity->interpreter[at++]);
+        at += at < words;
+    }
+    for (; at < words; at++)
+        if (capacity->interpreter[at])
+            put_frame(capacity, &n, capacity->interpreter[at]);
     return n;
 }
 
@@ -79,7 +100,6 @@ static uint64_t name_stack(struct dft_thread *self, struct dft_stack_capacity *c
     uint64_t id;
 
     memcpy(capacity->text, "STACK", 6);
-    memcpy(capacity->text + 6, capacity->frames, 8 * frames);
     id = dft_name_id(capacity->text, length);
     if (!dft_name_was_sent(self, id))
         dft_name_send(self, id, (struct dft_text){(const char *)capacity->text, length});

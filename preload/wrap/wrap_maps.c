@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "ring/interpreter.h"
 #include "probe/convert.h"
 #include "tables/maps.h"
 #include "probe/probe.h"
@@ -187,7 +188,12 @@ int dft_unmap(void *address, size_t length, dft_make_unmap *make)
 
 WRAPPER(int, munmap, (void *address, size_t length))
 {
-    return dft_maps_any() ? dft_unmap(address, length, DFT_REAL(munmap)) : DFT_REAL(munmap)(address, length);
+    int result;
+
+    dft_interpreter_unmap();
+    result = dft_maps_any() ? dft_unmap(address, length, DFT_REAL(munmap)) : DFT_REAL(munmap)(address, length);
+    dft_interpreter_unmap();
+    return result;
 }
 
 /* --- mremap ----------------------------------------------------------------------------------- */

@@ -100,9 +100,8 @@ static void choose_keys(struct layout *layout, struct dft_grid_column *columns)
     for (unsigned i = 0; i < layout->nkeys; i++) {
         enum dft_by by = (enum dft_by)answer->query.by[i];
         int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
-        int is_path = (DFT_BY_FILES >> by & 1) != 0;
-        int is_text =
-            by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK || by == DFT_BY_LINE || by == DFT_BY_PROCESS;
+        int is_path = (DFT_BY_FILES >> by & 1) != 0 || by == DFT_BY_LINE;
+        int is_text = by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK || by == DFT_BY_PROCESS;
 
         columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
                                               is_path   ? DFT_GRID_PATH

@@ -10,7 +10,8 @@
 #include "format/hash.h"
 #include "symbols/symbols.h"
 
-#define PREFIX 6u /* "STACK", NUL */
+#define PREFIX        6u /* "STACK", NUL */
+#define PYTHON_PREFIX 7u /* "PYTHON", NUL */
 
 uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity)
 {
@@ -73,6 +74,52 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
     return id;
 }
 
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* "file:line function" of a frame of Python. Empty: it is none. */
+static struct dft_text python_frame(const struct dft_names *names, uint64_t frame)
+{
+    struct dft_text text = dft_names_text(names, frame);
+
+    if (text.length <= PYTHON_PREFIX || memcmp(text.bytes, "PYTHON", PYTHON_PREFIX) != 0)
+        return (struct dft_text){NULL, 0};
+    return (struct dft_text){text.bytes + PYTHON_PREFIX, text.length - PYTHON_PREFIX};
+}
+
+static int has(const struct dft_text text, const char *part)
+{
+    return memmem(text.bytes, text.length, part, strlen(part)) != NULL;
+}
+
+/* Is the line of Python's own library, or of an installed package? */
+static int is_installed(const struct dft_text text)
+{
+    const char *library = memmem(text.bytes, text.length, "/lib/python3.", 13);
+
+    if (!library)
+        library = memmem(text.bytes, text.length, "/lib64/python3.", 15);
+    return library || has(text, "/site-packages/") || has(text, "/dist-packages/") || text.bytes[0] == '[' ||
+           (text.length > 8 && memcmp(text.bytes, "<frozen ", 8) == 0);
+}
+
+/* The innermost line of the program's own, else the innermost of all. */
+static struct dft_text python_line(const struct dft_names *names, uint64_t stack)
+{
+    uint64_t frames[DFT_STACK_FRAMES_MAX];
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
+    struct dft_text first = {NULL, 0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct dft_text text = python_frame(names, frames[i]);
+
+        if (text.length && !is_installed(text))
+            return text;
+        if (!first.length)
+            first = text;
+    }
+    return first;
+}
+
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
 {
     uint64_t frame, build_id, address;
@@ -83,6 +130,9 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
     *rc = 0;
     if (!dft_stack_frames(names, stack, &frame, 1))
         return 0;
+    text = python_line(names, stack);
+    if (text.length)
+        return add(names, text.bytes, text.length, rc);
     text = dft_names_text(names, frame);
     if (text.length > 5 && dft_symbols_place(text.bytes + 5, text.length - 5, path, &build_id, &address))
         line = dft_symbols_line(path, build_id, address);

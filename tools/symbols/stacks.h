@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks of events, for people: preload/stack.c says how they are recorded. */
+/* Call stacks of events, for people: preload/ring/stack.c says how they are recorded. */
 #ifndef DFT_STACKS_H
 #define DFT_STACKS_H
 
@@ -9,18 +9,20 @@
  * names; 0: the stack is not known. */
 uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity);
 
-/* A frame's function, or where it lies: "module+0xaddress". */
+/* A frame's function, or where it lies: "module+0xaddress"; of Python "file:line function". */
 struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18]);
 
-#define DFT_STACK_FRAMES_MAX 128u
+#define DFT_STACK_FRAMES_MAX 257u /* 128 of the processor, 128 of Python and a word about more */
 
 /* All functions from the outermost, with a semicolon between, as tools for flame graphs read them.
  * Returns the id that the text has in `names` from now on; 0: the stack is not known, or no memory
  * (*rc). */
 uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc);
 
-/* The same of the source line of the innermost frame: "/path/source.c:12", or without debug
- * information the function. */
+/* The same of the source line that called. Of a Python program that is "/path/train.py:88 function":
+ * the innermost frame outside of Python's library and of installed packages, else the innermost. Of
+ * others it is the innermost frame: "/path/source.c:12", or without debug information the
+ * function. */
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc);
 
 #endif

@@ -129,7 +129,8 @@
  *      FLAGS, MODE   flags FLAGS, MODE: value (32 bits). Else the call's last.
  *      DEPTH   flag DEPTH: value (16 bits). Else the last.
  *      STACK   flag STACK: eight bytes (encoding bytes): the id of a name whose text is "STACK", NUL, and for each frame, the
- *              innermost first, eight bytes: the id of the name "FUNC", NUL, "/module[build id]+0xaddress". Else 0.
+ *              innermost first, eight bytes: the id of the name "FUNC", NUL, "/module[build id]+0xaddress", or of a frame of
+ *              a Python program, "PYTHON", NUL, "file:line function" (the last space stands before the function). Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
  *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN, TURN: in the flags alone.
  *      NUMBER  of each event: how many numbers of the range lie between the event before (the first: between `first`)
