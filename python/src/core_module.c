@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the module dftrace._core: its functions, and what one interpreter has of it. */
 #include "core.h"
+#include "core_frames.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -330,6 +331,7 @@ static int module_exec(PyObject *module)
 
     core_cpython_find();
     core_api_find();
+    core_frames_start(core_api());
     if (add_type(module, &core_region_spec, "Region", &state->region) < 0 ||
         add_type(module, &core_function_spec, "Function", &state->function) < 0 ||
         add_type(module, &core_span_spec, "Span", &state->span) < 0 ||

@@ -43,6 +43,38 @@ static uint64_t add(struct dft_names *names, const char *bytes, size_t length, i
     return *rc ? 0 : id;
 }
 
+/* "file:line function" of a frame of Python. Empty: it is none. */
+static struct dft_text python_frame(const struct dft_names *names, uint64_t frame)
+{
+    struct dft_text text = dft_names_text(names, frame);
+
+    if (text.length <= PYTHON_PREFIX || memcmp(text.bytes, "PYTHON", PYTHON_PREFIX) != 0)
+        return (struct dft_text){NULL, 0};
+    return (struct dft_text){text.bytes + PYTHON_PREFIX, text.length - PYTHON_PREFIX};
+}
+
+/* Writes "function (file.py:12)" of "/path/file.py:12 function": at most two bytes more. Returns
+ * the length. */
+static uint32_t put_python(char *to, const struct dft_text text)
+{
+    const char *space = memrchr(text.bytes, ' ', text.length), *end = text.bytes + text.length, *file;
+    size_t length;
+
+    if (!space || text.bytes[0] == '[') { /* says that frames are left out */
+        memcpy(to, text.bytes, text.length);
+        return text.length;
+    }
+    file = memrchr(text.bytes, '/', (size_t)(space - text.bytes));
+    file = file ? file + 1 : text.bytes;
+    length = (size_t)(end - space - 1);
+    memcpy(to, space + 1, length);
+    memcpy(to + length, " (", 2);
+    memcpy(to + length + 2, file, (size_t)(space - file));
+    length += 2 + (size_t)(space - file);
+    to[length++] = ')';
+    return (uint32_t)length;
+}
+
 uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX], id = 0;
@@ -53,7 +85,8 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
     *rc = 0;
     for (uint32_t i = n; i-- > 0;) {
         struct dft_text name = dft_stack_function(names, frames[i], capacity);
-        char *more = realloc(text, used + name.length + 1);
+        int is_python = python_frame(names, frames[i]).length != 0;
+        char *more = realloc(text, used + name.length + 3);
 
         if (!more) {
             free(text);
@@ -61,7 +94,10 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
             return 0;
         }
         text = more;
-        memcpy(text + used, name.bytes, name.length);
+        if (is_python)
+            name.length = put_python(text + used, name);
+        else
+            memcpy(text + used, name.bytes, name.length);
         for (uint32_t k = 0; k < name.length; k++)
             if (text[used + k] == ';' || text[used + k] == '\n')
                 text[used + k] = ':'; /* they mean something to who reads this */
@@ -76,48 +112,40 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* "file:line function" of a frame of Python. Empty: it is none. */
-static struct dft_text python_frame(const struct dft_names *names, uint64_t frame)
-{
-    struct dft_text text = dft_names_text(names, frame);
-
-    if (text.length <= PYTHON_PREFIX || memcmp(text.bytes, "PYTHON", PYTHON_PREFIX) != 0)
-        return (struct dft_text){NULL, 0};
-    return (struct dft_text){text.bytes + PYTHON_PREFIX, text.length - PYTHON_PREFIX};
-}
-
 static int has(const struct dft_text text, const char *part)
 {
     return memmem(text.bytes, text.length, part, strlen(part)) != NULL;
 }
 
-/* Is the line of Python's own library, or of an installed package? */
-static int is_installed(const struct dft_text text)
-{
-    const char *library = memmem(text.bytes, text.length, "/lib/python3.", 13);
+/* Whose is a line of Python? The least is the best. */
+enum { OF_PROGRAM, OF_NO_FILE, OF_LIBRARY }; /* no file: text that was made or typed, "<string>" */
 
-    if (!library)
-        library = memmem(text.bytes, text.length, "/lib64/python3.", 15);
-    return library || has(text, "/site-packages/") || has(text, "/dist-packages/") || text.bytes[0] == '[' ||
-           (text.length > 8 && memcmp(text.bytes, "<frozen ", 8) == 0);
+static unsigned owner_of(const struct dft_text text)
+{
+    if (text.bytes[0] == '[' || has(text, "/site-packages/") || has(text, "/dist-packages/") ||
+        has(text, "/lib/python3.") || has(text, "/lib64/python3.") || has(text, "<frozen "))
+        return OF_LIBRARY;
+    return text.bytes[0] == '<' ? OF_NO_FILE : OF_PROGRAM;
 }
 
-/* The innermost line of the program's own, else the innermost of all. */
+/* The innermost line of the best owner. */
 static struct dft_text python_line(const struct dft_names *names, uint64_t stack)
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX];
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    struct dft_text first = {NULL, 0};
+    struct dft_text best = {NULL, 0};
+    unsigned least = OF_LIBRARY + 1;
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && least; i++) {
         struct dft_text text = python_frame(names, frames[i]);
+        unsigned owner = text.length ? owner_of(text) : least;
 
-        if (text.length && !is_installed(text))
-            return text;
-        if (!first.length)
-            first = text;
+        if (owner < least) {
+            least = owner;
+            best = text;
+        }
     }
-    return first;
+    return best;
 }
 
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables that tell which line an instruction is of, in the three forms that CPython has had.
  * They are read in place; a table that is damaged ends early. */
-#include "frames_inside.h"
+#include "core_frames_inside.h"
 
 /* Pairs: bytes of code, lines (a signed byte). */
-int64_t dftrace_line_3_9(const struct dftrace_lines *lines)
+int64_t core_line_3_9(const struct core_lines *lines)
 {
     int64_t line = lines->first_line, offset = 0;
 
@@ -18,7 +18,7 @@ int64_t dftrace_line_3_9(const struct dftrace_lines *lines)
 }
 
 /* Pairs again; the lines come before the code that they are of. -128: code of no line. */
-int64_t dftrace_line_3_10(const struct dftrace_lines *lines)
+int64_t core_line_3_10(const struct core_lines *lines)
 {
     int64_t line = lines->first_line, end = 0;
 
@@ -48,7 +48,7 @@ static int64_t signed_number(const uint8_t *at, const uint8_t *end)
 }
 
 /* Entries: a byte with its highest bit set (kind, number of code units), then bytes without. */
-int64_t dftrace_line_3_11(const struct dftrace_lines *lines)
+int64_t core_line_3_11(const struct core_lines *lines)
 {
     int64_t line = lines->first_line, end = 0;
     const uint8_t *at = lines->at;

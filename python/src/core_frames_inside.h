@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files about frames share. All reads of the interpreter's memory are checked: a signal
  * handler may come in the middle of a change. */
-#ifndef DFTRACE_PYTHON_FRAMES_INSIDE_H
-#define DFTRACE_PYTHON_FRAMES_INSIDE_H
+#ifndef CORE_FRAMES_INSIDE_H
+#define CORE_FRAMES_INSIDE_H
 
 #include <stdint.h>
 #include <string.h>
 
 #include "dftrace/api.h"
 
-#define DFTRACE_FRAME_TEXT 400u /* bytes of "file:line function" */
+#define CORE_FRAME_TEXT 400u /* bytes of "file:line function" */
 
 /* Where a version of CPython has its fields: offsets in bytes. */
-struct dftrace_layout {
+struct core_layout {
     int minor;
     uint16_t state_frame;  /* of the thread's state: the innermost frame, or where it is found */
     uint16_t cframe_frame; /* in 3.11 and 3.12: of that, the innermost frame */
@@ -20,7 +20,7 @@ struct dftrace_layout {
     uint16_t frame_back;   /* the caller */
     uint16_t frame_code;
     uint16_t frame_at;      /* the instruction: a pointer, before 3.11 an int */
-    uint16_t frame_owner;   /* 3.12: a byte, DFTRACE_OWNED_BY_LOOP */
+    uint16_t frame_owner;   /* 3.12: a byte, CORE_OWNED_BY_LOOP */
     uint16_t frame_is_loop; /* 3.11: a byte, 1: the loop was called for this frame */
     uint16_t code_bytes;    /* of a code object, as far as it is read */
     uint16_t code_file, code_name, code_first_line, code_lines;
@@ -28,20 +28,20 @@ struct dftrace_layout {
     uint16_t text_ascii, text_other; /* where a string's characters begin */
 };
 
-#define DFTRACE_OWNED_BY_LOOP 3 /* a frame that is no function's: the loop was called here */
+#define CORE_OWNED_BY_LOOP 3 /* a frame that is no function's: the loop was called here */
 
 /* The bytes of a table of lines, and where in the code the frame is. */
-struct dftrace_lines {
+struct core_lines {
     const uint8_t *at, *end;
     int64_t first_line, offset; /* offset: in bytes of code; negative: nothing has run so far */
 };
 
-typedef int64_t dftrace_line_fn(const struct dftrace_lines *lines);
+typedef int64_t core_line_fn(const struct core_lines *lines);
 
-dftrace_line_fn dftrace_line_3_9, dftrace_line_3_10, dftrace_line_3_11;
+core_line_fn core_line_3_9, core_line_3_10, core_line_3_11;
 
 /* Reads a word of the interpreter. */
-static inline uintptr_t dftrace_word(const void *object, size_t offset)
+static inline uintptr_t core_word(const void *object, size_t offset)
 {
     uintptr_t word;
 
@@ -49,12 +49,12 @@ static inline uintptr_t dftrace_word(const void *object, size_t offset)
     return word;
 }
 
-static inline const void *dftrace_pointer(const void *object, size_t offset)
+static inline const void *core_pointer(const void *object, size_t offset)
 {
-    return (const void *)dftrace_word(object, offset); /* NOLINT: a pointer of the interpreter */
+    return (const void *)core_word(object, offset); /* NOLINT: a pointer of the interpreter */
 }
 
-static inline int32_t dftrace_int(const void *object, size_t offset)
+static inline int32_t core_number(const void *object, size_t offset)
 {
     int32_t number;
 
@@ -64,7 +64,7 @@ static inline int32_t dftrace_int(const void *object, size_t offset)
 
 /* A str as UTF-8, its last `capacity` bytes at most. Returns the length; 0: it is no str, or cannot
  * be read. */
-size_t dftrace_text(struct dftrace_walk *walk, const struct dftrace_layout *layout, const void *text, char *to,
-                    size_t capacity);
+size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *layout, const void *text, char *to,
+                        size_t capacity);
 
 #endif

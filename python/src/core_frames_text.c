@@ -2,7 +2,7 @@
 /* Texts of the interpreter (str) as UTF-8, read in place. */
 #include <Python.h>
 
-#include "frames_inside.h"
+#include "core_frames_inside.h"
 
 #define LENGTH_MAX 65536 /* a longer name is none */
 
@@ -74,18 +74,18 @@ static size_t put_end(const void *characters, unsigned width, size_t length, int
     return capacity - at;
 }
 
-size_t dftrace_text(struct dftrace_walk *walk, const struct dftrace_layout *layout, const void *text, char *to,
-                    size_t capacity)
+size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *layout, const void *text, char *to,
+                        size_t capacity)
 {
     const char *characters = text;
     uint32_t state;
     unsigned width;
     size_t length;
 
-    if (!walk->can_read(walk, text, layout->text_other) || dftrace_pointer(text, 8) != &PyUnicode_Type)
+    if (!walk->can_read(walk, text, layout->text_other) || core_pointer(text, 8) != &PyUnicode_Type)
         return 0;
-    state = (uint32_t)dftrace_int(text, STATE_AT);
-    length = dftrace_word(text, LENGTH_AT);
+    state = (uint32_t)core_number(text, STATE_AT);
+    length = core_word(text, LENGTH_AT);
     width = state >> 2 & 7;
     if (!(state & STATE_COMPACT) || (width != 1 && width != 2 && width != 4) || length > LENGTH_MAX)
         return 0;

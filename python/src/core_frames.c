@@ -2,7 +2,7 @@
 /* Owns the walk through the frames of the Python program, without the GIL, references, locks or
  * memory. The layouts are those of CPython 3.9 to 3.13 on 64-bit machines; a test at the start
  * shows whether this interpreter has one of them. */
-#include "frames.h"
+#include "core_frames.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,16 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "frames_inside.h"
+#include "core_frames_inside.h"
 
-#define FRAMES_MAX  100000 /* a longer chain is a circle */
-#define LINES_MAX   (1 << 22)
-#define NAME_MAX_   128u /* bytes of a function's name */
-#define BYTES_SIZE  16u
-#define BYTES_START 32u
+#define FRAMES_MAX    100000 /* a longer chain is a circle */
+#define LINES_MAX     (1 << 22)
+#define FUNCTION_MOST 128u /* bytes of a function's name */
+#define BYTES_SIZE    16u
+#define BYTES_START   32u
 
 /* clang-format off */
-static const struct dftrace_layout layouts[] = {
+static const struct core_layout layouts[] = {
     {.minor = 9, .state_frame = 24, .frame_bytes = 112, .frame_back = 24, .frame_code = 32, .frame_at = 104,
      .code_bytes = 128, .code_file = 104, .code_name = 112, .code_first_line = 40, .code_lines = 120,
      .text_ascii = 48, .text_other = 72},
@@ -38,8 +38,8 @@ static const struct dftrace_layout layouts[] = {
 };
 /* clang-format on */
 
-static const struct dftrace_layout *layout;
-static dftrace_line_fn *line_of;
+static const struct core_layout *layout;
+static core_line_fn *line_of;
 static const void *type_of_code;
 static int (*is_finalizing)(void);
 static char own_folder[1024]; /* frames of this package are not the program's */
@@ -51,19 +51,19 @@ static size_t own_length;
 static int64_t offset_of(const char *frame, const char *code)
 {
     if (layout->code_instructions)
-        return (int64_t)(dftrace_word(frame, layout->frame_at) - (uintptr_t)(code + layout->code_instructions));
-    return (int64_t)dftrace_int(frame, layout->frame_at) * (layout->minor == 10 ? 2 : 1);
+        return (int64_t)(core_word(frame, layout->frame_at) - (uintptr_t)(code + layout->code_instructions));
+    return (int64_t)core_number(frame, layout->frame_at) * (layout->minor == 10 ? 2 : 1);
 }
 
 static int64_t find_line(struct dftrace_walk *walk, const char *frame, const char *code)
 {
-    const uint8_t *table = dftrace_pointer(code, layout->code_lines);
-    struct dftrace_lines lines = {.first_line = dftrace_int(code, layout->code_first_line)};
+    const uint8_t *table = core_pointer(code, layout->code_lines);
+    struct core_lines lines = {.first_line = core_number(code, layout->code_first_line)};
     uintptr_t length;
 
-    if (!walk->can_read(walk, table, BYTES_START) || dftrace_pointer(table, 8) != &PyBytes_Type)
+    if (!walk->can_read(walk, table, BYTES_START) || core_pointer(table, 8) != &PyBytes_Type)
         return lines.first_line;
-    length = dftrace_word(table, BYTES_SIZE);
+    length = core_word(table, BYTES_SIZE);
     if (length > LINES_MAX || !walk->can_read(walk, table + BYTES_START, length + 1))
         return lines.first_line;
     lines.at = table + BYTES_START;
@@ -90,9 +90,9 @@ static size_t put_number(char *to, int64_t number)
 /* "file:line function". Returns 0: the walk ends. */
 static int put_frame(struct dftrace_walk *walk, const char *frame, const char *code)
 {
-    char text[DFTRACE_FRAME_TEXT + 1];
-    size_t used =
-        dftrace_text(walk, layout, dftrace_pointer(code, layout->code_file), text, DFTRACE_FRAME_TEXT - NAME_MAX_ - 24);
+    char text[CORE_FRAME_TEXT + 1];
+    size_t used = core_frames_text(walk, layout, core_pointer(code, layout->code_file), text,
+                                   CORE_FRAME_TEXT - FUNCTION_MOST - 24);
     size_t from;
 
     if (!used)
@@ -103,7 +103,7 @@ static int put_frame(struct dftrace_walk *walk, const char *frame, const char *c
     used += put_number(text + used, find_line(walk, frame, code));
     text[used++] = ' ';
     from = used;
-    used += dftrace_text(walk, layout, dftrace_pointer(code, layout->code_name), text + used, NAME_MAX_);
+    used += core_frames_text(walk, layout, core_pointer(code, layout->code_name), text + used, FUNCTION_MOST);
     for (; from < used; from++)
         if (text[from] == ' ')
             text[from] = '_'; /* the last space stands before the function */
@@ -115,11 +115,11 @@ static int put_frame(struct dftrace_walk *walk, const char *frame, const char *c
 
 static const char *innermost_frame(struct dftrace_walk *walk, const void *state)
 {
-    const char *frame = dftrace_pointer(state, layout->state_frame);
+    const char *frame = core_pointer(state, layout->state_frame);
 
     if (layout->minor != 11 && layout->minor != 12)
         return frame;
-    return walk->can_read(walk, frame, 16) ? dftrace_pointer(frame, layout->cframe_frame) : NULL;
+    return walk->can_read(walk, frame, 16) ? core_pointer(frame, layout->cframe_frame) : NULL;
 }
 
 /* Was the loop called for this frame? From 3.12 on a frame of its own says so. */
@@ -138,17 +138,17 @@ static void walk_frames(struct dftrace_walk *walk)
         return;
     frame = innermost_frame(walk, state);
     for (int i = 0; i < FRAMES_MAX && frame && walk->can_read(walk, frame, layout->frame_bytes); i++) {
-        const char *code = dftrace_pointer(frame, layout->frame_code);
+        const char *code = core_pointer(frame, layout->frame_code);
 
-        if (layout->frame_owner && frame[layout->frame_owner] == DFTRACE_OWNED_BY_LOOP) {
+        if (layout->frame_owner && frame[layout->frame_owner] == CORE_OWNED_BY_LOOP) {
             walk->end_loop(walk);
-        } else if (walk->can_read(walk, code, layout->code_bytes) && dftrace_pointer(code, 8) == type_of_code) {
+        } else if (walk->can_read(walk, code, layout->code_bytes) && core_pointer(code, 8) == type_of_code) {
             if (!put_frame(walk, frame, code))
                 return;
             if (begins_loop(frame))
                 walk->end_loop(walk);
         }
-        frame = dftrace_pointer(frame, layout->frame_back);
+        frame = core_pointer(frame, layout->frame_back);
     }
 }
 
@@ -240,13 +240,34 @@ static int test(PyObject *globals)
     return right == Py_True;
 }
 
+/* Asks with the calling thread's frames. No error of Python is left behind. */
+static int is_right(void)
+{
+    PyObject *globals = PyDict_New(), *code = globals ? Py_CompileString("0", "", Py_eval_input) : NULL;
+    int right = 0;
+
+    if (code) {
+        type_of_code = Py_TYPE(code); /* one of the interpreter's own: it stays */
+        right = test(globals);
+    }
+    if (globals)
+        PyDict_Clear(globals);
+    Py_XDECREF(code);
+    Py_XDECREF(globals);
+    PyErr_Clear();
+    return right;
+}
+
 /* --- the start -------------------------------------------------------------------------------- */
+
+#ifdef Py_GIL_DISABLED
+enum { FREE_THREADED = 1 };
+#else
+enum { FREE_THREADED = 0 };
+#endif
 
 static const char *find_layout(void)
 {
-#if defined(Py_GIL_DISABLED) || !defined(__LP64__)
-    return "this kind of Python build is not known";
-#else
     const char *version = Py_GetVersion();
     int minor = 0;
 
@@ -257,9 +278,10 @@ static const char *find_layout(void)
         if (layouts[i].minor == minor)
             layout = &layouts[i];
     *(void **)&is_finalizing = dlsym(RTLD_DEFAULT, minor < 13 ? "_Py_IsFinalizing" : "Py_IsFinalizing");
-    line_of = minor == 9 ? dftrace_line_3_9 : minor == 10 ? dftrace_line_3_10 : dftrace_line_3_11;
-    return layout && is_finalizing ? NULL : "Python frames are known of CPython 3.9 to 3.13";
-#endif
+    line_of = minor == 9 ? core_line_3_9 : minor == 10 ? core_line_3_10 : core_line_3_11;
+    if (FREE_THREADED)
+        return "frames of free-threaded builds of Python are not known";
+    return sizeof(void *) == 8 && layout && is_finalizing ? NULL : "frames are known of CPython 3.9 to 3.13";
 }
 
 static void find_own_folder(void)
@@ -285,31 +307,21 @@ static void find_loop(struct dftrace_frames *frames)
         frames->loop_bytes = symbol->st_size;
 }
 
-const char *dftrace_frames_start(const struct dftrace_api *api)
+void core_frames_start(const struct dftrace_api *api)
 {
     static struct dftrace_frames frames = {.size = sizeof frames, .walk = walk_frames};
-    PyObject *globals, *code;
     const char *trouble;
-    int right = 0;
 
-    if (!api || api->size <= offsetof(struct dftrace_api, set_frames) || !api->set_frames(NULL))
-        return NULL;
+    if (frames.loop || api->size <= offsetof(struct dftrace_api, set_frames) || !api->set_frames(NULL))
+        return;
     trouble = find_layout();
-    if (trouble)
-        return trouble;
-    globals = PyDict_New();
-    code = globals ? Py_CompileString("0", "", Py_eval_input) : NULL;
-    if (code) {
-        type_of_code = Py_TYPE(code); /* no release: types of the interpreter stay */
-        right = test(globals);
+    if (!trouble && !is_right())
+        trouble = "frames of this build of Python are not as expected";
+    if (trouble) {
+        api->metadata("python_lines_missing", trouble);
+        return;
     }
-    Py_XDECREF(code);
-    Py_XDECREF(globals);
-    PyErr_Clear();
-    if (!right)
-        return "the test of Python frames failed";
     find_own_folder();
     find_loop(&frames);
     api->set_frames(&frames);
-    return NULL;
 }
