@@ -7,7 +7,7 @@ import difflib
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Tuple
 
 from . import _merge
 
@@ -91,19 +91,17 @@ def parse(given: Mapping[str, object]) -> Sums:
     return limits
 
 
-def of_marks(marks: Iterable[Any]) -> Optional[Sums]:
-    """The limits of all marks of a test, the closest first. None: it has no mark. Raises Wrong."""
+def of_marks(marks: Iterable[Any]) -> Sums:
+    """The limits of all marks of a test, the closest first. Raises Wrong."""
     given: Dict[str, object] = {}
-    found = False
     for mark in marks:
-        found = True
         if len(mark.args) > 1 or mark.args and "bytes" in mark.kwargs:
             raise Wrong('limit_io takes names: limit_io(bytes="10 MiB", opens=100)')
         for name, value in [*mark.kwargs.items(), *(("bytes", value) for value in mark.args)]:
             given.setdefault(name, value)
-    if found and not given:
+    if not given:
         raise Wrong('limit_io limits nothing: limit_io(bytes="10 MiB", opens=100)')
-    return parse(given) if found else None
+    return parse(given)
 
 
 def sums(groups: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Sums:

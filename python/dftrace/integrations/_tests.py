@@ -6,11 +6,10 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterable, List, Set, Tuple
 
-import pytest
-
 import dftrace
 
 from . import _limits, _merge, _window
+from ._hook import hook
 
 _PHASES = (" setup", " call", " teardown")
 
@@ -97,7 +96,7 @@ class Outputs:
         if output is not None:
             output["dftrace_outputs"] = sorted(self.files)
 
-    @pytest.hookimpl(optionalhook=True)
+    @hook(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """What a worker has told."""
         self.files.update(getattr(node, "workeroutput", {}).get("dftrace_outputs", ()))

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, Generator, Optional
+from typing import Any, Dict, Generator
 
 import pytest
+
+from ._hook import hook
 
 _Steps = Generator[None, Any, None]
 _MARK = ("limit_io(bytes=, read=, written=, opens=, reads=, writes=, fsyncs=, stats=, failed=, calls=, time=): fail the "
@@ -65,14 +67,14 @@ def _execute_again(config: Any, option: Any) -> None:
     os.execve(sys.executable, [sys.executable.encode(), *words[1:]], variables)
 
 
-@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+@hook(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> _Steps:
     """Before any conftest.py runs, and before output is captured."""
     _execute_again(early_config, early_config.known_args_namespace)
     yield
 
 
-@pytest.hookimpl(tryfirst=True)
+@hook(tryfirst=True)
 def pytest_cmdline_main(config: Any) -> None:
     """The same where a conftest.py names this plug-in."""
     _execute_again(config, config.option)
@@ -112,25 +114,25 @@ class Regions:
 
         self._region = dftrace.region
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> _Steps:
         """A test with all that belongs to it."""
         with self._region(item.nodeid, category="pytest"):
             yield
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: Any) -> _Steps:
         """Fixtures begin."""
         with self._region(item.nodeid + " setup", category="pytest"):
             yield
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> _Steps:
         """The test's function."""
         with self._region(item.nodeid + " call", category="pytest"):
             yield
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @hook(hookwrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: Any) -> _Steps:
         """Fixtures end."""
         with self._region(item.nodeid + " teardown", category="pytest"):
@@ -147,21 +149,22 @@ class Limits:
         self.strict = strict
         self.unchecked: Dict[str, int] = {}  # why: how many tests
 
-    @pytest.hookimpl(trylast=True)
+    @hook(trylast=True)
     def pytest_runtest_setup(self, item: Any) -> None:
         """A mark that cannot be understood is an error of its test."""
-        if item.get_closest_marker("limit_io") is not None:
-            self._limits(item)
-            if self.strict and not _is_traced():
-                pytest.fail("limit_io was not checked: run pytest --dftrace", pytrace=False)
+        if item.get_closest_marker("limit_io") is None:
+            return
+        self._limits(item)
+        if self.strict and not _is_traced():
+            pytest.fail("limit_io was not checked: run pytest --dftrace", pytrace=False)
 
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    @hook(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item: Any) -> _Steps:
         """Puts the check around the test's function, inside of all that pytest does around it."""
-        limits = self._limits(item) if item.get_closest_marker("limit_io") is not None else None
-        if limits is None:
+        if item.get_closest_marker("limit_io") is None:
             yield
             return
+        limits = self._limits(item)
         if not _is_traced():
             self._not_checked("run pytest --dftrace")
             yield
@@ -186,14 +189,14 @@ class Limits:
         finally:
             del item.runtest
 
-    @pytest.hookimpl(trylast=True)
+    @hook(trylast=True)
     def pytest_sessionfinish(self, session: Any) -> None:
         """A worker of xdist tells the others what it did not check."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output["dftrace_unchecked"] = self.unchecked
 
-    @pytest.hookimpl(optionalhook=True)
+    @hook(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """What a worker of xdist did not check."""
         for why, count in getattr(node, "workeroutput", {}).get("dftrace_unchecked", {}).items():
@@ -205,7 +208,7 @@ class Limits:
             tests = "1 test" if count == 1 else f"{count} tests"
             terminalreporter.write_line(f"limit_io not checked in {tests}: {why}", yellow=True)
 
-    def _limits(self, item: Any) -> Optional[Dict[str, int]]:
+    def _limits(self, item: Any) -> Dict[str, int]:
         from dftrace.integrations import _limits
 
         try:
