@@ -161,6 +161,9 @@ int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
 /* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
 int dft_rules_good(struct dft_rules *rules, const char *what);
 
+/* Does this team's trainer wait for data most in the first steps of its epochs? */
+int dft_facts_starts_slowly(const struct dft_facts *facts, const struct dft_overlap_team *team);
+
 static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit limit)
 {
     return rules->limits->values[limit];

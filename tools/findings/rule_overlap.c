@@ -63,8 +63,47 @@ static char *waiting_region(const struct dft_facts *facts, uint32_t trainer)
     return name;
 }
 
+/* The steps of a trainer, and those that are the first ones of epochs. */
+struct steps {
+    uint64_t count, bound; /* bound: it waits longer than it computes */
+    uint64_t firsts, firsts_data_ns;
+};
+
+static struct steps steps_of(const struct dft_overlap *overlap, const struct dft_overlap_team *team)
+{
+    struct steps steps = {0};
+
+    for (uint32_t i = 0; i < overlap->nscopes; i++) {
+        const struct dft_overlap_scope *scope = &overlap->scopes[i];
+
+        if (scope->kind != DFT_OVERLAP_STEP || &overlap->teams[scope->team] != team)
+            continue;
+        steps.count++;
+        steps.bound += scope->data_ns > scope->times.compute_ns;
+        if (!scope->number && scope->epoch >= 0) {
+            steps.firsts++;
+            steps.firsts_data_ns += scope->data_ns;
+        }
+    }
+    return steps;
+}
+
+/* A loader that starts anew for each epoch lets the trainer wait for that. */
+static int starts_slowly(const struct steps *steps, const struct dft_overlap_team *team)
+{
+    return steps->firsts > 1 && steps->firsts_data_ns * 2 > team->data_ns;
+}
+
+int dft_facts_starts_slowly(const struct dft_facts *facts, const struct dft_overlap_team *team)
+{
+    const struct steps steps = steps_of(&facts->overlap, team);
+
+    return starts_slowly(&steps, team);
+}
+
 /* What the others did meanwhile: the file system's part. */
-static int say_why(const struct dft_facts *facts, const struct dft_overlap_team *team, struct dft_finding *finding)
+static int say_why(const struct dft_facts *facts, const struct dft_overlap_team *team, const struct steps *steps,
+                   struct dft_finding *finding)
 {
     uint64_t io = team->items ? team->item_io_ns : team->data_io_ns, all = team->items ? team->item_ns : team->data_ns;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
@@ -85,7 +124,12 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
                              team->items ? "" : ", none what workers load");
     free(finding->advice);
     finding->advice = NULL;
-    if (!rc && is_io)
+    if (!rc && starts_slowly(steps, team))
+        rc = dft_finding_say(&finding->advice,
+                             "Keep the workers from epoch to epoch (PyTorch: persistent_workers=True), or start them "
+                             "faster; at most %s to gain.",
+                             dft_text_ns(a, steps->firsts_data_ns));
+    else if (!rc && is_io)
         rc = dft_finding_say(&finding->advice,
                              "Read ahead, in fewer and larger pieces, or from a faster place; at most %s to gain.",
                              dft_text_ns(a, team->data_ns));
@@ -96,24 +140,19 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
     return rc;
 }
 
-/* In how many steps the trainer waits longer than it computes. */
-static int say_steps(const struct dft_overlap *overlap, const struct dft_overlap_team *team,
-                     struct dft_finding *finding)
+/* In how many steps the trainer waits longer than it computes, and which ones make most of it. */
+static int say_steps(const struct steps *steps, const struct dft_overlap_team *team, struct dft_finding *finding)
 {
-    uint64_t steps = 0, bound = 0;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    int rc = 0;
 
-    for (uint32_t i = 0; i < overlap->nscopes; i++) {
-        const struct dft_overlap_scope *scope = &overlap->scopes[i];
-
-        if (scope->kind != DFT_OVERLAP_STEP || &overlap->teams[scope->team] != team)
-            continue;
-        steps++;
-        bound += scope->data_ns > scope->times.compute_ns;
-    }
-    return steps ? dft_finding_say(&finding->evidence, ", and %s of %s steps wait longer than they compute",
-                                   dft_text_count(a, bound), dft_text_count(b, steps))
-                 : 0;
+    if (steps->count)
+        rc = dft_finding_say(&finding->evidence, ", and %s of %s steps wait longer than they compute",
+                             dft_text_count(a, steps->bound), dft_text_count(b, steps->count));
+    if (!rc && starts_slowly(steps, team))
+        rc = dft_finding_say(&finding->evidence, "; %s of the waiting is in the first steps of %s epochs",
+                             dft_text_ns(a, steps->firsts_data_ns), dft_text_count(b, steps->firsts));
+    return rc;
 }
 
 static int say_hidden(struct dft_finding *finding, const struct dft_overlap_times *times)
@@ -133,6 +172,7 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *reported_ns)
     const char *about = overlap->is_exact ? "" : "about ";
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], *region, *name = NULL;
     struct dft_finding *finding;
+    struct steps steps;
     int rc;
 
     if (!team || team->data_ns < PART(team->times.wall_ns, dft_limit(rules, DFT_LIMIT_TRAINER_WAITS_SHARE)))
@@ -143,6 +183,7 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *reported_ns)
     *reported_ns = team->data_ns;
     finding->rank = team->rank;
     finding->when = dft_facts_judge(team->data_parts);
+    steps = steps_of(overlap, team);
     region = waiting_region(facts, team->trainer);
     rc = dft_finding_say(&finding->title, "the trainer waits");
     if (!rc && overlap->nteams > 1) {
@@ -163,11 +204,11 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *reported_ns)
         rc = dft_finding_say(&finding->evidence, "; compute %s",
                              dft_text_share(d, team->times.compute_ns, team->times.wall_ns));
     if (!rc)
-        rc = say_steps(overlap, team, finding);
+        rc = say_steps(&steps, team, finding);
     if (!rc)
         rc = say_hidden(finding, &team->times);
     if (!rc)
-        rc = say_why(facts, team, finding);
+        rc = say_why(facts, team, &steps, finding);
     free(region);
     free(name);
     return rc;

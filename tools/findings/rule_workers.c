@@ -144,6 +144,26 @@ static int say(struct dft_rules *rules, struct dft_finding *finding, const struc
     return rc;
 }
 
+/* Where the trainer waits for what the slow worker takes longer, more workers are no help. */
+static int blame(struct dft_rules *rules, const struct dft_overlap_team *team, uint64_t extra_ns)
+{
+    char a[DFT_TEXT_ROOM];
+
+    if (dft_facts_starts_slowly(rules->facts, team))
+        return 0;
+    for (uint32_t i = 0; i < rules->findings->count; i++) {
+        struct dft_finding *waits = &rules->findings->list[i];
+
+        if (waits->code != DFT_FINDING_TRAINER_WAITS || waits->rank != team->rank || extra_ns * 2 < waits->cost_ns)
+            continue;
+        free(waits->advice);
+        waits->advice = NULL;
+        return dft_finding_say(&waits->advice, "Mend the loader worker that is slow first; at most %s to gain.",
+                               dft_text_ns(a, waits->cost_ns));
+    }
+    return 0;
+}
+
 int dft_rule_workers(struct dft_rules *rules)
 {
     const struct dft_overlap *overlap = &rules->facts->overlap;
@@ -178,6 +198,8 @@ int dft_rule_workers(struct dft_rules *rules)
         rc = dft_rules_add(rules, DFT_FINDING_SLOW_WORKER, cost, rules->facts->wall_ns, &finding);
     if (rc > 0)
         rc = say(rules, finding, &workers[found], &of_found, nothers);
+    if (!rc && nothers)
+        rc = blame(rules, &overlap->teams[workers[found].team], cost);
     free(workers);
     return rc;
 }
