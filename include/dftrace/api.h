@@ -105,6 +105,8 @@ struct dftrace_api {
     uint64_t (*now)(void);
     /* Valid for the life of the process; NULL: asks only. Returns 0 where no stacks are recorded. */
     int (*set_frames)(const struct dftrace_frames *frames);
+    /* Closes the innermost region, if it is this one, without an event. */
+    void (*region_drop)(struct dftrace_site *site);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

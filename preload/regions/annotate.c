@@ -216,6 +216,14 @@ static void region_end_id(uint64_t id)
         end_quickly(self, id, end);
 }
 
+static void region_drop(struct dftrace_site *site)
+{
+    struct dft_thread *self = ending_thread();
+
+    if (self)
+        dft_region_drop(self, dft_annotate_site(self, site, "APP"));
+}
+
 /* --- points ----------------------------------------------------------------------------------- */
 
 static void put_point(enum dft_op op, struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
@@ -351,6 +359,7 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .event = dft_event,
     .now = dft_event_now,
     .set_frames = dft_interpreter_set,
+    .region_drop = region_drop,
 };
 
 void dft_annotate_enable(void)

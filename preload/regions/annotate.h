@@ -67,6 +67,8 @@ void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg)
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
 /* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
 int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end);
+/* Closes the innermost region, if it has this name, without an event. */
+void dft_region_drop(struct dft_thread *self, uint64_t name);
 /* The same of a call of a library, which says more; its frame is the one it began with. */
 struct dft_region_data {
     uint64_t size;  /* asked for; 0: not known */

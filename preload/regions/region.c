@@ -184,6 +184,17 @@ int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end)
     return end_from(self, depth, index, end, NULL);
 }
 
+/* A start of 0 has no event. */
+void dft_region_drop(struct dft_thread *self, uint64_t name)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    if (leave_unknown(self, depth) || depth == 0 || !is_it(self, depth - 1, name, 0))
+        return;
+    region_at(self, depth - 1)->start = 0;
+    end_innermost(self, depth - 1, 0, NULL);
+}
+
 uint64_t dft_region_span(struct dft_thread *self, uint64_t name)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
