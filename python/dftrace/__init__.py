@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os as _os
 
+from . import _core
 from ._core import (counter, enabled, flush, instant, metadata, pause, region, resume, set_role, thread_name, why_off)
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
 
     from ._life import Loop, iter, paused
     from ._start import init
+    from .entities import EntityRelation, EntityRole, EntityStore, entity, entity_type, relate
 
-__all__ = ["counter", "enabled", "flush", "init", "instant", "iter", "metadata", "pause", "paused", "region", "resume",
-           "set_role", "thread_name", "why_off"]
+__all__ = ["EntityRelation", "EntityRole", "EntityStore", "counter", "enabled", "entity", "entity_type", "flush", "init",
+           "instant", "iter", "metadata", "pause", "paused", "region", "relate", "resume", "set_role", "thread_name",
+           "why_off"]
 __version__ = "0.1.0"
 
 # Where a name comes from that most programs do not use: imported at its first use.
-_LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start"}
+_LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start",
+          **dict.fromkeys(("EntityRelation", "EntityRole", "EntityStore", "entity", "entity_type", "relate"), "entities")}
 
 
 def __getattr__(name: str) -> Any:
@@ -42,6 +46,22 @@ def __getattr__(name: str) -> Any:
     value = getattr(module, name)
     globals()[name] = value
     return value
+
+
+def _of_entities(name: str) -> _typing.Any:
+    def method(self: _typing.Any, *args: _typing.Any, **kwargs: _typing.Any) -> int:
+        from . import entities
+
+        return int(getattr(entities, f"region_{name}")(self, *args, **kwargs))
+
+    method.__name__ = name
+    return method
+
+
+# Regions and spans relate to entities: a part that few programs use.
+for _name in ("relate", "uses", "generates", "updates", "invalidates"):
+    setattr(_core.Region, _name, _of_entities(_name))
+    setattr(_core.Span, _name, _of_entities(_name))
 
 
 def __dir__() -> list[str]:

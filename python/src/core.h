@@ -106,9 +106,16 @@ static inline struct core_state *core_state(PyObject *module)
 struct core_region {
     PyObject_HEAD struct core_site at;
     PyObject *module;
+    PyObject *more; /* a dict that its owner changes, or NULL: arguments of the end, as they are then */
+    char off;       /* decorated functions are not recorded */
 };
+/* Ends it in this thread. Returns 0, or -1 with an exception. An exception that is there stays. */
+int core_region_end(struct core_region *self, const struct dftrace_api *api);
 
 extern PyType_Spec core_region_spec, core_function_spec, core_span_spec, core_steps_spec;
+
+/* What DFTracer's and PerfFlowAspect's modules, and entities, need. */
+extern PyMethodDef core_compat_methods[];
 
 /* region(...): the decorated function, or a region. */
 PyObject *core_region_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);

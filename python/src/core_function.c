@@ -50,7 +50,7 @@ static PyObject *function_call(PyObject *object, PyObject *const *args, size_t f
     struct core_site *at;
     PyObject *result;
 
-    if (__builtin_expect(!api->enabled, 1))
+    if (__builtin_expect(!api->enabled || self->region->off, 1))
         return self->inner(self->wrapped, args, flagged, names);
     at = &self->region->at;
     if (at->args.count)
@@ -59,7 +59,8 @@ static PyObject *function_call(PyObject *object, PyObject *const *args, size_t f
         api->region_begin(&at->site);
     Py_INCREF(object); /* the call may drop what holds it */
     result = self->inner(self->wrapped, args, flagged, names);
-    api->region_end(&at->site);
+    if (core_region_end(self->region, api) < 0)
+        Py_CLEAR(result);
     Py_DECREF(object);
     return result;
 }

@@ -332,7 +332,8 @@ static int module_exec(PyObject *module)
     core_cpython_find();
     core_api_find();
     core_frames_start(core_api());
-    if (add_type(module, &core_region_spec, "Region", &state->region) < 0 ||
+    if (PyModule_AddFunctions(module, core_compat_methods) < 0 ||
+        add_type(module, &core_region_spec, "Region", &state->region) < 0 ||
         add_type(module, &core_function_spec, "Function", &state->function) < 0 ||
         add_type(module, &core_span_spec, "Span", &state->span) < 0 ||
         add_type(module, &core_steps_spec, "Steps", &state->steps) < 0)

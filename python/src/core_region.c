@@ -37,6 +37,7 @@ static void region_dealloc(PyObject *object)
 
     core_site_clear(&self->at);
     Py_XDECREF(self->module);
+    Py_XDECREF(self->more);
     core_free(object, 0);
 }
 
@@ -187,13 +188,37 @@ static PyObject *region_enter(PyObject *object, PyObject *Py_UNUSED(none))
     return object;
 }
 
+static int end_with_more(struct core_region *self, const struct dftrace_api *api)
+{
+    PyObject *type, *value, *trace;
+    struct core_args args;
+    int bad;
+
+    PyErr_Fetch(&type, &value, &trace);
+    core_args_init(&args);
+    bad = core_args_add_mapping(&args, self->more) < 0;
+    api->region_end_args(&self->at.site, args.items, args.count);
+    core_args_clear(&args);
+    if (!bad || type)
+        PyErr_Restore(type, value, trace);
+    return bad && !type ? -1 : 0;
+}
+
+int core_region_end(struct core_region *self, const struct dftrace_api *api)
+{
+    if (__builtin_expect(self->more != NULL, 0) && PyDict_Size(self->more) > 0)
+        return end_with_more(self, api);
+    api->region_end(&self->at.site);
+    return 0;
+}
+
 static PyObject *region_exit(PyObject *object, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count))
 {
     struct core_region *self = (struct core_region *)object;
     const struct dftrace_api *api = core_api();
 
-    if (api->enabled && self->at.site.name)
-        api->region_end(&self->at.site);
+    if (api->enabled && self->at.site.name && core_region_end(self, api) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -267,6 +292,30 @@ static PyObject *region_category(PyObject *object, void *Py_UNUSED(closure))
     return PyUnicode_FromString(((struct core_region *)object)->at.site.category);
 }
 
+static PyObject *region_more(PyObject *object, void *Py_UNUSED(closure))
+{
+    PyObject *more = ((struct core_region *)object)->more;
+
+    more = more ? more : Py_None;
+    Py_INCREF(more);
+    return more;
+}
+
+static int region_set_more(PyObject *object, PyObject *more, void *Py_UNUSED(closure))
+{
+    struct core_region *self = (struct core_region *)object;
+    PyObject *before = self->more;
+
+    if (!more || !PyDict_Check(more)) {
+        PyErr_SetString(PyExc_TypeError, "_more needs a dict");
+        return -1;
+    }
+    Py_INCREF(more);
+    self->more = more;
+    Py_XDECREF(before);
+    return 0;
+}
+
 static PyMethodDef methods[] = {
     {"__enter__", region_enter, METH_NOARGS, NULL},
     {"__exit__", CORE_CALL(region_exit), CORE_FAST, NULL},
@@ -277,11 +326,14 @@ static PyMethodDef methods[] = {
     {NULL}};
 static PyGetSetDef attributes[] = {{"name", region_name, NULL, "Its name; None: that of what it decorates.", NULL},
                                    {"category", region_category, NULL, "Its category.", NULL},
+                                   {"_more", region_more, region_set_more, NULL, NULL},
                                    {NULL}};
+static PyMemberDef members[] = {{"_off", T_BOOL, offsetof(struct core_region, off), 0, NULL}, {NULL}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, CORE_SLOT(region_dealloc)},
                               {Py_tp_call, CORE_SLOT(region_call)},
                               {Py_tp_repr, CORE_SLOT(region_repr)},
                               {Py_tp_methods, methods},
+                              {Py_tp_members, members},
                               {Py_tp_getset, attributes},
                               {Py_tp_doc, "What dftrace.region(name, ...) returns."},
                               {0, NULL}};

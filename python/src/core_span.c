@@ -48,16 +48,28 @@ PyObject *core_span_begin(PyObject *module, PyObject *region)
     self->region = (struct core_region *)region;
     self->parent = current_span(state);
     at = &self->region->at;
-    if (api->enabled && at->site.name)
+    if (api->enabled && at->site.name && !self->region->off)
         api->span_begin(&self->span, &at->site, self->parent ? &self->parent->span : NULL,
                         at->args.count ? at->args.items : NULL, at->args.count);
     return (PyObject *)self;
+}
+
+/* An exception that is there stays; what the values raise is not worth one. */
+static void add_more(struct span *self)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    core_args_add_mapping(&self->args, self->region->more);
+    PyErr_Restore(type, value, trace);
 }
 
 static void end_span(struct span *self)
 {
     const struct dftrace_api *api = core_api();
 
+    if (api->enabled && self->span.id && self->region->more)
+        add_more(self);
     if (api->enabled && self->span.id)
         api->span_end(&self->span, self->args.count ? self->args.items : NULL, self->args.count);
     Py_CLEAR(self->parent);
