@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import textwrap
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
@@ -36,6 +37,15 @@ class Done(NamedTuple):
     def named(self, name: str) -> List[Event]:
         """The events of this name, begins of spans left out."""
         return [event for event in self.events() if event["name"] == name and event.get("phase") != "async_begin"]
+
+    def own(self) -> List[Event]:
+        """The events of annotations, without begins of spans and metadata."""
+        return [event for event in self.events() if event["cat"] not in ("POSIX", "STDIO", "PROCESS")
+                and event.get("phase") not in ("async_begin", "metadata")]
+
+    def counted(self) -> Dict[Tuple[str, str], int]:
+        """How many of these there are of each category and name."""
+        return dict(collections.Counter((event["cat"], event["name"]) for event in self.own()))
 
 
 def environment(**more: Optional[object]) -> Dict[str, str]:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""DFTracer's handler for torch.profiler."""
