@@ -136,6 +136,8 @@ def begin(wanted: str) -> None:
             actions["multiprocessing.process"] = roles("name_processes")
             # xdist's own modules are imported past us, by pytest's rewriting of assertions
             actions["_pytest.junitxml"] = actions["_pytest.setuponly"] = roles("name_xdist")
+        elif word == "stack":
+            attempt(lambda _: core(), sys)  # offers Python's frames to the library
         elif word in ("torch", "fsspec"):
             actions[word] = lambda module, word=word: install(word)  # type: ignore[misc]
     for name in [name for name in actions if name in sys.modules]:  # a .pth file may have imported it

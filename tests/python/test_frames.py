@@ -23,7 +23,7 @@ FRAME = re.compile(r"(?P<file>.*):(?P<line>\d+) (?P<function>\S+)$")
 def pythons() -> Tuple[str, ...]:
     """This Python, those on PATH, and those installed side by side with one of them: one of each version."""
     names = [sys.executable, "python3", *(f"python3.{minor}" for minor in range(9, 14))]
-    queue = [path for path in map(shutil.which, names) if path]
+    queue: List[str] = [path for path in (shutil.which(name) for name in names) if path]
     found: Dict[str, str] = {}
     ask = "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name, sys.base_prefix, sep='\\n')"
     for path in queue:
@@ -43,10 +43,10 @@ def pythons() -> Tuple[str, ...]:
 each_python = pytest.mark.parametrize("executable", pythons())
 
 
-def traced(program: str, folder: pathlib.Path, *arguments: object, executable: str = sys.executable,
-           depth: int = 16, **more: object) -> Done:
+def traced(program: str, folder: pathlib.Path, executable: str = sys.executable, depth: int = 16) -> Done:
     """Runs a program with call stacks recorded."""
-    return python("import dftrace\n" + textwrap.dedent(program), folder, *arguments, executable=executable, DFTRACER_STACK=depth, **more)
+    program = "import dftrace\n" + textwrap.dedent(program)
+    return python(program, folder, executable=executable, DFTRACER_STACK=depth)
 
 
 def frames(event: Dict[str, Any]) -> List[str]:
@@ -143,9 +143,9 @@ finally:
 '''
 
 
-def of_oracle(program: str, folder: pathlib.Path, **more: Any) -> Dict[str, Tuple[List[str], List[str]]]:
+def of_oracle(program: str, folder: pathlib.Path, executable: str) -> Dict[str, Tuple[List[str], List[str]]]:
     """Runs a program that calls put. For each name: the frames of the trace, and what the interpreter said."""
-    done = python(ORACLE + program + TELL, folder, **{"DFTRACER_STACK": 16, **more})
+    done = python(ORACLE + program + TELL, folder, executable=executable, DFTRACER_STACK=16)
     said = json.loads((folder / "said.json").read_text())
     opened = {event["file"].rsplit("/", 1)[-1]: frames(event) for event in done.events() if event["name"] == "open"}
     return {name: (opened[name], frames_said) for name, frames_said in said.items()}
@@ -153,7 +153,7 @@ def of_oracle(program: str, folder: pathlib.Path, **more: Any) -> Dict[str, Tupl
 
 @each_python
 def test_frames_are_what_the_interpreter_says(tmp_path: pathlib.Path, executable: str) -> None:
-    found = of_oracle(FORMS, tmp_path, executable=executable)
+    found = of_oracle(FORMS, tmp_path, executable)
     assert len(found) == 11
     for name, (traced_frames, said) in found.items():
         assert traced_frames == said, name
@@ -374,3 +374,55 @@ def test_text_without_a_file_is_the_programs_where_nothing_else_is(tmp_path: pat
     assert done.code == 0
     lines = by_line(done)
     assert lines["mine.py:2 load"] >= 4 and lines["<string>:2 <module>"] >= 2
+
+
+@each_python
+def test_the_launcher_needs_no_import(tmp_path: pathlib.Path, executable: str) -> None:
+    (tmp_path / "data").write_text("x")
+    (tmp_path / "train.py").write_text("def load_item():\n    return open('data').read()\nload_item()\n")
+    done = run([executable, "-m", "dftrace", "run", "--stack", "-o", "traces", "train.py"], tmp_path)
+    assert done.code == 0
+    out = merge("summary", "--by", "line", "--file", "*/data", done.traces).out
+    assert "/train.py:2 load_item" in out
+
+
+SUBINTERPRETERS = '''
+import dftrace, os, threading
+try:
+    import _interpreters as interpreters
+    def run(text):
+        one = interpreters.create("legacy")
+        interpreters.exec(one, text)
+        interpreters.destroy(one)
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    def run(text):
+        one = interpreters.create()
+        interpreters.run_string(one, text)
+        interpreters.destroy(one)
+TEXT = """
+import os
+def inner():
+    os.close(os.open("inside", os.O_CREAT))
+for _ in range(20):
+    inner()
+"""
+def outer():
+    run(TEXT)
+outer()
+thread = threading.Thread(target=outer)
+thread.start()
+thread.join()
+open("after", "w").close()
+'''
+
+
+@each_python
+def test_interpreters_inside_do_no_harm(tmp_path: pathlib.Path, executable: str) -> None:
+    """A thread may be in an interpreter of its own; the frames are then of one of its interpreters."""
+    done = python(SUBINTERPRETERS, tmp_path, executable=executable, DFTRACER_STACK=16)
+    inside = [frames(event) for event in of_file(done, "/inside", "open")]
+    assert len(inside) == 40
+    known = {"<string>:4 inner", "<script>:4 inner", "program.py:22 outer", "program.py:13 run", "program.py:7 run"}
+    assert all(not stack or stack[0] in known for stack in inside), inside[0]
+    assert frames(of_file(done, "/after", "open")[0]) == ["program.py:28 <module>"]
