@@ -34,7 +34,8 @@ PACKAGES = ("dftrace", "dftracer", "perfflowaspect")
 PACKAGE_FILES = ("*.py", "*.pyi", "py.typed")
 # Module, and which files of src/ it is made of.
 EXTENSIONS = (("dftrace/_core", "core*.c"), ("dftrace/_arrow", "arrow*.c"))
-PLUGINS = {"pytest11": ("dftrace", "dftrace.integrations.pytest")}
+# The name is the module: `pytest -p MODULE` then works with and without the entry point.
+PLUGINS = {"pytest11": ("dftrace.integrations.pytest", "dftrace.integrations.pytest")}
 FLAGS = ["-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
          "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
 OLDEST = 0x03090000
