@@ -11,7 +11,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from typing import Any, AsyncIterator, Callable, Generic, Iterator, TypeVar
+from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar
 
 from . import _core
 
@@ -112,40 +112,40 @@ class Loop(Generic[T]):
         return self._run()
 
     def _run(self) -> Iterator[T]:
-        region, count, number = self._region, 0, 0
-        with region:
+        count = 0
+        elements: Optional[Iterator[T]] = None
+        with self._region:
             try:
-                with _FETCH:
-                    elements = builtins.iter(self._iterable)
                 while True:
                     with _FETCH:
+                        if elements is None:
+                            elements = builtins.iter(self._iterable)
                         try:
                             element = next(elements)
                         except StopIteration:
                             break
-                    with _core.region("step", step=number):
-                        count += 1
+                    count += 1
+                    with _core.region("step", step=count - 1):
                         yield element
-                    number += 1
             finally:
-                region.update(count=count)
+                self._region.update(count=count)
 
     async def __aiter__(self) -> AsyncIterator[T]:
+        around = _core.current.get(None)
         loop = _core.span(self._region)
+        elements = self._iterable.__aiter__()
         count = 0
         try:
-            elements = self._iterable.__aiter__()
             while True:
                 _core.current.set(loop)
                 fetch = _core.span(_FETCH)
                 try:
-                    element = await fetch.steps(elements.__anext__().__await__(), False)
+                    element = await fetch.steps(elements.__anext__().__await__())
                 except StopAsyncIteration:
                     break
-                finally:
-                    fetch.end()
-                step = _core.span(_core.region("step", step=count))
                 count += 1
+                step = _core.span(_core.region("step", step=count - 1))
+                _core.current.set(step)
                 try:
                     yield element
                 finally:
@@ -153,6 +153,7 @@ class Loop(Generic[T]):
         finally:
             loop.update(count=count)
             loop.end()
+            _core.current.set(around)
 
 
 _FETCH = _core.region("fetch")

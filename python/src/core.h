@@ -37,6 +37,15 @@ extern struct core_cpython {
 } core_cpython;
 void core_cpython_find(void);
 
+/* What threads change at the same time, where no lock of the interpreter keeps them apart. */
+#ifdef Py_GIL_DISABLED
+#define CORE_LOCK(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define CORE_UNLOCK()     Py_END_CRITICAL_SECTION()
+#else
+#define CORE_LOCK(object) {
+#define CORE_UNLOCK()     }
+#endif
+
 /* --- the library ------------------------------------------------------------------------------ */
 
 /* Never NULL: without the library a table that is not enabled. Its functions that the library is

@@ -43,7 +43,9 @@ static PyObject *str_of(PyObject *value)
 
     if (text || drop_error() < 0)
         return text;
-    return PyUnicode_FromFormat("<%R>", (PyObject *)Py_TYPE(value));
+    if (PyLong_Check(value)) /* an integer that is too long for a str() */
+        return PyNumber_ToBase(value, 16);
+    return PyUnicode_FromFormat("%R", (PyObject *)Py_TYPE(value));
 }
 
 const char *core_text(PyObject *value, PyObject **held)
@@ -240,13 +242,15 @@ int core_args_add_call(struct core_args *args, PyObject *const *values, Py_ssize
 int core_args_copy(struct core_args *to, const struct core_args *from)
 {
     for (uint32_t i = 0; i < from->count; i++) {
+        PyObject *key = from->held[2 * i], *text = from->held[2 * i + 1];
+
         if (to->count == to->room && grow(to) < 0)
             return -1;
-        to->items[i] = from->items[i];
-        for (uint32_t j = 2 * i; j < 2 * i + 2; j++) {
-            Py_XINCREF(from->held[j]);
-            to->held[j] = from->held[j];
-        }
+        Py_XINCREF(key);
+        Py_XINCREF(text);
+        to->items[to->count] = from->items[i];
+        to->held[2 * to->count] = key;
+        to->held[2 * to->count + 1] = text;
         to->count++;
     }
     return 0;

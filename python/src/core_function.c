@@ -123,11 +123,15 @@ static PyObject *function_getattr(PyObject *object, PyObject *name)
 static PyObject *get_dict(PyObject *object, void *Py_UNUSED(closure))
 {
     struct function *self = (struct function *)object;
+    PyObject *dict;
 
+    CORE_LOCK(object);
     if (!self->dict)
         self->dict = PyDict_New();
-    Py_XINCREF(self->dict);
-    return self->dict;
+    dict = self->dict;
+    Py_XINCREF(dict);
+    CORE_UNLOCK();
+    return dict;
 }
 
 static PyObject *get_wrapped(PyObject *object, void *Py_UNUSED(closure))

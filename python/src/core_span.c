@@ -6,7 +6,7 @@
 struct span {
     PyObject_HEAD struct dftrace_span span;
     struct core_region *region;
-    struct span *parent;   /* until the end */
+    struct span *parent;   /* at its end those that have ended are passed over */
     struct core_args args; /* of the end */
 };
 
@@ -17,6 +17,30 @@ struct steps {
 };
 
 /* --- spans ------------------------------------------------------------------------------------ */
+
+/* A new reference, or NULL. */
+static struct span *parent_of(struct span *self)
+{
+    struct span *parent;
+
+    CORE_LOCK((PyObject *)self);
+    parent = self->parent;
+    Py_XINCREF(parent);
+    CORE_UNLOCK();
+    return parent;
+}
+
+/* The innermost that goes on, of this one and those around it. Takes and gives a reference. */
+static struct span *going_on(struct span *self)
+{
+    while (self && !__atomic_load_n(&self->span.id, __ATOMIC_RELAXED)) {
+        struct span *parent = parent_of(self);
+
+        Py_DECREF(self);
+        self = parent;
+    }
+    return self;
+}
 
 static struct span *current_span(struct core_state *state)
 {
@@ -46,7 +70,7 @@ PyObject *core_span_begin(PyObject *module, PyObject *region)
     core_args_init(&self->args);
     Py_INCREF(region);
     self->region = (struct core_region *)region;
-    self->parent = current_span(state);
+    self->parent = going_on(current_span(state));
     at = &self->region->at;
     if (api->enabled && at->site.name && !self->region->off)
         api->span_begin(&self->span, &at->site, self->parent ? &self->parent->span : NULL,
@@ -54,25 +78,39 @@ PyObject *core_span_begin(PyObject *module, PyObject *region)
     return (PyObject *)self;
 }
 
-/* An exception that is there stays; what the values raise is not worth one. */
-static void add_more(struct span *self)
+/* Its arguments, those of the region before them, and what the region was given since. */
+static void record_end(const struct dftrace_api *api, struct span *self)
 {
-    PyObject *type, *value, *trace;
+    struct core_args args;
 
-    PyErr_Fetch(&type, &value, &trace);
-    core_args_add_mapping(&self->args, self->region->more);
-    PyErr_Restore(type, value, trace);
+    core_args_init(&args);
+    CORE_LOCK((PyObject *)self);
+    if (core_args_copy(&args, &self->region->at.args) < 0 || core_args_copy(&args, &self->args) < 0)
+        PyErr_Clear();
+    CORE_UNLOCK();
+    if (self->region->more && core_args_add_mapping(&args, self->region->more) < 0)
+        PyErr_Clear();
+    api->span_end(&self->span, args.count ? args.items : NULL, args.count);
+    core_args_clear(&args);
 }
 
+/* An error of the program's stays what it is. */
 static void end_span(struct span *self)
 {
     const struct dftrace_api *api = core_api();
+    PyObject *type, *value, *trace;
+    struct span *around, *parent;
 
-    if (api->enabled && self->span.id && self->region->more)
-        add_more(self);
+    PyErr_Fetch(&type, &value, &trace);
     if (api->enabled && self->span.id)
-        api->span_end(&self->span, self->args.count ? self->args.items : NULL, self->args.count);
-    Py_CLEAR(self->parent);
+        record_end(api, self);
+    around = going_on(parent_of(self));
+    CORE_LOCK((PyObject *)self);
+    parent = self->parent;
+    self->parent = around;
+    CORE_UNLOCK();
+    Py_XDECREF(parent);
+    PyErr_Restore(type, value, trace);
 }
 
 static void span_dealloc(PyObject *object)
@@ -80,6 +118,7 @@ static void span_dealloc(PyObject *object)
     struct span *self = (struct span *)object;
 
     end_span(self);
+    Py_CLEAR(self->parent);
     core_args_clear(&self->args);
     Py_XDECREF(self->region);
     core_free(object, 0);
@@ -94,20 +133,29 @@ static PyObject *span_end(PyObject *self, PyObject *Py_UNUSED(none))
 static PyObject *span_update(PyObject *object, PyObject *const *values, Py_ssize_t count, PyObject *names)
 {
     struct span *self = (struct span *)object;
+    struct core_args args;
+    int bad;
 
-    if (core_api()->enabled && core_args_add_call(&self->args, values, count, names) < 0)
+    if (!core_api()->enabled)
+        Py_RETURN_NONE;
+    core_args_init(&args);
+    bad = core_args_add_call(&args, values, count, names) < 0;
+    CORE_LOCK(object);
+    bad = bad || core_args_copy(&self->args, &args) < 0;
+    CORE_UNLOCK();
+    core_args_clear(&args);
+    if (bad)
         return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *get_parent(PyObject *self, void *Py_UNUSED(closure))
 {
-    PyObject *parent = (PyObject *)((struct span *)self)->parent;
+    struct span *parent = parent_of((struct span *)self);
 
     if (!parent)
         Py_RETURN_NONE;
-    Py_INCREF(parent);
-    return parent;
+    return (PyObject *)parent;
 }
 
 static PyObject *get_region(PyObject *self, void *Py_UNUSED(closure))
@@ -149,7 +197,7 @@ static PyMethodDef span_methods[] = {
     {"steps", span_steps, METH_VARARGS,
      "steps(inner, ends=True): inner's steps as the span's, to be awaited or yielded from."},
     {NULL}};
-static PyGetSetDef span_attributes[] = {{"parent", get_parent, NULL, "The span around it, until its end.", NULL},
+static PyGetSetDef span_attributes[] = {{"parent", get_parent, NULL, "The span around it.", NULL},
                                         {"region", get_region, NULL, "The region that it is of.", NULL},
                                         {NULL}};
 static PyType_Slot span_slots[] = {{Py_tp_dealloc, CORE_SLOT(span_dealloc)},
