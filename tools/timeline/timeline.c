@@ -19,6 +19,7 @@
 #define FEW          20u  /* fewer intervals of the rows than this are no picture */
 #define LABELS       24u
 #define LABELS_SHORT 12u
+#define LABELS_ROLES 36u
 #define NARROW       64u
 
 struct asked {
@@ -63,9 +64,10 @@ static int find_word(const char *option, const char *word, const char *const *wo
 
 static int parse_words(struct dft_timeline *timeline, const struct asked *asked)
 {
-    static const char *const keys[] = {"rank", "class", "process"}, *const measures[] = {"bytes", "calls", "time"};
-    static const uint8_t bys[] = {DFT_BY_RANK, DFT_BY_CLASS, DFT_BY_PROCESS};
-    int by = asked->by ? find_word("by", asked->by, keys, 3) : 0, of = 0;
+    static const char *const keys[] = {"rank", "class", "process", "role"}, *const measures[] = {"bytes", "calls",
+                                                                                                 "time"};
+    static const uint8_t bys[] = {DFT_BY_RANK, DFT_BY_CLASS, DFT_BY_PROCESS, DFT_BY_ROLE};
+    int by = asked->by ? find_word("by", asked->by, keys, 4) : 0, of = 0;
 
     timeline->heat = asked->heat;
     timeline->events = asked->events;
@@ -148,25 +150,28 @@ static int choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uin
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+static uint32_t labels_of(const struct dft_timeline *timeline)
+{
+    return dft_terminal_width() < NARROW ? LABELS_SHORT : timeline->by == DFT_BY_ROLE ? LABELS_ROLES : LABELS;
+}
+
 static struct dft_timeline_layout layout_of(const struct dft_timeline *timeline, uint32_t columns)
 {
     struct dft_timeline_layout layout = {.unicode = dft_plot_is_unicode()};
 
-    layout.indent = dft_terminal_width() < NARROW ? LABELS_SHORT : LABELS;
+    layout.indent = labels_of(timeline);
     layout.fold = timeline->count ? (timeline->count + columns - 1) / columns : 1;
     layout.count = (timeline->count + layout.fold - 1) / layout.fold;
     return layout;
 }
 
-static uint32_t columns_of(const struct dft_options *options, uint32_t asked)
+static uint32_t columns_of(const struct dft_timeline *timeline, uint32_t asked)
 {
-    unsigned width = dft_terminal_width();
-
     if (asked)
         return asked;
-    if (options->json || options->csv)
+    if (timeline->options->json || timeline->options->csv)
         return FOR_PROGRAMS;
-    return width - (width < NARROW ? LABELS_SHORT : LABELS) - 1;
+    return dft_terminal_width() - labels_of(timeline) - 1;
 }
 
 static int print(const struct dft_timeline *timeline, uint32_t columns)
@@ -195,7 +200,7 @@ static int answer(struct dft_timeline *timeline, const struct asked *asked)
 
     if (rc)
         return rc;
-    columns = columns_of(timeline->options, columns);
+    columns = columns_of(timeline, columns);
     rc = dft_job_collect(&timeline->job, timeline->source);
     if (!rc)
         rc = choose_width(timeline, interval_ns, columns);
@@ -216,7 +221,7 @@ static int run(int argc, char **argv)
     struct dft_timeline timeline = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class or process"},
+        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class, process or role"},
         {"heat", 0, NULL, NULL, &asked.heat, "a map of ranks (or of --by) and time"},
         {"of", 0, "WHAT", &asked.of, NULL, "show bytes (default), calls, or time (default of --heat)"},
         {"interval", 0, "SECONDS", &asked.interval, NULL, "width of a column in time (default: as fits)"},

@@ -158,7 +158,9 @@ static uint64_t series_id(const struct dft_timeline *timeline, const struct dft_
     dft_group_value(answer, group, timeline->by, &value);
     if (timeline->by == DFT_BY_RANK)
         return value.type == DFT_KEY_UINT ? value.number + 2 : 1;
-    return answer->process_group[group->key.process_group - 1]->number + UINT64_C(1);
+    if (timeline->by == DFT_BY_ROLE && value.type != DFT_KEY_TEXT)
+        return 1;
+    return answer->process_group[group->key.process_group - 1]->number + UINT64_C(2);
 }
 
 static char *series_name(const struct dft_timeline *timeline, const struct dft_answer *answer,
@@ -174,6 +176,9 @@ static char *series_name(const struct dft_timeline *timeline, const struct dft_a
         return (id == 1 ? asprintf(&name, "no rank") : asprintf(&name, "%llu", (unsigned long long)id - 2)) < 0 ? NULL
                                                                                                                 : name;
     process = answer->process_group[group->key.process_group - 1];
+    if (timeline->by == DFT_BY_ROLE)
+        return id == 1 ? strdup("no role")
+                       : dft_text_escaped(process->process.role.bytes, process->process.role.length);
     dft_group_value(answer, group, DFT_BY_PROGRAM, &program);
     escaped = dft_text_escaped(program.type == DFT_KEY_TEXT ? program.text.bytes : "?",
                                program.type == DFT_KEY_TEXT ? program.text.length : 1);

@@ -27,14 +27,20 @@ static void json_column(struct dft_json *json, const struct dft_timeline *timeli
     dft_json_end_object(json);
 }
 
+/* Is it that of the processes without a rank, or without a role? */
+static int is_nameless(const struct dft_timeline *timeline, const struct dft_timeline_series *series)
+{
+    return (timeline->by == DFT_BY_RANK || timeline->by == DFT_BY_ROLE) && series->id < 2;
+}
+
 static void json_series(struct dft_json *json, const struct dft_timeline *timeline,
                         const struct dft_timeline_series *series)
 {
     dft_json_object(json, NULL);
-    if (timeline->by == DFT_BY_RANK && series->id >= 2)
-        dft_json_uint(json, "rank", series->id - 2);
+    if (is_nameless(timeline, series))
+        dft_json_null(json, dft_by_word(timeline->by));
     else if (timeline->by == DFT_BY_RANK)
-        dft_json_null(json, "rank");
+        dft_json_uint(json, "rank", series->id - 2);
     else
         dft_json_string(json, dft_by_word(timeline->by), series->name);
     dft_json_uint(json, "calls", series->calls);
@@ -93,7 +99,7 @@ void dft_timeline_csv(const struct dft_timeline *timeline)
         printf("%s,t_ns,%s\n", dft_by_word(timeline->by), dft_timeline_measure_word(timeline->measure));
         for (size_t s = 0; s < timeline->nseries; s++)
             for (uint32_t i = 0; i < timeline->count; i++) {
-                if (timeline->by != DFT_BY_RANK || timeline->series[s].id >= 2)
+                if (!is_nameless(timeline, &timeline->series[s]))
                     dft_csv_text(stdout, timeline->series[s].name, strlen(timeline->series[s].name));
                 printf(",%llu,%llu\n", (unsigned long long)(timeline->base_ns + i * timeline->width_ns),
                        (unsigned long long)timeline->series[s].values[i]);

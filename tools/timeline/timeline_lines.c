@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of bars for each rank, class or process. */
+/* A line of bars for each rank, class, process or role. */
 #include "timeline/timeline.h"
 
 #include <errno.h>
