@@ -47,7 +47,7 @@ struct dftrace_arg {
 struct dftrace_walk {
     size_t size;
     int (*can_read)(struct dftrace_walk *walk, const void *at, size_t bytes);
-    int (*put_frame)(struct dftrace_walk *walk, const char *text);
+    int (*put_frame)(struct dftrace_walk *walk, const char *text, size_t length);
     void (*end_loop)(struct dftrace_walk *walk);
 };
 

@@ -4,13 +4,17 @@
  * change, so it asks here first whether the memory can be read. */
 #include "ring/interpreter.h"
 
+#include <string.h>
+
+#include "format/hash.h"
 #include "os/bulk.h"
-#include "ring/names.h"
+#include "ring/ring.h"
 #include "ring/stack.h"
 
 #define PAGE      4096u
 #define PAGE_BITS 45 /* of a page's number */
 #define PAGES     1024u
+#define TEXT_MAX  400u
 
 /* One walk. */
 struct walk {
@@ -66,15 +70,36 @@ static int can_read(struct dftrace_walk *given, const void *at, size_t bytes)
     return 1;
 }
 
-static int put_frame(struct dftrace_walk *given, const char *text)
+/* The id of the name of a frame. The thread's stream has carried the text of the name. */
+static uint64_t name_of(struct dft_thread *self, const char *text, size_t length)
 {
+    static const char category[] = "PYTHON"; /* with its NUL */
+    char name[sizeof category + TEXT_MAX];
+    uint64_t id;
+
+    if (length > TEXT_MAX)
+        length = TEXT_MAX;
+    memcpy(name, category, sizeof category);
+    memcpy(name + sizeof category, text, length);
+    length += sizeof category;
+    id = dft_name_id(name, length);
+    if (!dft_name_was_sent(self, id))
+        dft_name_send(self, id, (struct dft_text){name, (uint32_t)length});
+    return id;
+}
+
+static int put_frame(struct dftrace_walk *given, const char *text, size_t length)
+{
+    static const char left_out[] = "[outer frames left out]";
     struct walk *walk = (struct walk *)given;
+    int is_left_out = walk->frames == walk->most;
 
     if (walk->count == DFT_INTERPRETER_WORDS)
         return 0;
-    if (walk->frames == walk->most)
-        text = "[outer frames left out]";
-    walk->words[walk->count++] = dft_names_define(walk->self, "PYTHON", text);
+    if (is_left_out)
+        walk->words[walk->count++] = name_of(walk->self, left_out, sizeof left_out - 1);
+    else
+        walk->words[walk->count++] = name_of(walk->self, text, length);
     return ++walk->frames <= walk->most;
 }
 

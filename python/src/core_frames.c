@@ -55,21 +55,21 @@ static int64_t offset_of(const char *frame, const char *code)
     return (int64_t)core_number(frame, layout->frame_at) * (layout->minor == 10 ? 2 : 1);
 }
 
-static int64_t find_line(struct dftrace_walk *walk, const char *frame, const char *code)
+static int64_t find_line(struct core_reader *reader, const char *frame, const char *code)
 {
     const uint8_t *table = core_pointer(code, layout->code_lines);
     struct core_lines lines = {.first_line = core_number(code, layout->code_first_line)};
     uintptr_t length;
 
-    if (!walk->can_read(walk, table, BYTES_START) || core_pointer(table, 8) != &PyBytes_Type)
+    if (!core_can_read(reader, table, BYTES_START) || core_pointer(table, 8) != &PyBytes_Type)
         return lines.first_line;
     length = core_word(table, BYTES_SIZE);
-    if (length > LINES_MAX || !walk->can_read(walk, table + BYTES_START, length + 1))
+    if (length > LINES_MAX || !core_can_read(reader, table + BYTES_START, length + 1))
         return lines.first_line;
     lines.at = table + BYTES_START;
     lines.end = lines.at + length;
     lines.offset = offset_of(frame, code);
-    return line_of(&lines);
+    return core_line(&lines, line_of);
 }
 
 static size_t put_number(char *to, int64_t number)
@@ -88,10 +88,10 @@ static size_t put_number(char *to, int64_t number)
 }
 
 /* "file:line function". Returns 0: the walk ends. */
-static int put_frame(struct dftrace_walk *walk, const char *frame, const char *code)
+static int put_frame(struct core_reader *reader, const char *frame, const char *code)
 {
-    char text[CORE_FRAME_TEXT + 1];
-    size_t used = core_frames_text(walk, layout, core_pointer(code, layout->code_file), text,
+    char text[CORE_FRAME_TEXT];
+    size_t used = core_frames_text(reader, layout, core_pointer(code, layout->code_file), text,
                                    CORE_FRAME_TEXT - FUNCTION_MOST - 24);
     size_t from;
 
@@ -100,26 +100,24 @@ static int put_frame(struct dftrace_walk *walk, const char *frame, const char *c
     if (own_length && used > own_length && memcmp(text, own_folder, own_length) == 0)
         return 1;
     text[used++] = ':';
-    used += put_number(text + used, find_line(walk, frame, code));
+    used += put_number(text + used, find_line(reader, frame, code));
     text[used++] = ' ';
     from = used;
-    used += core_frames_text(walk, layout, core_pointer(code, layout->code_name), text + used, FUNCTION_MOST);
-    for (; from < used; from++)
-        if (text[from] == ' ')
-            text[from] = '_'; /* the last space stands before the function */
-    text[used] = 0;
-    return walk->put_frame(walk, text);
+    used += core_frames_text(reader, layout, core_pointer(code, layout->code_name), text + used, FUNCTION_MOST);
+    for (char *space = text + from; (space = memchr(space, ' ', (size_t)(text + used - space)));)
+        *space = '_'; /* the last space stands before the function */
+    return reader->walk->put_frame(reader->walk, text, used);
 }
 
 /* --- the frames ------------------------------------------------------------------------------- */
 
-static const char *innermost_frame(struct dftrace_walk *walk, const void *state)
+static const char *innermost_frame(struct core_reader *reader, const void *state)
 {
     const char *frame = core_pointer(state, layout->state_frame);
 
     if (layout->minor != 11 && layout->minor != 12)
         return frame;
-    return walk->can_read(walk, frame, 16) ? core_pointer(frame, layout->cframe_frame) : NULL;
+    return core_can_read(reader, frame, 16) ? core_pointer(frame, layout->cframe_frame) : NULL;
 }
 
 /* Was the loop called for this frame? From 3.12 on a frame of its own says so. */
@@ -131,19 +129,20 @@ static int begins_loop(const char *frame)
 static void walk_frames(struct dftrace_walk *walk)
 {
     const void *state = PyGILState_GetThisThreadState();
+    struct core_reader reader = {.walk = walk};
     const char *frame;
 
     /* At the end of the interpreter the states of other threads are freed under their feet. */
-    if (!state || !walk->can_read(walk, state, layout->state_frame + 8u) || (is_finalizing() && getpid() != gettid()))
+    if (!state || !core_can_read(&reader, state, layout->state_frame + 8u) || (is_finalizing() && getpid() != gettid()))
         return;
-    frame = innermost_frame(walk, state);
-    for (int i = 0; i < FRAMES_MAX && frame && walk->can_read(walk, frame, layout->frame_bytes); i++) {
+    frame = innermost_frame(&reader, state);
+    for (int i = 0; i < FRAMES_MAX && frame && core_can_read(&reader, frame, layout->frame_bytes); i++) {
         const char *code = core_pointer(frame, layout->frame_code);
 
         if (layout->frame_owner && frame[layout->frame_owner] == CORE_OWNED_BY_LOOP) {
             walk->end_loop(walk);
-        } else if (walk->can_read(walk, code, layout->code_bytes) && core_pointer(code, 8) == type_of_code) {
-            if (!put_frame(walk, frame, code))
+        } else if (core_can_read(&reader, code, layout->code_bytes) && core_pointer(code, 8) == type_of_code) {
+            if (!put_frame(&reader, frame, code))
                 return;
             if (begins_loop(frame))
                 walk->end_loop(walk);
@@ -195,9 +194,9 @@ static int can_read(struct dftrace_walk *walk, const void *at, size_t bytes)
     return 1;
 }
 
-static int list_frame(struct dftrace_walk *walk, const char *text)
+static int list_frame(struct dftrace_walk *walk, const char *text, size_t length)
 {
-    PyObject *list = ((struct listing *)walk)->list, *line = PyUnicode_FromString(text);
+    PyObject *list = ((struct listing *)walk)->list, *line = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
     int rc = line ? PyList_Append(list, line) : -1;
 
     Py_XDECREF(line);

@@ -36,7 +36,29 @@ struct core_lines {
     int64_t first_line, offset; /* offset: in bytes of code; negative: nothing has run so far */
 };
 
+/* A walk, and pages that it may read. */
+struct core_reader {
+    struct dftrace_walk *walk;
+    uintptr_t pages[16];
+};
+
+/* Can these bytes be read? */
+static inline int core_can_read(struct core_reader *reader, const void *at, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)at >> 12, *known = &reader->pages[page & 15];
+
+    if (*known == page && page && ((uintptr_t)at + bytes - 1) >> 12 == page)
+        return 1;
+    if (!reader->walk->can_read(reader->walk, at, bytes))
+        return 0;
+    *known = page;
+    return 1;
+}
+
 typedef int64_t core_line_fn(const struct core_lines *lines);
+
+/* The line by one of these, which is remembered: tables are long. */
+int64_t core_line(const struct core_lines *lines, core_line_fn *read);
 
 core_line_fn core_line_3_9, core_line_3_10, core_line_3_11;
 
@@ -64,7 +86,7 @@ static inline int32_t core_number(const void *object, size_t offset)
 
 /* A str as UTF-8, its last `capacity` bytes at most. Returns the length; 0: it is no str, or cannot
  * be read. */
-size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *layout, const void *text, char *to,
+size_t core_frames_text(struct core_reader *reader, const struct core_layout *layout, const void *text, char *to,
                         size_t capacity);
 
 #endif

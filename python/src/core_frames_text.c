@@ -74,7 +74,7 @@ static size_t put_end(const void *characters, unsigned width, size_t length, int
     return capacity - at;
 }
 
-size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *layout, const void *text, char *to,
+size_t core_frames_text(struct core_reader *reader, const struct core_layout *layout, const void *text, char *to,
                         size_t capacity)
 {
     const char *characters = text;
@@ -82,7 +82,7 @@ size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *lay
     unsigned width;
     size_t length;
 
-    if (!walk->can_read(walk, text, layout->text_other) || core_pointer(text, 8) != &PyUnicode_Type)
+    if (!core_can_read(reader, text, layout->text_other) || core_pointer(text, 8) != &PyUnicode_Type)
         return 0;
     state = (uint32_t)core_number(text, STATE_AT);
     length = core_word(text, LENGTH_AT);
@@ -90,7 +90,7 @@ size_t core_frames_text(struct dftrace_walk *walk, const struct core_layout *lay
     if (!(state & STATE_COMPACT) || (width != 1 && width != 2 && width != 4) || length > LENGTH_MAX)
         return 0;
     characters += state & STATE_ASCII ? layout->text_ascii : layout->text_other;
-    if (!walk->can_read(walk, characters, length * width + 1))
+    if (!core_can_read(reader, characters, length * width + 1))
         return 0;
     return put_end(characters, width, length, (state & STATE_ASCII) != 0, to, capacity);
 }
