@@ -11,7 +11,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from typing import Any, AsyncIterator, Callable, Generic, Iterator, Optional, TypeVar
+from typing import Any, AsyncIterator, Callable, Dict, Generic, Iterator, Optional, TypeVar
 
 from . import _core
 
@@ -184,12 +184,17 @@ def _by_value() -> bool:
     return "cloudpickle" in str(frame.f_globals.get("__name__", ""))
 
 
-def _restore(region: _core.Region, function: _Any) -> Any:
-    return region(function)
-
-
 def reduce(function: Any) -> Any:
     """How a decorated function is pickled: by reference, as functions are."""
     if _by_value() and (function.__module__ == "__main__" or "<locals>" in function.__qualname__):
-        return _restore, (function.__dftrace_region__, function.__wrapped__)
+        return _core.empty_function, (function.__dftrace_region__,), function.__wrapped__
     return str(function.__qualname__)
+
+
+def _region(name: Optional[str], category: str, args: Dict[str, Any]) -> _core.Region:
+    return _core.region(name, category=category, args=args)
+
+
+def reduce_region(region: _core.Region) -> Any:
+    """How a region is pickled."""
+    return _region, (region.name, region.category, region.args)

@@ -134,6 +134,8 @@ PyObject *core_function_make(struct core_region *region, PyObject *callable);
 PyObject *core_new(PyTypeObject *type);
 void core_free(PyObject *self, int collected);
 
+/* For unpickling: without a function as yet, which __setstate__ takes. */
+PyObject *core_function_empty(PyObject *module, PyObject *region);
 PyObject *core_span_begin(PyObject *module, PyObject *region);
 
 #endif

@@ -176,7 +176,24 @@ static PyObject *get_region(PyObject *object, void *Py_UNUSED(closure))
     return (PyObject *)self->region;
 }
 
-static PyMethodDef methods[] = {{"__reduce__", function_reduce, METH_NOARGS, NULL}, {NULL}};
+static int set_function(struct function *self, PyObject *callable);
+
+/* Of one that core_function_empty() made, once. */
+static PyObject *function_setstate(PyObject *object, PyObject *callable)
+{
+    struct function *self = (struct function *)object;
+
+    if (self->wrapped != Py_None || !PyCallable_Check(callable)) {
+        PyErr_SetString(PyExc_TypeError, "the function of a region is not changed");
+        return NULL;
+    }
+    if (set_function(self, callable) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"__setstate__", function_setstate, METH_O, NULL}, {NULL}};
 static PyGetSetDef attributes[] = {{"__dict__", get_dict, NULL, NULL, NULL},
                                    {"__wrapped__", get_wrapped, NULL, "The function.", NULL},
                                    {"__dftrace_region__", get_region, NULL, "The region around each call.", NULL},
@@ -221,6 +238,7 @@ static int copy_names(struct function *self)
 {
     static const char *const names[] = {"__module__", "__name__", "__qualname__", "__doc__"};
 
+    Py_CLEAR(self->dict);
     self->dict = PyDict_New();
     for (size_t i = 0; self->dict && i < sizeof names / sizeof *names; i++) {
         PyObject *value = PyObject_GetAttrString(self->wrapped, names[i]);
@@ -234,6 +252,17 @@ static int copy_names(struct function *self)
     return self->dict ? 0 : -1;
 }
 
+static int set_function(struct function *self, PyObject *callable)
+{
+    PyObject *before = self->wrapped;
+
+    Py_INCREF(callable);
+    self->wrapped = callable;
+    self->inner = best_call(callable);
+    Py_XDECREF(before);
+    return copy_names(self);
+}
+
 static PyObject *make_plain(struct core_region *region, PyObject *callable)
 {
     struct function *self = (struct function *)core_new(core_state(region->module)->function);
@@ -241,14 +270,20 @@ static PyObject *make_plain(struct core_region *region, PyObject *callable)
     if (!self)
         return NULL;
     self->call = function_call;
-    self->inner = best_call(callable);
-    Py_INCREF(callable);
-    self->wrapped = callable;
     Py_INCREF(region);
     self->region = region;
-    if (copy_names(self) < 0)
+    if (set_function(self, callable) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
+}
+
+PyObject *core_function_empty(PyObject *module, PyObject *region)
+{
+    if (Py_TYPE(region) != core_state(module)->region) {
+        PyErr_SetString(PyExc_TypeError, "a region is needed");
+        return NULL;
+    }
+    return make_plain((struct core_region *)region, Py_None);
 }
 
 /* By _life.py: what goes on after its call. */

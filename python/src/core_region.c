@@ -316,7 +316,32 @@ static int region_set_more(PyObject *object, PyObject *more, void *Py_UNUSED(clo
     return 0;
 }
 
+/* Its arguments as a new dict. */
+static PyObject *region_args(PyObject *object, void *Py_UNUSED(closure))
+{
+    const struct core_args *args = &((struct core_region *)object)->at.args;
+    PyObject *dict = PyDict_New();
+
+    for (uint32_t i = 0; dict && i < args->count; i++) {
+        const struct dftrace_arg *arg = &args->items[i];
+        PyObject *value = arg->type == 0   ? PyLong_FromLongLong(arg->value.integer)
+                          : arg->type == 1 ? PyFloat_FromDouble(arg->value.number)
+                                           : PyUnicode_FromString(arg->value.string);
+
+        if (!value || PyDict_SetItemString(dict, arg->key, value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+static PyObject *region_reduce(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    return by_life(self, "reduce_region");
+}
+
 static PyMethodDef methods[] = {
+    {"__reduce__", region_reduce, METH_NOARGS, NULL},
     {"__enter__", region_enter, METH_NOARGS, NULL},
     {"__exit__", CORE_CALL(region_exit), CORE_FAST, NULL},
     {"__aenter__", region_aenter, METH_NOARGS, NULL},
@@ -326,6 +351,7 @@ static PyMethodDef methods[] = {
     {NULL}};
 static PyGetSetDef attributes[] = {{"name", region_name, NULL, "Its name; None: that of what it decorates.", NULL},
                                    {"category", region_category, NULL, "Its category.", NULL},
+                                   {"args", region_args, NULL, "Its arguments.", NULL},
                                    {"_more", region_more, region_set_more, NULL, NULL},
                                    {NULL}};
 static PyMemberDef members[] = {{"_off", T_BOOL, offsetof(struct core_region, off), 0, NULL}, {NULL}};
