@@ -160,9 +160,24 @@ def one_loader_worker_is_slow(directory):
     workers = sorted(items.values())[-2:]  # the slow one of each epoch
     true(f"over {2 * 60 // 4} items" in slow["evidence"], slow)
     true(slow["cost_ns"] <= sum(workers), slow)
+    true("Mend the loader worker that is slow first" in found["trainer-waits"]["advice"], found)
     quiet = directory / "off"
     quiet.write_text("slow-worker.times = 1000\n")
     true("slow-worker" not in findings(directory / "traces", "--rules", quiet), "a limit that nothing passes")
+
+
+@tests.case
+def workers_that_start_late_in_each_epoch(directory):
+    """Most of the waiting is for the first items: workers should stay."""
+    found, events = loader(directory, compute_us=1000, load_us=500, slow_us=500, words=["late"])
+    firsts = [e for e in events if e["name"] == "step" and e["args"]["step"] == 0]
+    waits = spans_of(events, named("wait for data"))
+    in_firsts = common_ns(waits, spans_of(firsts, lambda e: True))
+    equal(len(firsts), 2, "epochs")
+    true(2 * in_firsts > union_ns(waits), "the first steps waited too little")
+    evidence = found["trainer-waits"]["evidence"]
+    true(" of the waiting is in the first steps of 2 epochs" in evidence, evidence)
+    true("persistent_workers=True" in found["trainer-waits"]["advice"], found)
 
 
 @tests.case

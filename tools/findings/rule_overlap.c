@@ -80,7 +80,7 @@ static struct steps steps_of(const struct dft_overlap *overlap, const struct dft
             continue;
         steps.count++;
         steps.bound += scope->data_ns > scope->times.compute_ns;
-        if (!scope->number && scope->epoch >= 0) {
+        if (!scope->number) {
             steps.firsts++;
             steps.firsts_data_ns += scope->data_ns;
         }

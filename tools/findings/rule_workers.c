@@ -159,7 +159,7 @@ static int blame(struct dft_rules *rules, const struct dft_overlap_team *team, u
         free(waits->advice);
         waits->advice = NULL;
         return dft_finding_say(&waits->advice, "Mend the loader worker that is slow first; at most %s to gain.",
-                               dft_text_ns(a, waits->cost_ns));
+                               dft_text_ns(a, extra_ns));
     }
     return 0;
 }

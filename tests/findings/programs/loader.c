@@ -2,15 +2,17 @@
 /* A trainer with loader workers, as PyTorch has them: workers load items and send a byte for each; the
  * trainer waits for the next one in order, and computes.
  *
- *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS [quiet]
+ *     loader DIR WORKERS ITEMS COMPUTE_US LOAD_US SLOW_US READS [quiet|late]
  *
  * LOAD_US is what a worker computes for an item, SLOW_US the same of the last worker. READS: so many
  * times is the item's file read; where LOAD_US is 0 the last worker reads it SLOW_US times more, as a
- * whole. quiet: no region says that the trainer waits. DIR has item_0000.npy and so on. */
+ * whole. quiet: no region says that the trainer waits. late: workers begin LATE_US after their start.
+ * DIR has item_0000.npy and so on. */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #define WORKERS_MAX 16
 #define EPOCHS      2
 #define ITEM_BYTES  (48 << 10)
+#define LATE_US     400000
 #define PIECES      16 /* calls for one item, as numpy reads a .npy */
 
 static char buffer[4 << 20];
@@ -70,7 +73,7 @@ static void work(const char *dir, int to, int first, int step, int items, int us
     _exit(0);
 }
 
-static void train(const char *dir, char **argv, int workers, int items, int is_quiet)
+static void train(const char *dir, char **argv, int workers, int items, const char *word)
 {
     int pipes[WORKERS_MAX][2];
 
@@ -84,6 +87,8 @@ static void train(const char *dir, char **argv, int workers, int items, int is_q
             dftrace_set_role(role);
             int is_slow = w + 1 == workers, reads = atoi(argv[7]), us = atoi(argv[is_slow ? 6 : 5]);
 
+            if (!strcmp(word, "late"))
+                usleep(LATE_US);
             if (is_slow && !atoi(argv[5]))
                 work(dir, pipes[w][1], w, workers, items, 0, reads * (us + 1), 1);
             work(dir, pipes[w][1], w, workers, items, us, reads, PIECES);
@@ -95,11 +100,11 @@ static void train(const char *dir, char **argv, int workers, int items, int is_q
 
         DFTRACE_BEGIN("step");
         DFTRACE_ARG_INT("step", i);
-        if (!is_quiet)
+        if (strcmp(word, "quiet"))
             DFTRACE_BEGIN("wait for data");
         if (read(pipes[i % workers][0], &byte, 1) != 1)
             exit(1);
-        if (!is_quiet)
+        if (strcmp(word, "quiet"))
             DFTRACE_END("wait for data");
         DFTRACE_BEGIN_CAT("COMPUTE", "forward and backward");
         spin(atoi(argv[4]));
@@ -119,7 +124,7 @@ int main(int argc, char **argv)
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
         DFTRACE_BEGIN("epoch");
         DFTRACE_ARG_INT("epoch", epoch);
-        train(argv[1], argv, atoi(argv[2]), atoi(argv[3]), argc > 8);
+        train(argv[1], argv, atoi(argv[2]), atoi(argv[3]), argc > 8 ? argv[8] : "");
         DFTRACE_END("epoch");
     }
     return 0;
