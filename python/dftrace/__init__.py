@@ -36,6 +36,7 @@ __version__ = "0.1.0"
 
 # Where a name comes from that most programs do not use: imported at its first use.
 _LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start",
+          "load_ipython_extension": "integrations.jupyter",
           **dict.fromkeys(("EntityRelation", "EntityRole", "EntityStore", "entity", "entity_type", "relate"), "entities")}
 
 

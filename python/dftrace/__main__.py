@@ -10,7 +10,8 @@ import sys
 from typing import List
 
 # What each command is for. The module dftrace.COMMAND has main(arguments), which returns the exit code.
-COMMANDS = {"run": "run a Python program under the I/O tracer"}
+COMMANDS = {"run": "run a Python program under the I/O tracer",
+            "kernel": "start or install a kernel of Jupyter under the I/O tracer"}
 
 
 def main(arguments: List[str]) -> int:

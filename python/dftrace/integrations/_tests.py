@@ -134,8 +134,8 @@ def _ask(table: str) -> Dict[str, Row]:
         raise _merge.Unknown(f"no trace in {folder}")
     rows: Dict[str, Row] = {}
     for group in _by_worker(paths):
-        for add, filters in (("io", ["--class", ",".join(_limits.IO)]), ("opens", ["--op", "open,fopen", "--class", "meta"]),
-                             ("fsyncs", ["--class", "sync"])):
+        for add, filters in (("io", ["--class", ",".join(_limits.IO)]), ("fsyncs", ["--class", "sync"]),
+                             ("opens", ["--op", "open,fopen", "--class", "meta", "--errno", "0"])):
             answer = _merge.ask(["summary", "--by", "instance", "--region", "*::*", *filters], group, table)
             for instance in answer["instances"]:
                 if instance["cat"] == "pytest" and not instance["name"].endswith(_PHASES):

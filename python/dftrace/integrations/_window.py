@@ -67,12 +67,13 @@ def own_file(names: Set[str]) -> str:
 class Window:
     """Begin and end of what shall be counted; then questions about it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, ignored: Sequence[str] = ()) -> None:
+        """name: what the two instants are called, with a number. ignored: files and folders that do not count."""
         global _count
         _count += 1
-        self._name = f"limit_io {_count}"
+        self._name = f"{name} {_count}"
         with dftrace.paused(thread=True):
-            self._outputs = output_files()
+            self._outputs = [*output_files(), *ignored]
             self._before = files()
         self._parts: List[Tuple[List[str], List[str]]] = []  # options and files of one question each
         dftrace.instant(self._name)

@@ -4,7 +4,8 @@
     @pytest.mark.limit_io(bytes="10 MiB", opens=100, fsyncs=0)
     def test_load(): ...
 
-The test fails when it does more. Found by pytest where dftrace is installed; else `pytest -p dftrace.integrations.pytest`.
+The test fails when it does more. pytest finds the plug-in where dftrace is installed; elsewhere -p names it:
+`pytest -p dftrace.integrations.pytest`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import pytest
 from ._hook import hook
 
 _Steps = Generator[None, Any, None]
-_MARK = ("limit_io(bytes=, read=, written=, opens=, reads=, writes=, fsyncs=, stats=, failed=, calls=, time=): fail the "
-         'test when it does more I/O, as in limit_io(bytes="10 MiB", opens=100). Checked by pytest --dftrace')
+_MARK = ("limit_io(bytes=, read=, written=, opens=, reads=, writes=, fsyncs=, stats=, failed=, calls=, time=): fail "
+         'the test when it does more I/O, as in limit_io(bytes="10 MiB", opens=100). Checked by pytest --dftrace')
 _AGAIN = "DFTRACE_PYTEST"  # set in the process that is executed, so that it is executed once
 
 
@@ -175,7 +176,7 @@ class Limits:
         run = item.runtest
 
         def runtest() -> None:
-            window = Window()
+            window = Window("limit_io")
             run()
             window.end()
             with dftrace.paused(thread=True):
