@@ -14,7 +14,7 @@ import pytest
 import traced
 
 pytest.importorskip("ipykernel", reason="no ipykernel")
-client_of = pytest.importorskip("jupyter_client", reason="no jupyter_client")
+pytest.importorskip("jupyter_client", reason="no jupyter_client")
 SECONDS = 120
 
 
@@ -43,11 +43,11 @@ class Kernel:
         for name in list(os.environ):
             if name.startswith("DFTRACE") or name in ("LD_PRELOAD", "PYTHONPATH"):
                 monkeypatch.delenv(name)
-        self.manager = KernelManager(kernel_name="python3-dftrace", connection_file=str(folder / "connection.json"))
+        self.manager: Any = KernelManager(kernel_name="python3-dftrace", connection_file=str(folder / "connection.json"))
         self.errors = open(folder / "stderr", "wb")
         self.manager.start_kernel(cwd=str(folder), stderr=self.errors,
                                   env=dict(os.environ, IPYTHONDIR=str(folder / "ipython")))
-        self.client = self.manager.client()
+        self.client: Any = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
 
