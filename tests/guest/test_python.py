@@ -5,11 +5,20 @@
 import sys
 import xml.etree.ElementTree
 
-from compare import FULL, Skip, Tests, full, run_plain, run_traced, true
+from compare import BUILD, FULL, Skip, Tests, full, run_plain, run_traced, true
 from python_modules import MODULES, SHORT, interpreter
 
 tests = Tests()
 TRIES = 5
+STARTUP = str(BUILD / "python" / "dftrace" / "startup")  # what `python -m dftrace run` puts on PYTHONPATH
+# Where processes begin. These run once more with names for processes; in CI the tests with these names.
+NAMED = {
+    "test_multiprocessing_fork": ("WithProcessesTestSubclassingProcess", "WithProcessesTestPoolWorkerLifetime"),
+    "test_multiprocessing_spawn": ("WithProcessesTestProcess.test_*name*", "WithProcessesTestProcess.test_parent*"),
+    "test_multiprocessing_forkserver": ("WithProcessesTestProcess.test_*name*", "WithProcessesTestSubclassingProcess"),
+    "test_concurrent_futures": ("ProcessPoolFork*InitializerTest",),
+    "test_asyncio": ("SubprocessThreadedWatcherTests.test_std*",),
+}
 TIMEOUT = 900
 
 
@@ -36,7 +45,9 @@ def plain_results(directory, module, patterns):
 
 
 def traced_results(directory, module, patterns, settings, sound):
-    done = run_traced(directory, command(module, patterns), seconds=3000, settings=settings, sound=sound)
+    settings = dict(settings)
+    env = {"PYTHONPATH": STARTUP, "DFTRACE_PYTHON": "roles"} if settings.pop("NAMED", False) else None
+    done = run_traced(directory, command(module, patterns), seconds=3000, settings=settings, sound=sound, env=env)
     return done, results(directory)
 
 
@@ -85,6 +96,8 @@ def add(module, patterns, kind, only_full, **settings):
 for module in MODULES:
     add(module, () if FULL else SHORT.get(module, ()), "", module not in SHORT)
     add(module, (), "_with_all_descriptors", True, DATA_DIR="all:pipe::socket:")
+for module, short in NAMED.items():
+    add(module, () if FULL else short, "_with_roles", False, NAMED=True)
 
 if __name__ == "__main__":
     sys.exit(tests.main())
