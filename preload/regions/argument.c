@@ -56,6 +56,15 @@ static void write_item(struct dft_thread *self, uint32_t used, uint8_t tag, uint
     } while (home != *(struct dft_ring *volatile *)&self->home);
 }
 
+/* The bytes of a text that is cut here, without the half of a character at their end. */
+static uint32_t cut_text(const char *text, uint32_t length)
+{
+    for (uint32_t n = length; n > 0 && length - n < 3; n--)
+        if ((text[n] & 0xc0) != 0x80)
+            return n;
+    return length;
+}
+
 static void keep(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uint64_t key, const void *value,
                  uint32_t length)
 {
@@ -63,7 +72,7 @@ static void keep(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uin
     uint32_t used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED) & ~DFT_ARGS_CUT;
 
     if (with_length && used + bytes > DFT_ARGS_BYTES && used + 13 + ARGS_SPARED < DFT_ARGS_BYTES) {
-        length = DFT_ARGS_BYTES - ARGS_SPARED - used - 13;
+        length = cut_text(value, DFT_ARGS_BYTES - ARGS_SPARED - used - 13);
         bytes = 13 + length;
         mark_cut(self, of);
     }

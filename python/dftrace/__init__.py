@@ -49,8 +49,8 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _of_entities(name: str) -> _typing.Any:
-    def method(self: _typing.Any, *args: _typing.Any, **kwargs: _typing.Any) -> int:
+def _of_entities(name: str) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> int:
         from . import entities
 
         return int(getattr(entities, f"region_{name}")(self, *args, **kwargs))
