@@ -158,10 +158,12 @@ static void region_begin(struct dftrace_site *site)
 static void end_region(struct dft_thread *self, uint64_t name, uint64_t end, const struct dftrace_arg *args,
                        uint32_t count)
 {
-    uint16_t from = self->args_used;
+    uint16_t from = self->args_used, depth;
     int within;
 
-    if (count)
+    if (count && dft_region_innermost(self, &depth) == name)
+        dft_region_keep_args(self, args, count); /* a number that is there is changed */
+    else if (count)
         dft_annotate_keep_args(self, args, count);
     within = dft_region_end(self, name, end);
     if (within == 0)

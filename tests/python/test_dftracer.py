@@ -195,15 +195,21 @@ def test_blocks_update_reset_and_flush(tmp_path: pathlib.Path) -> None:
             fn.update(step=3)
         inner()
         inner()
+        @fn.log
+        def replaced(step):
+            fn.update(step=step + 1)
+        replaced(5)
     """, tmp_path)
     events = done.own()
     assert events[0]["args"] == {"epoch": 5, "step": 2, "image_idx": 3, "image_size": 4.0, "int": 1, "float": 0.5,
                                  "text": "t", "tag": 7}
     assert done.counted() == {("A", "block"): 1, ("A", "named_by_its_function"): 1, ("A", "twice"): 2,
-                              ("A", "timer"): 2, ("A", "flushed"): 1, ("A", "parts"): 2, ("B", "inner"): 2}
+                              ("A", "timer"): 2, ("A", "flushed"): 1, ("A", "parts"): 2, ("B", "inner"): 2,
+                              ("B", "replaced"): 1}
     first, second = done.named("timer")
     assert first["dur"] >= 20_000_000 > second["dur"] and second["args"] == {"step": 9}
     assert [event["args"] for event in done.named("inner")] == [{"step": 3}, {"step": 3}]
+    assert merge("dump", "--json", done.traces).out.count('"args":{"step":6}') == 1
     assert [event["args"] for event in done.named("key")] == [{"value": "value"}]
 
 
@@ -306,8 +312,9 @@ def test_events_with_given_times(tmp_path: pathlib.Path) -> None:
     start, end = (int(word) for word in done.out.split())
     test, = done.named("test")
     assert test["cat"] == "cat2" and test["args"] == {"epoch": 1, "index": "x"}
-    assert test["dur"] == (end - start) * 1000 and abs(test["ts"] - start * 1000) < 2000
-    assert done.named("typed")[0]["args"] == {"i": 1, "f": 0.5, "s": "t"} and done.named("typed")[0]["dur"] == 7000
+    assert abs(test["dur"] - (end - start) * 1000) < 1_000_000 and abs(test["ts"] - start * 1000) < 1_000_000
+    typed, = done.named("typed")
+    assert typed["args"] == {"i": 1, "f": 0.5, "s": "t"} and abs(typed["dur"] - 7000) < 100
     assert len(done.named("after")) == 1
     metadata = {e["name"]: e["args"].get("value") for e in done.events() if e.get("phase") == "metadata"}
     assert metadata == {"key": "value", "ranks": 4, "model": "m", "used": "part", "process_id": 5}

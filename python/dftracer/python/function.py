@@ -218,9 +218,8 @@ class dft_fn:
         category, name, more = self._cat, str(region.name), self._args
 
         def with_args(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Callable[..., Any]:
-            found = _found(is_method, places, args, kwargs)
-            one = dftrace.region(name, category=category, args=found)
-            one._more = {**more, **found} if found else more
+            one = dftrace.region(name, category=category, args=_found(is_method, places, args, kwargs))
+            one._more = more
             made: Callable[..., Any] = one(func)
             return made
 
