@@ -45,6 +45,7 @@ MAY_FIND = re.compile(r"--fail-over|--recover|--stacks")
 def environment(width=COLUMNS):
     kept = {name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "TMPDIR") if name in os.environ}
     return {**kept, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+            "PYTHONPATH": str(BUILD / "python"),
             "COLUMNS": str(width), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
