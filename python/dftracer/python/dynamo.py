@@ -10,6 +10,8 @@ torch is loaded when something is compiled.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any, Callable, Optional, Tuple, TypeVar, Union
 
 from dftrace import _core
@@ -21,23 +23,21 @@ CAT_DYNAMO = "dynamo"
 _CALLS = ("call_module", "call_function", "call_method")
 
 
+def _torch() -> Any:
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise RuntimeError("PyTorch is not available: install torch to trace compiled models") from error
+
+
 def _autograd() -> Tuple[Any, Any]:
     """aot_autograd and make_boxed_func. Raises RuntimeError where torch has none."""
     _torch()
     try:
-        from functorch.compile import make_boxed_func  # type: ignore
-        from torch._dynamo.backends.common import aot_autograd
-    except ImportError as error:
+        return (importlib.import_module("torch._dynamo.backends.common").aot_autograd,
+                importlib.import_module("functorch.compile").make_boxed_func)
+    except (ImportError, AttributeError) as error:
         raise RuntimeError(f"this torch has no AOT autograd ({error}): pass autograd=False") from error
-    return aot_autograd, make_boxed_func
-
-
-def _torch() -> Any:
-    try:
-        import torch  # type: ignore
-    except ImportError as error:
-        raise RuntimeError("PyTorch is not available: install torch to trace compiled models") from error
-    return torch
 
 
 def create_detailed_op_name(node: Any, gm: Any) -> str:
@@ -52,9 +52,7 @@ def create_detailed_op_name(node: Any, gm: Any) -> str:
 
 def begin_operation(name: str) -> None:
     """Called by compiled graphs before an operation."""
-    import torch
-
-    _core.begin(CAT_DYNAMO, name, {"grad_enabled": int(torch.is_grad_enabled())})
+    _core.begin(CAT_DYNAMO, name, {"grad_enabled": int(sys.modules["torch"].is_grad_enabled())})
 
 
 def end_operation(name: str) -> None:
@@ -92,7 +90,8 @@ class Dynamo(DFTracerAI):
         def compiler(gm: Any, *_: Any, **__: Any) -> Any:
             return make_boxed_func(self.add_enhanced_timing_to_graph(gm).forward)
 
-        return aot_autograd(fw_compiler=compiler)  # type: ignore[no-any-return]
+        made: Callable[..., Any] = aot_autograd(fw_compiler=compiler)
+        return made
 
     def compile(self, f_py: Optional[F] = None, autograd: bool = True) -> Union[F, Callable[[F], F]]:
         """Compiles a function or a module, bare or with autograd=; as it is where nothing is traced.
@@ -106,8 +105,8 @@ class Dynamo(DFTracerAI):
     def _compiled(self, function: F, autograd: bool) -> F:
         if not (DFTRACER_ENABLE and self._on):
             return function
-        torch = _torch()
-        return torch.compile(function, backend=self.backend(autograd))  # type: ignore[no-any-return]
+        compiled: F = _torch().compile(function, backend=self.backend(autograd))
+        return compiled
 
     def count_parameters(self, module: Any) -> Optional[int]:
         """How many parameters a module has; None: it is none."""

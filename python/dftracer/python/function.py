@@ -12,15 +12,11 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import dftrace
 from dftrace import _core, entities
 from dftracer.python.env import DFTRACER_ENABLE
-from dftracer.python.tags import known
+from dftracer.python.tags import KNOWN, known, typed
 from dftracer.python.tracer import dftracer
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
-
-#: Parameters and attributes whose values are recorded.
-_KNOWN = ("epoch", "step", "image_idx", "image_size")
 
 
 def loop(elements: Iterable[T], category: str, names: Tuple[Optional[str], Optional[str]], key: str,
@@ -66,7 +62,7 @@ def _places(function: Callable[..., Any]) -> Tuple[bool, List[Tuple[str, int, An
         return False, []
     places = [(p.name, index if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) else -1,
                None if p.default is p.empty else p.default)
-              for index, p in enumerate(parameters) if p.name in _KNOWN]
+              for index, p in enumerate(parameters) if p.name in KNOWN]
     return bool(parameters) and parameters[0].name == "self", places
 
 
@@ -75,19 +71,18 @@ def _found(is_method: bool, places: List[Tuple[str, int, Any]], args: Tuple[Any,
     """What this call's known parameters are, and what the object of a method has under these names."""
     found: Dict[str, Any] = {}
     if is_method and args:
-        for name in _KNOWN:
+        for name in KNOWN:
             try:
                 value = getattr(args[0], name, None)
             except Exception:  # of a property of the program's
                 continue
             if value is not None and not callable(value):
-                found[name] = value
+                found[name] = typed(name, value)
     for name, position, default in places:
         value = args[position] if 0 <= position < len(args) else kwargs.get(name, default)
         if value is not None:
-            found[name] = value
-    return known(found.get("epoch"), found.get("step"), found.get("image_idx"), found.get("image_size"),
-                 None) if found else found
+            found[name] = typed(name, value)
+    return found
 
 
 class dft_fn:

@@ -56,7 +56,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _number(value: Any, kind: Callable[[Any], Value]) -> Any:
+#: Parameters and attributes whose values are recorded, and their types.
+KNOWN: Dict[str, Callable[[Any], Value]] = {"epoch": int, "step": int, "image_idx": int, "image_size": float}
+
+
+def typed(name: str, value: Any) -> Any:
+    """The value of a known parameter in its type; what cannot be turned into that stays as it is."""
+    kind = KNOWN[name]
+    if type(value) is kind:
+        return value
     try:
         return kind(value)
     except Exception:  # of whatever object that the program has there: its text is recorded
@@ -65,15 +73,8 @@ def _number(value: Any, kind: Callable[[Any], Value]) -> Any:
 
 def known(epoch: Any, step: Any, image_idx: Any, image_size: Any, args: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """The arguments that are not None, under DFTracer's names and with its types."""
-    found: Dict[str, Any] = {}
-    if epoch is not None:
-        found["epoch"] = _number(epoch, int)
-    if step is not None:
-        found["step"] = _number(step, int)
-    if image_idx is not None:
-        found["image_idx"] = _number(image_idx, int)
-    if image_size is not None:
-        found["image_size"] = _number(image_size, float)
+    given = (("epoch", epoch), ("step", step), ("image_idx", image_idx), ("image_size", image_size))
+    found: Dict[str, Any] = {name: typed(name, value) for name, value in given if value is not None}
     if args:
         found.update((str(key), plain(value)) for key, value in args.items())
     return found
