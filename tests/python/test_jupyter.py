@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pathlib
@@ -37,13 +38,12 @@ class Kernel:
     """A kernel that Jupyter's own client has started by its specification."""
 
     def __init__(self, folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from jupyter_client.manager import KernelManager
-
+        manager = importlib.import_module("jupyter_client.manager").KernelManager
         monkeypatch.setenv("JUPYTER_PATH", str(folder / "prefix" / "share" / "jupyter"))
         for name in list(os.environ):
             if name.startswith("DFTRACE") or name in ("LD_PRELOAD", "PYTHONPATH"):
                 monkeypatch.delenv(name)
-        self.manager: Any = KernelManager(kernel_name="python3-dftrace", connection_file=str(folder / "connection.json"))
+        self.manager: Any = manager(kernel_name="python3-dftrace", connection_file=str(folder / "connection.json"))
         self.errors = open(folder / "stderr", "wb")
         self.manager.start_kernel(cwd=str(folder), stderr=self.errors,
                                   env=dict(os.environ, IPYTHONDIR=str(folder / "ipython")))
@@ -96,7 +96,8 @@ def test_a_cell_shows_its_io(kernel: Kernel, tmp_path: pathlib.Path) -> None:
     answer = kernel.run("%%dftrace\nimport os, subprocess, threading\n"
                         "for n in range(3): open(f'f{n}', 'wb', 0).write(b'a' * 1000)\n"
                         "fd = os.open('f0', os.O_RDONLY); os.read(fd, 9); os.fsync(fd)\n"
-                        "t = threading.Thread(target=lambda: open('t', 'wb', 0).write(b'b' * 24)); t.start(); t.join()\n"
+                        "t = threading.Thread(target=lambda: open('t', 'wb', 0).write(b'b' * 24))\n"
+                        "t.start(); t.join()\n"
                         "_ = subprocess.run(['cp', 'f0', 'copy'])\nprint('printed')\n6 * 7")
     assert answer.status == "ok", answer
     verdict = next(line for line in answer.text.splitlines() if line.startswith("I/O "))
@@ -144,7 +145,8 @@ def test_a_restart_keeps_what_was_recorded(kernel: Kernel, tmp_path: pathlib.Pat
     kernel.client.wait_for_ready(timeout=SECONDS)
     kernel.run("%load_ext dftrace")
     assert "2 B written" in kernel.run("%%dftrace\nopen('after', 'wb', 0).write(b'12')").text
-    written = {os.path.basename(event["file"]): event["bytes"] for event in traced.dump(tmp_path / "traces", "--name", "write")
+    writes = traced.dump(tmp_path / "traces", "--name", "write")
+    written = {os.path.basename(event["file"]): event["bytes"] for event in writes
                if event.get("bytes") and os.path.dirname(event["file"]) == str(tmp_path)}
     assert (written["before"], written["after"]) == (1, 2)
     regions = [event["name"] for event in traced.dump(tmp_path / "traces", "--cat", "jupyter")]
@@ -171,8 +173,8 @@ def test_what_install_writes(tmp_path: pathlib.Path) -> None:
     folder = tmp_path / "prefix" / "share" / "jupyter" / "kernels" / "io"
     assert str(folder) in done.out and '"I/O"' in done.out
     spec = json.loads((folder / "kernel.json").read_text())
-    assert spec["argv"] == [sys.executable, "-m", "dftrace", "kernel", "--output", str(tmp_path / "out"), "--stack=16", "-f",
-                            "{connection_file}"]
+    assert spec["argv"] == [sys.executable, "-m", "dftrace", "kernel", "--output", str(tmp_path / "out"), "--stack=16",
+                            "-f", "{connection_file}"]
     assert (spec["display_name"], spec["language"]) == ("I/O", "python")
     home = traced.run([sys.executable, "-m", "dftrace", "kernel", "install"], tmp_path,
                       traced.environment(HOME=tmp_path, JUPYTER_DATA_DIR=None, XDG_DATA_HOME=None))

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import os
+import importlib.util
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 from typing import Dict, List, Optional
 
@@ -15,7 +14,7 @@ import pytest
 import traced
 
 PLUGIN = ["-p", "dftrace.integrations.pytest", "-p", "no:cacheprovider"]
-HAS_XDIST = not subprocess.run([sys.executable, "-c", "import xdist"], stderr=subprocess.DEVNULL, check=False).returncode
+HAS_XDIST = importlib.util.find_spec("xdist") is not None
 # Does known I/O; each amount is that of one line.
 WORK = """
 import os, pathlib, subprocess, sys, threading
@@ -84,7 +83,8 @@ def test_limits_agree_with_strace(tmp_path: pathlib.Path) -> None:
     log = tmp_path / "strace"  # a file for each process, so that no line is cut
     log.mkdir()
     plain = run_pytest(tmp_path, EVERYTHING, trace=False, before=[
-        "strace", "-ff", "-y", "-o", str(log / "of"), "-e", "trace=open,openat,creat,read,write,pread64,pwrite64,fsync"])
+        "strace", "-ff", "-y", "-o", str(log / "of"), "-e",
+        "trace=open,openat,creat,read,write,pread64,pwrite64,fsync"])
     assert plain.code == 0
     sums = dict.fromkeys(("opens", "read", "written", "fsyncs"), 0)
     for line in (line for path in log.iterdir() for line in path.read_text(errors="replace").splitlines()):
@@ -107,6 +107,13 @@ def test_less(tmp_path):
 """)
     assert "1 failed, 1 passed" in done.out, done.out
     assert "written  3,234 B, limit 3,233 B" in done.out
+
+
+def test_with_call_stacks_a_failure_names_lines(tmp_path: pathlib.Path) -> None:
+    done = run_pytest(tmp_path, "@pytest.mark.limit_io(written=0)\ndef test_one(tmp_path): own(tmp_path)\n",
+                      "--dftrace-stack")
+    assert done.code == 1
+    assert re.search(r"^written by line\n +2\.93 KiB +work\.py:5 own$", done.out, re.M), done.out
 
 
 def test_fixtures_other_tests_and_imports_do_not_count(tmp_path: pathlib.Path) -> None:
@@ -214,7 +221,8 @@ def test_aggregates_alone_do_not_check_a_limit(tmp_path: pathlib.Path) -> None:
     ("1, 2", "limit_io takes names"),
 ])
 def test_a_wrong_mark_is_an_error_of_its_test(tmp_path: pathlib.Path, mark: str, text: str) -> None:
-    done = run_pytest(tmp_path, f"@pytest.mark.limit_io({mark})\ndef test_one(): pass\ndef test_two(): pass\n", trace=False)
+    tests = f"@pytest.mark.limit_io({mark})\ndef test_one(): pass\ndef test_two(): pass\n"
+    done = run_pytest(tmp_path, tests, trace=False)
     assert done.code == 1 and "1 passed, 1 error" in done.out
     assert text in done.out
 
@@ -276,8 +284,8 @@ def test_inside_another_program_it_says_what_to_do(tmp_path: pathlib.Path) -> No
 
 
 def test_under_dftrun_marks_are_checked_without_the_option(tmp_path: pathlib.Path) -> None:
-    done = run_pytest(tmp_path, "@pytest.mark.limit_io(opens=1)\ndef test_one(tmp_path): own(tmp_path); os.chdir('/')\n",
-                      trace=False, before=[str(traced.DFTRUN), "-q"])
+    tests = "@pytest.mark.limit_io(opens=1)\ndef test_one(tmp_path): own(tmp_path); os.chdir('/')\n"
+    done = run_pytest(tmp_path, tests, trace=False, before=[str(traced.DFTRUN), "-q"])
     assert done.code == 1 and counts(done) == {"opens": "3"}
 
 

@@ -47,7 +47,7 @@ def _most(groups: Iterable[Dict[str, Any]], key: str, measure: str, title: str, 
     if not sums:
         return []
     order = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    rows = [(_limits.text(measure, amount), _short(name) if key == "file" else name) for name, amount in order[:top]]
+    rows = [(_limits.text(measure, amount), _short(name)) for name, amount in order[:top]]
     if len(order) > top:
         rest = sum(amount for name, amount in order[top:])
         rows.append((_limits.text(measure, rest), "all others"))
@@ -56,7 +56,9 @@ def _most(groups: Iterable[Dict[str, Any]], key: str, measure: str, title: str, 
 
 
 def _short(path: str) -> str:
-    """Relative to the working directory where that is shorter."""
+    """A path, or a line of a file, from the working directory on where it lies below that."""
+    if not path.startswith("/"):
+        return path
     try:
         relative = os.path.relpath(path)
     except OSError:  # the directory is gone
