@@ -16,7 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
 # In the order of json.md. The name of a schema is the command's, but for the answers of `summary --by instance`, and of
 # `ranks` to telemetry files.
-SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters"]
+SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "lineage", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters"]
 
 
 # --- variables ----------------------------------------------------------------------------------------------------------
@@ -108,10 +108,10 @@ def type_of(schema, root):
 
 
 def members(schema, root, depth=0):
-    """A line for each member, those of an object below it; an array's are those of what is in it."""
+    """A line for each member, those of an object below it; an array's, or a map's, are those of what is in it."""
     below = schema
-    while below.get("items") is not None:
-        below = resolve(below["items"], root)
+    while (inner := below.get("items") or below.get("additionalProperties")) and isinstance(inner, dict):
+        below = resolve(inner, root)
     for name, member in below.get("properties", {}).items():
         member = resolve(member, root)
         words = ": ".join(word for word in (f"`{name}` ({type_of(member, root)})", member.get("description")) if word)

@@ -4,8 +4,9 @@
  *
  * An entity's id is the 64-bit FNV-1a hash of type, byte 0x1f and key, so all processes and
  * languages agree on it. Declarations become metadata of category "dftracer": EH (id, type, store,
- * uri), ET (type, role, description), ER (relation, subject, object). A relation of a region is its
- * argument "RELATION:ID" with the value 1. */
+ * uri, key), ET (type, role, description), ER (relation, subject, object). A relation of a region is
+ * its argument "RELATION:ID" with the value 1; the library makes a record of its own of what the
+ * region has no room for. `dftmerge lineage` reads them. */
 #ifndef DFTRACER_ENTITY_H
 #define DFTRACER_ENTITY_H
 
@@ -109,28 +110,33 @@ static __inline__ void dftracer_declare_(struct dftrace_site *site, const struct
 }
 
 /* Declares an entity; `uri` may be NULL. Returns its id, or DFT_ENTITY_NONE where nothing is
- * traced. An entity that a loop declares again and again is written once: the last few ids are
+ * traced. An entity that a loop declares again and again is written once: the last few declarations are
  * remembered. */
 static __inline__ EntityID dftracer_declare_entity(ConstEntityTypeName type, ConstEntityKey key, EntityStore store,
                                                    ConstEntityURI uri)
 {
     static struct dftrace_site site = {"dftracer", "EH", 0};
     static EntityID declared[64];
-    struct dftrace_arg args[4];
+    struct dftrace_arg args[5];
+    uint32_t count = 3;
     char hex[17];
-    EntityID id;
+    EntityID id, mark;
 
     if (!dftrace_enabled())
         return DFT_ENTITY_NONE;
     id = dftracer_entity_id_(type, key);
-    if (__atomic_exchange_n(&declared[id % 64], id, __ATOMIC_RELAXED) == id)
+    mark = dftracer_hash_(id + (uint64_t)store, uri);
+    if (__atomic_exchange_n(&declared[mark % 64], mark, __ATOMIC_RELAXED) == mark)
         return id;
     dftracer_hex_(id, hex);
     args[0] = dftrace_string("id", hex);
     args[1] = dftrace_string("type", type ? type : "");
     args[2] = dftrace_int("store", store);
-    args[3] = dftrace_string("uri", uri);
-    dftracer_declare_(&site, args, uri ? 4 : 3);
+    if (uri)
+        args[count++] = dftrace_string("uri", uri);
+    if (key)
+        args[count++] = dftrace_string("key", key);
+    dftracer_declare_(&site, args, count);
     return id;
 }
 

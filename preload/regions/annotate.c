@@ -102,7 +102,7 @@ static void keep_arg_of(struct dft_thread *self, uint64_t name, const struct dft
     _Atomic uint32_t *of = dft_region_args_of(self, name);
     uint32_t from;
 
-    if (of && dft_annotate_change(self, of, arg))
+    if (of && (dft_annotate_change(self, of, arg) || dft_annotate_put_apart(self, name, arg)))
         return;
     from = self->args_used;
     dft_annotate_keep_args(self, arg, 1);
@@ -161,10 +161,13 @@ static void end_region(struct dft_thread *self, uint64_t name, uint64_t end, con
     uint16_t from = self->args_used, depth;
     int within;
 
-    if (count && dft_region_innermost(self, &depth) == name)
+    if (count && dft_region_innermost(self, &depth) == name) {
         dft_region_keep_args(self, args, count); /* a number that is there is changed */
-    else if (count)
-        dft_annotate_keep_args(self, args, count);
+        count = 0;
+    }
+    for (uint32_t i = 0; args && i < count; i++)
+        if (!dft_annotate_put_apart(self, name, &args[i]))
+            dft_annotate_keep_args(self, &args[i], 1);
     within = dft_region_end(self, name, end);
     if (within == 0)
         return;

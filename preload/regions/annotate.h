@@ -42,6 +42,11 @@ void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t val
 /* The same of the innermost open region: others may see them while it is open. */
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 
+/* A relation to an entity (DFTracer's "used:ID" and the like) for which the region of that name has
+ * no room becomes a record of its own, in which that region stands. Returns 0: it is no relation, or
+ * there is room. */
+int dft_annotate_put_apart(struct dft_thread *self, uint64_t region, const struct dftrace_arg *arg);
+
 /* Changes a number that a region was told of before. Returns 0: there is none like it. */
 int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg);
 

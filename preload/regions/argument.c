@@ -6,6 +6,7 @@
 
 #include "ring/names.h"
 #include "regions/annotate.h"
+#include "os/clock.h"
 
 #define STRING_MAX  4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
@@ -155,6 +156,51 @@ static void keep_args(struct dft_thread *self, _Atomic uint32_t *of, const struc
             keep_number(self, of, &args[i]);
 }
 
+/* --- relations to entities -------------------------------------------------------------------- */
+
+#define NUMBER_BYTES    17u
+#define RELATIONS_BYTES (DFT_ARGS_BYTES / 2) /* the rest is for other arguments, and for points within: declarations */
+
+static int is_relation(const char *key)
+{
+    static const char *const names[] = {"used:", "generated:", "updated:", "invalidated:"};
+
+    for (int i = 0; key && i < 4; i++)
+        if (!strncmp(key, names[i], strlen(names[i])))
+            return strnlen(key + strlen(names[i]), 17) == 16;
+    return 0;
+}
+
+static void put_number(struct dft_thread *self, uint8_t item[NUMBER_BYTES], const char *name, uint64_t value)
+{
+    uint64_t key = dft_names_define(self, "", name);
+
+    *item = DFT_ITEM_ARG_INT;
+    memcpy(item + 1, &key, 8);
+    memcpy(item + 9, &value, 8);
+}
+
+int dft_annotate_put_apart(struct dft_thread *self, uint64_t region, const struct dftrace_arg *arg)
+{
+    uint32_t used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED) & ~DFT_ARGS_CUT;
+    uint8_t items[2 * NUMBER_BYTES];
+    struct dft_slot record = {
+        .start = dft_ticks(), .call = DFT_CALL_ANNOTATION + DFT_OP_METADATA, .region = region, .offset = -1, .fd = -1};
+    uint32_t from;
+
+    if (used + NUMBER_BYTES <= RELATIONS_BYTES || arg->type || !is_relation(arg->key))
+        return 0;
+    dft_region_innermost(self, &record.depth);
+    record.file = dft_names_define(self, "dftracer", "RR");
+    put_number(self, items, arg->key, (uint64_t)arg->value.integer);
+    put_number(self, items + NUMBER_BYTES, "region", region); /* other formats know no region of metadata */
+    from = dft_args_begin(self);
+    dft_annotate_put(self, &record, 0, items, sizeof items, from);
+    return 1;
+}
+
+/* --- what others call ------------------------------------------------------------------------- */
+
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)
 {
     keep_args(self, NULL, args, count);
@@ -168,6 +214,11 @@ int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const str
 
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)
 {
-    if (args && count)
-        keep_args(self, dft_region_args(self), args, count);
+    _Atomic uint32_t *of = dft_region_args(self);
+    uint16_t depth;
+    uint64_t region = dft_region_innermost(self, &depth);
+
+    for (uint32_t i = 0; args && i < count; i++)
+        if (!region || !dft_annotate_put_apart(self, region, &args[i]))
+            keep_args(self, of, &args[i], 1);
 }

@@ -159,7 +159,7 @@ def metadata(events):
 
 
 ARCHIVE, ONE = entity("archive", "a.tar"), entity("structure", "one")
-HELD = ("EH", {"id": ARCHIVE, "type": "archive", "store": 3, "uri": "/p/out/a.tar"})
+HELD = ("EH", {"id": ARCHIVE, "type": "archive", "store": 3, "uri": "/p/out/a.tar", "key": "a.tar"})
 CONTAINS = ("ER", {"relation": 18, "subject": ARCHIVE, "object": ONE})
 
 
@@ -180,9 +180,9 @@ def version_2_in_c(directory):
                                        "updated:" + entity("index", "main"): 1}) for i in range(3)]
               + [("C_APP", "pack", {"generated:" + ARCHIVE: 1, "used:" + ONE: 1}),
                  ("MINE", "by_functions", {"number": 7, "text": "seven"})], "regions")
-        samples = [("EH", {"id": entity("raw_sample", f"sample-{i}"), "type": "raw_sample", "store": 0}) for i in range(3)]
-        once = [("EH", {"id": ONE, "type": "structure", "store": 0}),
-                ("EH", {"id": entity("index", "main"), "type": "index", "store": 6, "uri": "db://main"})]
+        samples = [("EH", {"id": entity("raw_sample", f"sample-{i}"), "type": "raw_sample", "store": 0, "key": f"sample-{i}"}) for i in range(3)]
+        once = [("EH", {"id": ONE, "type": "structure", "store": 0, "key": "one"}),
+                ("EH", {"id": entity("index", "main"), "type": "index", "store": 6, "uri": "db://main", "key": "main"})]
         equal(declared(events), [("ET", {"type": "raw_sample", "role": 1, "description": 'An "input" sample'}), samples[0],
                                  *once, *samples[1:], HELD, CONTAINS], "entities, each declared once")
         equal(metadata(events), {("dftracer", "used"): "sub-layer", ("APP", "ranks"): 4, ("APP", "model"): "unet",

@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -108,6 +108,7 @@ def every_answer_fits_its_schema(where):
     fits("compare", worse)
     fits("calls", answer_of("calls"))
     fits("counters", answer_of("counters", where / "native"))
+    fits("lineage", answer_of("lineage", where / "native"))
     for folder in ("native", "live", "foreign"):
         fits("findings", answer_of("findings", where / folder))
     done = run(DFTMERGE, "ranks", "--json", EXAMPLE)
