@@ -21,16 +21,16 @@ static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uin
 /* Annotations: by their op and name, in the hash behind the calls. */
 static uint32_t annotation_of(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
 {
+    const uint32_t places = DFT_RING_DECODER_HASH - DFT_RING_DECODER_DIRECT;
     uint32_t number = dft_slot_number(slot->call);
+    uint64_t spread = (slot->file ^ number) * UINT64_C(0x9e3779b97f4a7c15);
     uint8_t op = (uint8_t)(number - DFT_CALL_ANNOTATION);
 
     decoder->annotated = 1;
-    for (uint32_t i = (uint32_t)((slot->file ^ number) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
-        uint32_t *at = &decoder->call_of[i % DFT_RING_DECODER_HASH];
+    for (uint32_t i = (uint32_t)((spread >> 32) * places >> 32);; i = i + 1 < places ? i + 1 : 0) {
+        uint32_t *at = &decoder->call_of[DFT_RING_DECODER_DIRECT + i];
         const struct dft_call *call;
 
-        if (i % DFT_RING_DECODER_HASH < DFT_RING_DECODER_DIRECT)
-            continue;
         if (!*at) {
             *at = 1 + call_add(decoder, NULL, 0, slot->file, op, (uint8_t)dft_op_io(op));
             return *at - 1;
