@@ -58,25 +58,31 @@ def _coroutine(region: _core.Region, function: _Any) -> _Any:
 def _async_generator(region: _core.Region, function: _Any) -> _Any:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         inner = function(*args, **kwargs)
-        span = _core.span(region)
+        span = _core.span(region) if _core.enabled() else None
+        step: _Any = span.steps if span else _as_it_is
         try:
-            value = await span.steps(inner.__anext__(), False)
+            value = await step(inner.__anext__(), False)
             while True:
                 try:
                     sent = yield value
                 except GeneratorExit:
-                    await span.steps(inner.aclose(), False)
+                    await step(inner.aclose(), False)
                     raise
                 except BaseException as error:
-                    value = await span.steps(inner.athrow(error), False)
+                    value = await step(inner.athrow(error), False)
                 else:
-                    value = await span.steps(inner.asend(sent), False)
+                    value = await step(inner.asend(sent), False)
         except StopAsyncIteration:
             return
         finally:
-            span.end()
+            if span:
+                span.end()
 
     return wrapper
+
+
+def _as_it_is(step: Any, _ends: bool) -> Any:
+    return step
 
 
 async def enter_async(region: _core.Region) -> _core.Span:

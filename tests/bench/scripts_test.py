@@ -54,7 +54,7 @@ def unknown_rows_are_an_error(directory):
 @tests.case
 def a_build_that_is_missing_is_an_error(directory):
     need("valgrind")
-    for script in ("instructions.py", "real.py", "governor.py"):
+    for script in ("instructions.py", "real.py", "governor.py", "python.py"):
         done = ask(script, "--build", directory)
         equal((done.code, done.out), (1, b""), f"{script}: code and output")
         true(b"build first" in done.err, done.err)

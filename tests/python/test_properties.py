@@ -100,7 +100,7 @@ def seen(events: List[Event]) -> Counter[Expected]:
                                for e in events if e["cat"] == "APP" and e.get("phase") != "async_begin")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(strategies.lists(NODES, min_size=1, max_size=8))
 def test_trees(trees: List[Node]) -> None:
     import json
