@@ -128,6 +128,14 @@ def roles(name: str) -> "Action":
     return act
 
 
+def integration(name: str) -> "Action":
+    """The action of an integration."""
+    def act(module: "ModuleType") -> None:
+        install(name)
+
+    return act
+
+
 def begin(wanted: str) -> None:
     """Does what DFTRACE_PYTHON asks for: words with commas between."""
     actions: "dict[str, Action]" = {}
@@ -139,7 +147,7 @@ def begin(wanted: str) -> None:
         elif word == "stack":
             attempt(lambda _: core(), sys)  # offers Python's frames to the library
         elif word in ("torch", "fsspec"):
-            actions[word] = lambda module, word=word: install(word)  # type: ignore[misc]
+            actions[word] = integration(word)
     for name in [name for name in actions if name in sys.modules]:  # a .pth file may have imported it
         attempt(actions.pop(name), sys.modules[name])
     if actions:

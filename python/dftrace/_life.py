@@ -59,7 +59,7 @@ def _async_generator(region: _core.Region, function: _Any) -> _Any:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         inner = function(*args, **kwargs)
         span = _core.span(region) if _core.enabled() else None
-        step: _Any = span.steps if span else _as_it_is
+        step: Any = span.steps if span else _as_it_is
         try:
             value = await step(inner.__anext__(), False)
             while True:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from traced import TREE, environment, python
+from traced import ROOT, TREE, environment, python
 
 
 def test_a_region_of_each_form(tmp_path: pathlib.Path) -> None:
@@ -57,7 +57,8 @@ BEHAVES = '''
 
     plain.extra = 1
     assert plain(1) == (1, "x", 3) and plain(1, b=2, c=4) == (1, 2, 4) and plain(*[1], **{"c": 9}) == (1, "x", 9)
-    assert (plain.__name__, plain.__qualname__, plain.__doc__, plain.__module__) == ("plain", "plain", "doc", "__main__")
+    names = plain.__name__, plain.__qualname__, plain.__doc__, plain.__module__
+    assert names == ("plain", "plain", "doc", "__main__")
     assert str(inspect.signature(plain)) == "(a: int, b: str = 'x', *, c=3) -> float"
     assert typing.get_type_hints(plain) == {"a": int, "b": str, "return": float}
     assert pickle.loads(pickle.dumps(plain)) is plain and copy.deepcopy(plain) is plain
@@ -210,8 +211,9 @@ def test_pickled_by_cloudpickle(tmp_path: pathlib.Path) -> None:
             def local(n):
                 return n + k
             return local
-        code = "import pickle, sys; f, g, l = pickle.load(sys.stdin.buffer); assert f(3) == 6 and list(g()) == [1] and l(1) == 3"
-        subprocess.run([sys.executable, "-c", code], input=cloudpickle.dumps((recursive, generator, outer(2))), check=True)
+        code = "import pickle, sys; f, g, l = pickle.load(sys.stdin.buffer); assert (f(3), list(g()), l(1)) == (6, [1], 3)"
+        pickled = cloudpickle.dumps((recursive, generator, outer(2)))
+        subprocess.run([sys.executable, "-c", code], input=pickled, check=True)
     """, tmp_path)
     assert len(done.named("by value")) == 4 and len(done.named("generator")) == 1
 
@@ -241,3 +243,12 @@ named("no")
                           stdout=subprocess.PIPE, universal_newlines=True)
     assert done.stdout.count("def (a: builtins.int) -> builtins.str") == 2, done.stdout
     assert "Found 1 error" in done.stdout and 'has incompatible type "str"' in done.stdout, done.stdout
+
+
+def test_the_package_is_strict() -> None:
+    if not shutil.which("mypy"):
+        pytest.skip("mypy is not installed")
+    done = subprocess.run(["mypy", "--strict", "--config-file", str(ROOT / "python" / "pyproject.toml"), "-p", "dftrace"],
+                          cwd=TREE, env=environment(PYTHONPATH=None), check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, universal_newlines=True)
+    assert done.returncode == 0, done.stdout
