@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Tables that dftmerge's answers become: rows in Python, columns through Arrow, aligned text on the screen."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import json
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+
+from dftrace import _arrow
+
+Row = Dict[str, Any]
+SHOWN = 40  # rows on the screen
+WIDEST = 60  # characters of a column
+TIMES_OF_DAY = {"ts", "t_ns", "start_ns", "end_ns", "first_ns", "last_ns", "from_ns", "to_ns"}
+BYTES = {"bytes", "read", "written", "read_bytes", "write_bytes", "size", "size_min", "size_max"}
+WORDS = {"cat", "name", "class", "op", "region", "region_cat", "file", "file2", "dir", "pattern", "ext", "mount", "host",
+         "process", "program", "job", "role", "access", "errno", "run", "stack", "line", "phase", "key", "exe", "ended",
+         "size"}
+TEXTS = {"title", "evidence", "advice", "where", "why_sure", "code", "sure", "when", "command", "cwd", "parent_key",
+         "job_id", "notes", "unmet", "options", "version", "live_file", "fstype", "child_of"}
+
+
+def duration(value: int) -> str:
+    """Nanoseconds as a person reads them."""
+    size = abs(value)
+    for unit, name in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
+        if size >= unit:
+            return f"{value / unit:.3g} {name}" if size < 1000 * unit else f"{value // unit:,} {name}"
+    return f"{value} ns"
+
+
+def amount(value: int) -> str:
+    """Bytes as a person reads them."""
+    for shift, name in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if abs(value) >= 1 << shift:
+            return f"{value / (1 << shift):.3g} {name}" if abs(value) < 1000 << shift else f"{value >> shift:,} {name}"
+    return f"{value} B"
+
+
+def time_of_day(value: int) -> str:
+    """Nanoseconds since the Unix epoch, UTC."""
+    seconds, rest = divmod(value, 10**9)
+    day = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=seconds)
+    return f"{day:%Y-%m-%d %H:%M:%S}.{rest:09}"
+
+
+def cell(name: str, value: Any) -> str:
+    """A value on the screen."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) and not isinstance(value, bool):
+        if name in TIMES_OF_DAY:
+            return time_of_day(value)
+        if name.endswith("_ns") or name == "dur":
+            return duration(value)
+        if name in BYTES:
+            return amount(value)
+        return f"{value:,}" if name not in ("pid", "ppid", "tid", "fd", "rank") else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    if len(text) <= WIDEST or name in ("evidence", "advice"):
+        return text
+    return text[:WIDEST // 3] + "..." + text[3 + WIDEST // 3 - WIDEST:]
+
+
+def title(name: str) -> str:
+    """A column's title; its unit stands with each value."""
+    return (name[:-3] if name.endswith("_ns") else name).replace("_", " ")
+
+
+def grid(columns: Sequence[str], rows: Sequence[Row]) -> Tuple[List[bool], List[List[str]]]:
+    """Which columns are numbers, and the cells, titles first."""
+    numbers = [all(isinstance(row.get(name), (int, float, type(None))) for row in rows) for name in columns]
+    return numbers, [[title(name) for name in columns]] + [[cell(name, row.get(name)) for name in columns] for row in rows]
+
+
+def as_text(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    """An aligned table: numbers to the right, text to the left."""
+    numbers, cells = grid(columns, rows)
+    widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+    lines = (("  ".join(text.rjust(width) if number else text.ljust(width)
+                        for text, width, number in zip(line, widths, numbers))).rstrip() for line in cells)
+    return "\n".join(lines)
+
+
+def as_html(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    """The same for a notebook."""
+    numbers, cells = grid(columns, rows)
+
+    def line(values: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f'<{tag} style="text-align:{"right" if number else "left"}">{html.escape(value)}</{tag}>'
+                                for value, number in zip(values, numbers)) + "</tr>"
+
+    head, *body = cells
+    return f"<table><thead>{line(head, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in body)}</tbody></table>"
+
+
+def column_type(name: str, values: Iterable[Any]) -> str:
+    """A column's letter for _arrow.Table: by its name, else by its first value."""
+    first = next((value for value in values if value is not None), None)
+    if name in TIMES_OF_DAY:
+        return "t"
+    if isinstance(first, float):
+        return "f"
+    if isinstance(first, (list, dict)) or name in TEXTS:
+        return "s"
+    if isinstance(first, str):
+        return "w" if name in WORDS else "s"
+    return "w" if first is None and name in WORDS else "i"
+
+
+class Table(Sequence[Row]):
+    """Rows of one answer: a sequence of dicts that prints as a table.
+
+    `columns` are all names; `notes` says what could not be read; `info` has the answer's other members. Members that
+    end in _ns are nanoseconds, and times of day count from the Unix epoch.
+    """
+
+    def __init__(self, rows: List[Row], shown: Sequence[str], notes: Sequence[str] = (), info: Optional[Row] = None,
+                 more: bool = False) -> None:
+        self._rows = rows
+        self.columns = list(dict.fromkeys(name for row in rows for name in row)) or list(shown)
+        self.notes = list(notes)
+        self.info = info or {}
+        self._more = more
+        self._shown = [name for name in shown if name in self.columns]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def to_dicts(self) -> List[Row]:
+        """A new list with a dict for each row."""
+        return [dict(row) for row in self._rows]
+
+    def _below(self) -> List[str]:
+        left = len(self._rows) - SHOWN
+        more = ["... more"] if self._more else [f"... {left:,} more"] if left > 0 else []
+        return more + [f"note: {note}" for note in self.notes]
+
+    def __str__(self) -> str:
+        if not self._rows:
+            return "\n".join(["no rows", *self._below()])
+        return "\n".join([as_text(self._shown, self._rows[:SHOWN]), *self._below()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in self._below())
+        return as_html(self._shown, self._rows[:SHOWN]) + below
+
+    def _arrow_table(self) -> _arrow.Table:
+        types = tuple((name, column_type(name, (row.get(name) for row in self._rows))) for name in self.columns)
+        table = _arrow.Table(types)
+        for row in self._rows:
+            table.append([_plain(row.get(name)) for name in self.columns])
+        return table
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule interface: the schema."""
+        return self._arrow_table().schema()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: one batch with all columns. Lists and objects are text, in JSON."""
+        table = self._arrow_table()
+        return table.stream([table])
+
+
+def _plain(value: Any) -> Union[int, float, str, None]:
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    return json.dumps(value)

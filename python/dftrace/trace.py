@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Reads traces: dftrace.open("traces/") and what it answers. dftmerge does the work, in a process of its own."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import json
+import os
+import subprocess
+import tempfile
+from typing import IO, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from dftrace import _arrow, _find
+from dftrace._table import Row, Table
+
+FILTERS = ("from", "to", "last", "rank", "pid", "host", "program", "role", "cat", "name", "region", "file", "dir", "ext",
+           "mount", "op", "class", "size", "access", "errno", "errors", "slower-than", "align", "classes", "job", "run",
+           "dedupe", "no-index", "profile-granularity", "profile-end", "threads")
+SWITCHES = ("errors", "dedupe", "no-index", "profile-end")
+# Columns of events, in the order of dftmerge's lines; types as _arrow.Table has them.
+EVENTS = {"ts": "t", "dur": "i", "pid": "i", "tid": "i", "rank": "i", "seq": "i", "cat": "w", "name": "w", "class": "w",
+          "access": "w", "turn": "i", "phase": "w", "id": "i", "region_cat": "w", "region": "w", "file": "w",
+          "file2": "w", "fd": "i", "ret": "i", "errno": "i", "size": "i", "bytes": "i", "calls": "i", "offset": "i",
+          "flags": "i", "mode": "i", "args": "s", "cut": "i", "stack": "w", "open": "i"}
+BATCH_ROWS = 65536
+BATCH_BYTES = 64 << 20
+PIECE = 1 << 20
+Where = Optional[Mapping[str, Any]]
+
+
+class TraceError(Exception):
+    """What dftmerge could not do, or was not asked rightly; the text says what to do next."""
+
+
+def _nearest(word: str, words: Sequence[str], what: str) -> TraceError:
+    near = difflib.get_close_matches(word, words, 1)
+    hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(words)
+    return TraceError(f"{what} {word}: there is none; {hint}")
+
+
+def _texts(name: str, value: Any) -> List[str]:
+    """The values that one filter is given, as words."""
+    if isinstance(value, (str, int, float, os.PathLike)) and not isinstance(value, bool):
+        return [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+    if isinstance(value, (list, tuple, set, frozenset, range)) and value:
+        return [word for item in value for word in _texts(name, item)]
+    raise TraceError(f"filter {name}: {value!r} is no text, no number and no list of these")
+
+
+def _filters(where: Where, more: Mapping[str, Any]) -> List[str]:
+    """The options of dftmerge for these filters. Python's own words get a blank line below: class_, from_."""
+    options = []
+    for word, value in [*(where or {}).items(), *more.items()]:
+        name = str(word).rstrip("_").replace("_", "-")
+        if name not in FILTERS:
+            raise _nearest(str(word), [known.replace("-", "_") for known in FILTERS], "filter")
+        if value is None or value is False:
+            continue
+        if name in SWITCHES:
+            if value is not True:
+                raise TraceError(f"filter {name}: True or False, not {value!r}")
+            options.append(f"--{name}")
+        elif name == "file":
+            options += [f"--file={text}" for text in _texts(name, value)]
+        else:
+            options.append(f"--{name}=" + ",".join(_texts(name, value)))
+    return options
+
+
+def _notes(err: IO[bytes]) -> List[str]:
+    """The lines that dftmerge wrote for people."""
+    err.seek(0)
+    lines = err.read().decode("utf-8", "replace").splitlines()
+    return [line.split(": ", 1)[1] if line.startswith("dftmerge") and ": " in line else line for line in lines]
+
+
+class _Question:
+    """One run of dftmerge: its standard output is read, its notes are collected."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        try:
+            program = _find.tool("dftmerge")
+        except _find.NotFound as error:
+            raise TraceError(str(error)) from None
+        self._err = tempfile.TemporaryFile()
+        env = {**os.environ, "DFTRACER_ENABLE": "0", "LC_ALL": "C.UTF-8"}  # its own I/O belongs in no trace
+        try:
+            self._process = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                             stderr=self._err, env=env)
+        except (OSError, ValueError) as error:
+            self._err.close()
+            raise TraceError(f"{program} cannot be started: {error}") from error
+        assert self._process.stdout
+        self.out = self._process.stdout
+
+    def end(self) -> List[str]:
+        """Waits, and returns the notes; TraceError where there is no answer."""
+        self.out.close()
+        code = self._process.wait()
+        notes = _notes(self._err)
+        self._err.close()
+        if code not in (0, 1) or (code and any("no trace found" in note for note in notes)):
+            raise TraceError("\n".join(notes) or f"dftmerge ended with {code}")
+        return notes
+
+    def stop(self) -> None:
+        """Ends it early: its answer is not wanted any more."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self.out.close()
+        self._process.wait()
+        self._err.close()
+
+
+class Events:
+    """Events one by one, in order of time: each iteration, and each reader of Arrow, asks dftmerge anew.
+
+    Memory is bounded: a batch has 65,536 events, or 64 MiB. `notes` are those of the last reading that came to the
+    end. Columns are those of `dftmerge dump --json` (docs/json.md); `ts` and `dur` are nanoseconds.
+    """
+
+    def __init__(self, words: Sequence[str], columns: Optional[Sequence[str]]) -> None:
+        for name in columns or ():
+            if name not in EVENTS:
+                raise _nearest(str(name), list(EVENTS), "column")
+        self._words = list(words)
+        self.columns = list(dict.fromkeys(columns)) if columns else list(EVENTS)
+        self.notes: List[str] = []
+
+    def _empty(self) -> _arrow.Table:
+        return _arrow.Table(tuple((name, EVENTS[name]) for name in self.columns))
+
+    def _batches(self, rows: int = BATCH_ROWS) -> Iterator[_arrow.Table]:
+        question = _Question(self._words)
+        ended = False
+        try:
+            table = self._empty()
+            wrong = 0
+            while True:
+                piece = question.out.read1(PIECE) if hasattr(question.out, "read1") else question.out.read(PIECE)
+                table.feed(piece)
+                if len(table) >= rows or table.size() >= BATCH_BYTES or not piece:
+                    following = table.next() if piece else None
+                    wrong += table.wrong()
+                    if len(table):
+                        yield table
+                    if following is None:
+                        break
+                    table = following
+            ended = True
+            self.notes = question.end()
+            if wrong:
+                self.notes.append(f"{wrong:,} lines of dftmerge could not be read: is it of another version?")
+        finally:
+            if not ended:
+                question.stop()
+
+    def __iter__(self) -> Iterator[Row]:
+        for batch in self._batches():
+            for values in batch.rows():
+                yield dict(zip(self.columns, values))
+
+    def to_dicts(self) -> List[Row]:
+        """All events as dicts, in memory."""
+        return list(self)
+
+    def head(self, rows: int = 10) -> Table:
+        """The first events as a table."""
+        first: List[Row] = []
+        notes: List[str] = []
+        stream = iter(self)
+        for row in stream:
+            if len(first) == rows:
+                break
+            first.append(row)
+        else:
+            notes = self.notes
+            return Table(first, self._shown(first), notes)
+        stream.close()  # type: ignore[attr-defined]
+        return Table(first, self._shown(first), notes, more=True)
+
+    def _shown(self, rows: Sequence[Row]) -> List[str]:
+        return [name for name in self.columns if name != "seq" and any(row[name] is not None for row in rows)]
+
+    def __str__(self) -> str:
+        return str(self.head())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.head()._repr_html_()
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule interface: the schema."""
+        return self._empty().schema()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: batches as they are read. Calls and paths are dictionaries."""
+        return self._empty().stream(self._batches())
+
+
+class Trace:
+    """Traces that lie at some paths; each method asks dftmerge.
+
+    Filters are those of the command line, as keywords or in a dict `where`: rank="0,4-7", name="read*",
+    file=["*.h5"], slower_than="1ms", errors=True, class_="read", from_="2s". TraceError says what was wrong.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = list(paths)
+
+    def __repr__(self) -> str:
+        return f"dftrace.open({', '.join(map(repr, self.paths))})"
+
+    def _words(self, command: str, options: Mapping[str, Any], where: Where, filters: Mapping[str, Any]) -> List[str]:
+        own = [f"--{name}={value}" for name, value in options.items() if value is not None]
+        return [command, "--json", *own, *_filters(where, filters), "--", *self.paths]
+
+    def _ask(self, command: str, options: Mapping[str, Any], where: Where, filters: Mapping[str, Any]) -> Row:
+        question = _Question(self._words(command, options, where, filters))
+        ended = False
+        try:
+            text = question.out.read()
+            ended = True
+        finally:
+            if not ended:
+                question.stop()
+        said = question.end()
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            raise TraceError("\n".join(said) or "dftmerge gave no answer") from None
+        answer.setdefault("notes", said)
+        return dict(answer)
+
+    def summary(self, by: Union[str, Sequence[str]] = "call", where: Where = None, *, top: Optional[int] = None,
+                sort: Optional[str] = None, width: Optional[float] = None, **filters: Any) -> Table:
+        """Where the time goes: a row for each group.
+
+        by: keys such as "file" or ["role", "name"], see `dftmerge summary --help`. top: only so many rows.
+        sort: the column that orders them. width: seconds of a group of time. Raises TraceError.
+        """
+        keys = by.split(",") if isinstance(by, str) else [str(key) for key in by]
+        answer = self._ask("summary", {"by": ",".join(keys), "top": top, "sort": sort, "width": width}, where, filters)
+        rows = answer.pop("groups")
+        numbers = ("count", "errors", "time_ns", "self_ns", "time_max_ns", "bytes")
+        names = [name for row in rows[:1] for name in row]
+        first = names[:names.index("count")] if "count" in names else keys
+        return _table(rows, [*first, *numbers], answer)
+
+    def events(self, where: Where = None, columns: Optional[Sequence[str]] = None, **filters: Any) -> Events:
+        """Events one by one, in order of time, read when they are asked for.
+
+        columns: names of those that are wanted (default: all). Raises TraceError; dftmerge's own errors come when the
+        events are read.
+        """
+        return Events(self._words("dump", {}, where, filters), columns)
+
+    def timeline(self, by: Optional[str] = None, where: Where = None, *, interval: Optional[float] = None,
+                 **filters: Any) -> Table:
+        """Bytes, calls and time of each interval; with by ("rank", "class" or "process") a row for each of these.
+
+        interval: seconds. Raises TraceError.
+        """
+        answer = self._ask("timeline", {"by": by, "interval": interval}, where, filters)
+        rows = answer.pop("intervals")
+        if by:
+            rows = answer.pop("series")
+            return _table(rows, [by, "calls", "time_ns", "read", "written"], answer)
+        return _table(rows, ["t_ns", "calls", "errors", "time_ns", "read", "written", "in_flight_max"], answer)
+
+    def findings(self, where: Where = None, *, top: Optional[int] = None, **filters: Any) -> Table:
+        """What is wrong, what it costs, and what to do; the dearest first. Raises TraceError."""
+        answer = self._ask("findings", {"top": top}, where, filters)
+        rows = answer.pop("findings")
+        return _table(rows, ["number", "title", "cost_ns", "where", "advice"], answer)
+
+    def processes(self, where: Where = None, **filters: Any) -> Table:
+        """One row for each process image, children behind their parents. Raises TraceError."""
+        answer = self._ask("ps", {}, where, filters)
+        rows = answer.pop("processes")
+        return _table(rows, ["pid", "ppid", "rank", "role", "exe", "start_ns", "end_ns", "io_ns", "read_bytes",
+                             "write_bytes", "ended", "events"], answer)
+
+
+def _table(rows: List[Row], shown: Sequence[str], answer: Row) -> Table:
+    return Table(rows, shown, [str(note) for note in answer.pop("notes", None) or ()], answer)
+
+
+def open(*paths: Union[str, "os.PathLike[str]"]) -> Trace:
+    """Opens traces: files, directories (searched), or patterns.
+
+    TraceError where there is no such file; that no trace lies there is found out by the first question.
+    """
+    words = [os.fspath(path) for path in paths]
+    if not words:
+        raise TraceError('no path: dftrace.open("traces/")')
+    for path in words:
+        if not os.path.exists(path) and not glob.has_magic(path):
+            raise TraceError(f"{path}: there is no such file or directory; `python -m dftrace run -o DIR script.py` writes "
+                             "traces into DIR")
+    return Trace(words)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Hands a table on through the Arrow C data interface. Each array owns its buffers, so a reader may keep some of them. */
+#include "arrow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        struct ArrowSchema *child = schema->children[i];
+
+        if (child && child->release)
+            child->release(child);
+        free(child);
+    }
+    free(schema->children);
+    if (schema->dictionary && schema->dictionary->release)
+        schema->dictionary->release(schema->dictionary);
+    free(schema->dictionary);
+    free(schema->private_data); /* the name */
+    schema->release = NULL;
+}
+
+static int begin_schema(struct ArrowSchema *out, const char *format, const char *name)
+{
+    char *copy = strdup(name);
+
+    memset(out, 0, sizeof(*out));
+    if (!copy)
+        return ENOMEM;
+    out->format = format;
+    out->name = out->private_data = copy;
+    out->flags = ARROW_NULLABLE;
+    out->release = release_schema;
+    return 0;
+}
+
+static const char *format_of(enum arrow_type type)
+{
+    switch (type) {
+    case TYPE_FLOAT:
+        return "g";
+    case TYPE_TIME:
+        return "tsn:UTC";
+    case TYPE_TEXT:
+        return "u";
+    case TYPE_WORD:
+        return "i";
+    default:
+        return "l";
+    }
+}
+
+static int column_schema(const struct column *column, struct ArrowSchema *out)
+{
+    int rc = begin_schema(out, format_of(column->type), column->name);
+
+    if (rc || column->type != TYPE_WORD)
+        return rc;
+    out->dictionary = calloc(1, sizeof(*out->dictionary));
+    return out->dictionary ? begin_schema(out->dictionary, "u", "") : ENOMEM;
+}
+
+int arrow_export_schema(const struct table *table, struct ArrowSchema *out)
+{
+    int rc = begin_schema(out, "+s", "");
+
+    if (rc)
+        return rc;
+    out->flags = 0;
+    out->children = calloc(table->count ? table->count : 1, sizeof(*out->children));
+    for (size_t i = 0; !rc && i < table->count; i++) {
+        struct ArrowSchema *child = out->children ? calloc(1, sizeof(*child)) : NULL;
+
+        if (!child) {
+            rc = ENOMEM;
+            break;
+        }
+        out->children[out->n_children++] = child;
+        rc = column_schema(&table->columns[i], child);
+    }
+    if (rc || !out->children) {
+        release_schema(out);
+        return ENOMEM;
+    }
+    return 0;
+}
+
+static void release_array(struct ArrowArray *array)
+{
+    void **owned = array->private_data;
+
+    for (int64_t i = 0; i < array->n_children; i++) {
+        struct ArrowArray *child = array->children[i];
+
+        if (child && child->release)
+            child->release(child);
+        free(child);
+    }
+    free(array->children);
+    if (array->dictionary && array->dictionary->release)
+        array->dictionary->release(array->dictionary);
+    free(array->dictionary);
+    for (int64_t i = 0; i < array->n_buffers; i++)
+        free(owned[i]);
+    free(owned);
+    array->release = NULL;
+}
+
+static void *take(struct buffer *buffer)
+{
+    void *data = buffer->data;
+
+    memset(buffer, 0, sizeof(*buffer));
+    return data;
+}
+
+static int begin_array(struct ArrowArray *out, size_t length, int buffers)
+{
+    void **owned = calloc((size_t)buffers, sizeof(*owned));
+
+    memset(out, 0, sizeof(*out));
+    if (!owned)
+        return ENOMEM;
+    out->length = (int64_t)length;
+    out->n_buffers = buffers;
+    out->private_data = owned;
+    out->buffers = (const void **)owned;
+    out->release = release_array;
+    return 0;
+}
+
+/* A surrogate has three bytes in our texts, and so has the replacement character. */
+static void make_valid(struct texts *texts)
+{
+    unsigned char *at = (unsigned char *)texts->bytes.data;
+
+    for (size_t i = 0; texts->surrogates && i + 2 < texts->bytes.used; i++)
+        if (at[i] == 0xED && at[i + 1] >= 0xA0)
+            memcpy(at + i, "\xEF\xBF\xBD", 3);
+}
+
+static void give_texts(struct texts *texts, void **owned)
+{
+    make_valid(texts);
+    owned[1] = take(&texts->ends);
+    owned[2] = take(&texts->bytes);
+}
+
+static int export_column(struct column *column, struct ArrowArray *out)
+{
+    bool text = column->type == TYPE_TEXT;
+    int rc = begin_array(out, column->rows, text ? 3 : 2);
+    void **owned = out->private_data;
+
+    if (rc)
+        return rc;
+    out->null_count = (int64_t)column->nulls;
+    owned[0] = take(&column->valid);
+    if (text) {
+        give_texts(&column->texts, owned);
+        return 0;
+    }
+    owned[1] = take(&column->values);
+    if (column->type != TYPE_WORD)
+        return 0;
+    out->dictionary = calloc(1, sizeof(*out->dictionary));
+    if (!out->dictionary)
+        return ENOMEM;
+    rc = begin_array(out->dictionary, column->words, 3);
+    if (!rc)
+        give_texts(&column->texts, out->dictionary->private_data);
+    return rc;
+}
+
+int arrow_export_table(struct table *table, struct ArrowArray *out)
+{
+    int rc = begin_array(out, table->rows, 1);
+
+    if (rc)
+        return rc;
+    out->children = calloc(table->count ? table->count : 1, sizeof(*out->children));
+    for (size_t i = 0; !rc && i < table->count; i++) {
+        struct ArrowArray *child = out->children ? calloc(1, sizeof(*child)) : NULL;
+
+        if (!child) {
+            rc = ENOMEM;
+            break;
+        }
+        out->children[out->n_children++] = child;
+        rc = export_column(&table->columns[i], child);
+    }
+    if (rc || !out->children) {
+        release_array(out);
+        return ENOMEM;
+    }
+    return 0;
+}

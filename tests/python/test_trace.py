@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""dftrace.open(): what it answers is what dftmerge says, in each form; wrong questions get a clear error."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any, List
+
+import pytest
+from arrow_reader import batches, schema_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traced import DFTMERGE, TREE, dump, environment, python
+
+import dftrace
+from dftrace import _arrow
+
+SCRIPT = """
+    import os
+    import dftrace
+    os.mkdir("data")
+    for number in range(20):
+        with open(f"data/file{number}.bin", "wb") as file:
+            file.write(b"x" * 1000)
+    name = os.fsencode("data/odd") + bytes([0xff, 0x22, 0x5c, 0x0a])
+    open(name, "wb").close()
+    open("data/\\u00e4\\U0001f600", "wb").close()
+    with dftrace.region("load", step=3, share=0.5, note='a "quoted" word'):
+        for number in range(20):
+            with open(f"data/file{number}.bin", "rb") as file:
+                file.read()
+    try:
+        os.stat("data/none")
+    except FileNotFoundError:
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A small trace with all that columns may hold."""
+    done = python(SCRIPT, tmp_path_factory.mktemp("trace"))
+    assert done.code == 0, done.err
+    return done.traces
+
+
+def asked(command: str, *words: object) -> Any:
+    """dftmerge's own answer."""
+    return json.loads(subprocess.run([str(word) for word in (DFTMERGE, command, "--json", *words)], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+
+
+def merged(found: List[Any]) -> List[Any]:
+    """The rows of all batches."""
+    return [dict(zip(columns, row)) for _, columns in found for row in zip(*columns.values())]
+
+
+def test_answers_are_those_of_dftmerge(traces: pathlib.Path) -> None:
+    trace = dftrace.open(traces)
+    by = trace.summary(by=["file", "name"], name="read,write")
+    assert by.to_dicts() == asked("summary", "--by", "file,name", "--name", "read,write", traces)["groups"]
+    assert sum(row["bytes"] for row in trace.summary(where={"class": "read"}, file="*.bin")) == 20000
+    assert trace.summary(errors=True, file="*/none")[0]["errors"] == 1
+    assert trace.findings().to_dicts() == asked("findings", traces)["findings"]
+    assert trace.processes().to_dicts() == asked("ps", traces)["processes"]
+    assert trace.timeline(interval=0.01).to_dicts() == asked("timeline", "--interval", "0.01", traces)["intervals"]
+    assert trace.timeline("class").to_dicts() == asked("timeline", "--by", "class", traces)["series"]
+    assert trace.summary().info["events"] == asked("summary", traces)["events"]
+
+
+def test_events_are_those_of_dump(traces: pathlib.Path) -> None:
+    events = dftrace.open(traces).events()
+    mine, theirs = events.to_dicts(), dump(traces)
+    assert len(mine) == len(theirs) > 100
+    for row, event in zip(mine, theirs):
+        for name, value in row.items():
+            wanted = event.get(name)
+            if name in ("args", "stack") and value is not None:
+                value = json.loads(value)
+            assert value == wanted, (name, event)
+    odd = [row["file"] for row in mine if row["file"] and "odd" in row["file"]]
+    assert os.fsencode(odd[0]).endswith(b'odd\xff"\\\n')
+    assert any((row["file"] or "").endswith("\u00e4\U0001f600") for row in mine)
+
+
+def test_columns_and_filters_of_events(traces: pathlib.Path) -> None:
+    events = dftrace.open(traces).events(where={"region": "load"}, columns=["name", "bytes"], name=["read", "pread*"])
+    assert [row for row in events if row["bytes"]] == [{"name": "read", "bytes": 1000}] * 20
+    assert list(events) == list(events), "each reading is a new one"
+
+
+def test_arrow_of_events(traces: pathlib.Path) -> None:
+    events = dftrace.open(traces).events()
+    found = list(batches(events.__arrow_c_stream__()))
+    rows = events.to_dicts()
+    for row in rows:
+        if row["file"]:
+            row["file"] = row["file"].encode("utf-8", "replace").decode().replace("odd?", "odd\ufffd")
+    assert merged(found) == rows
+    formats = schema_of(events.__arrow_c_schema__())
+    assert list(formats) == events.columns
+    assert formats["ts"] == "tsn:UTC" and formats["dur"] == "l" and formats["name"] == "i" and formats["args"] == "u"
+
+
+def test_arrow_of_tables(traces: pathlib.Path) -> None:
+    trace = dftrace.open(traces)
+    summary = trace.summary(by="file,name")
+    assert merged(list(batches(summary.__arrow_c_stream__()))) == [
+        {**row, "file": row["file"].encode("utf-8", "replace").decode().replace("odd?", "odd\ufffd"),
+         "strides": json.dumps(row["strides"]) if row["strides"] is not None else None} for row in summary]
+    assert sum(sum(columns["count"]) for _, columns in batches(summary.__arrow_c_stream__())) == \
+        sum(row["count"] for row in asked("summary", "--by", "file,name", traces)["groups"])
+    for table in (trace.findings(), trace.processes(), trace.timeline(), trace.summary(file="/none")):
+        assert sum(length for length, _ in batches(table.__arrow_c_stream__())) == len(table)
+
+
+def test_a_batch_is_bounded(traces: pathlib.Path) -> None:
+    events = dftrace.open(traces).events(columns=["seq", "name"])
+    whole = events.to_dicts()
+    pieces = [batch.rows() for batch in events._batches(rows=1)]
+    assert [dict(zip(events.columns, row)) for piece in pieces for row in piece] == whole
+
+
+def test_a_reader_that_stops_early(traces: pathlib.Path) -> None:
+    """dftmerge is ended, and waited for."""
+    for _ in range(50):
+        capsule = dftrace.open(traces).events().__arrow_c_stream__()
+        next(batches(capsule))
+        del capsule
+        assert len(dftrace.open(traces).events().head(3)) == 3
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_an_error_in_a_stream(traces: pathlib.Path) -> None:
+    events = dftrace.open(traces).events(class_="bogus")
+    with pytest.raises(OSError, match="there is no class 'bogus'"):
+        list(batches(events.__arrow_c_stream__()))
+
+
+def test_tables_print(traces: pathlib.Path) -> None:
+    trace = dftrace.open(traces)
+    text = str(trace.summary(by="name", name="read", region="load"))
+    head, line, note = text.splitlines()
+    assert note.startswith("note: ") and "left out" in note
+    assert head.split()[:3] == ["name", "count", "errors"] and line.split()[:2] == ["read", "40"] and "KiB" in line
+    assert len({len(line) for line in str(trace.summary()).splitlines() if "note: " not in line}) == 1, "aligned"
+    shown = str(trace.summary(by="file")).splitlines()
+    assert shown[0].startswith("file ")
+    assert "\\n" in str(trace.summary(by="file", file="*odd*")) and "odd\\udcff" in repr(trace.summary(by="file", file="*odd*"))
+    assert str(trace.summary(file="/none")).startswith("no rows\nnote: ")
+    assert len(str(trace.events().head(45)).splitlines()) == 1 + 40 + 1
+    assert str(trace.events()).splitlines()[-1] == "... more" and len(str(trace.events()).splitlines()) == 12
+    page = trace.events(file="*odd*")._repr_html_()
+    assert page.startswith("<table>") and "&quot;" in page
+
+
+def test_what_is_missing_is_named(traces: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    for path in traces.glob("*.dft"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "broken.dft").write_bytes(b"no trace")
+    trace = dftrace.open(tmp_path)
+    assert any("broken.dft" in note for note in trace.summary().notes)
+    assert "note: " in str(trace.summary())
+    events = trace.events()
+    assert len(events.to_dicts()) == len(dump(traces))
+    assert any("broken.dft" in note for note in events.notes)
+
+
+@pytest.mark.parametrize("question, text", [
+    (lambda trace: trace.summary(by="nane"), "Did you mean name?"),
+    (lambda trace: trace.summary(nane="x"), "did you mean name?"),
+    (lambda trace: trace.events(where={"frm": 1}), "did you mean from?"),
+    (lambda trace: trace.events(columns=["byte"]), "did you mean bytes?"),
+    (lambda trace: trace.summary(rank=object()), "is no text, no number and no list"),
+    (lambda trace: trace.summary(name=[]), "is no text, no number and no list"),
+    (lambda trace: trace.summary(errors="yes"), "True or False"),
+    (lambda trace: trace.findings(name="x"), "findings does not take --name"),
+    (lambda trace: list(trace.events(name="a\0b")), "cannot be started"),
+])
+def test_wrong_questions(traces: pathlib.Path, question: Any, text: str) -> None:
+    with pytest.raises(dftrace.TraceError) as error:
+        question(dftrace.open(traces))
+    assert text in str(error.value)
+
+
+def test_no_trace(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(dftrace.TraceError, match="there is no such file or directory"):
+        dftrace.open(tmp_path / "none")
+    with pytest.raises(dftrace.TraceError, match="no path"):
+        dftrace.open()
+    for question in (lambda trace: trace.summary(), lambda trace: trace.events().to_dicts()):
+        with pytest.raises(dftrace.TraceError, match="no trace found"):
+            question(dftrace.open(tmp_path))
+
+
+def test_without_dftmerge(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "alone").symlink_to(TREE / "dftrace")
+    code = ("import sys, dftrace, dftrace._find as f\n"
+            "f._prefixes = lambda: ['/none']\n"
+            "try: dftrace.open('.').summary()\n"
+            "except dftrace.TraceError as error: print(error)\n")
+    done = subprocess.run([sys.executable, "-c", code], env=environment(PATH="/none"), cwd=tmp_path, check=True,
+                          stdout=subprocess.PIPE, universal_newlines=True)
+    assert "dftmerge is not installed" in done.stdout
+
+
+def test_a_traced_reader_is_not_in_its_traces(tmp_path: pathlib.Path) -> None:
+    """A program under the tracer may read traces: dftmerge is no part of it."""
+    done = python("""
+        import dftrace
+        open("x", "w").close()
+        dftrace.flush()
+        print(len(dftrace.open("traces").summary()) > 0)
+    """, tmp_path)
+    assert done.code == 0 and "True" in done.out, done.err
+    assert {row["exe"].rsplit("/", 1)[1][:6] for row in dftrace.open(done.traces).processes()} == {"python"}
+
+
+VALUES = st.one_of(st.none(), st.integers(-2**63, 2**63 - 1), st.text(max_size=20), st.booleans(),
+                   st.lists(st.text(max_size=5), max_size=3))
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=st.lists(st.dictionaries(st.sampled_from(["number", "word", "text", "other"]), VALUES), max_size=40),
+       cut=st.integers(1, 50))
+def test_lines_become_columns(rows: List[Any], cut: int) -> None:
+    """Any lines, cut anywhere: each value is in its column, if its type is that of the column."""
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    table = _arrow.Table((("number", "i"), ("word", "w"), ("text", "s")))
+    for begin in range(0, len(lines), cut):
+        table.feed(lines[begin:begin + cut])
+
+    def text(value: Any) -> Any:
+        return value if isinstance(value, str) else json.dumps(value) if isinstance(value, list) else None
+
+    assert table.wrong() == 0
+    assert table.rows() == [(int(row["number"]) if isinstance(row.get("number"), int) else None, text(row.get("word")),
+                             text(row.get("text"))) for row in rows]
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.binary(max_size=200) | st.text('{}[]",:\\u0n\n1', max_size=100).map(str.encode))
+def test_any_bytes(data: bytes) -> None:
+    """Whatever comes is rows or counted; nothing crashes."""
+    table = _arrow.Table((("", "i"), ("0", "w"), ("1", "s")))
+    table.feed(data)
+    assert len(table) == sum(1 for line in data.split(b"\n")[:-1] if line)
+    assert table.wrong() <= len(table) + 1
+
+
+def test_wrong_use_of_the_table() -> None:
+    for columns in ((("a", "x"),), (("a",),), "ab", (("a", "ii"),)):
+        with pytest.raises((TypeError, ValueError)):
+            _arrow.Table(columns)  # type: ignore[arg-type]
+    table = _arrow.Table((("a", "i"),))
+    with pytest.raises(TypeError):
+        table.feed("text")  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        table.append((1, 2))
+    table.append((2**63 - 1,))
+    capsule = table.stream([table])
+    assert [columns for _, columns in batches(capsule)] == [{"a": [2**63 - 1]}]
+    for use in (table.rows, table.next, table.schema, table.size):
+        with pytest.raises(ValueError, match="handed on already"):
+            use()
+    with pytest.raises(OSError, match="a Table is wanted"):
+        list(batches(_arrow.Table((("a", "i"),)).stream([1])))  # type: ignore[list-item]
