@@ -267,6 +267,27 @@ void core_args_clear(struct core_args *args)
     core_args_init(args);
 }
 
+#define FEW_KEYS 64u /* more are not looked through */
+
+void core_args_settle(struct core_args *args)
+{
+    uint32_t count = 0, at;
+
+    for (uint32_t i = 0; i < args->count && args->count <= FEW_KEYS; i++) {
+        for (at = 0; at < count && strcmp(args->items[at].key, args->items[i].key) != 0; at++)
+            ;
+        for (uint32_t k = 0; k < 2 && at != i; k++) {
+            if (at < count)
+                Py_XDECREF(args->held[2 * at + k]);
+            args->held[2 * at + k] = args->held[2 * i + k];
+        }
+        args->items[at] = args->items[i];
+        count += at == count;
+    }
+    if (args->count <= FEW_KEYS)
+        args->count = count;
+}
+
 int core_site_set(struct core_site *site, PyObject *category, PyObject *name)
 {
     core_args_init(&site->args);

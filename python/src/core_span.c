@@ -90,6 +90,7 @@ static void record_end(const struct dftrace_api *api, struct span *self)
     CORE_UNLOCK();
     if (self->region->more && core_args_add_mapping(&args, self->region->more) < 0)
         PyErr_Clear();
+    core_args_settle(&args);
     api->span_end(&self->span, args.count ? args.items : NULL, args.count);
     core_args_clear(&args);
 }

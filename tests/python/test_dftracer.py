@@ -266,7 +266,9 @@ def test_generators_and_coroutines_over_their_life(tmp_path: pathlib.Path) -> No
             await asyncio.sleep(0.02)
             yield 1
         assert inspect.isgeneratorfunction(numbers) and inspect.iscoroutinefunction(waits)
+        fn.update(step=4, args={"k": "old"})
         generator = numbers(3)
+        fn.update(args={"k": "new"})
         time.sleep(0.05)
         assert next(generator) == 1
         try:
@@ -279,7 +281,8 @@ def test_generators_and_coroutines_over_their_life(tmp_path: pathlib.Path) -> No
         asyncio.run(main())
     """, tmp_path)
     generator, = done.named("numbers")
-    assert 20_000_000 <= generator["dur"] and generator["args"] == {"step": 3}
+    assert 20_000_000 <= generator["dur"] and generator["args"] == {"step": 4, "k": "new"}
+    assert merge("dump", "--json", done.traces).out.count('"args":{"step":4,"k":"new"}') == 1
     assert sorted(event["args"]["epoch"] for event in done.named("waits")) == [1, 2]
     assert all(event["dur"] >= 20_000_000 for event in done.named("waits") + done.named("item"))
 
