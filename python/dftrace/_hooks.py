@@ -128,6 +128,11 @@ def roles(name: str) -> "Action":
     return act
 
 
+def offer_frames(module: "ModuleType") -> None:
+    """The extension offers Python's frames to the library when it is loaded."""
+    core()
+
+
 def integration(name: str) -> "Action":
     """The action of an integration."""
     def act(module: "ModuleType") -> None:
@@ -145,7 +150,7 @@ def begin(wanted: str) -> None:
             # xdist's own modules are imported past us, by pytest's rewriting of assertions
             actions["_pytest.junitxml"] = actions["_pytest.setuponly"] = roles("name_xdist")
         elif word == "stack":
-            attempt(lambda _: core(), sys)  # offers Python's frames to the library
+            attempt(offer_frames, sys)
         elif word in ("torch", "fsspec"):
             actions[word] = integration(word)
     for name in [name for name in actions if name in sys.modules]:  # a .pth file may have imported it
