@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,7 @@ import textwrap
 from typing import Any, Dict, List, Tuple
 
 import pytest
-from traced import TREE, Done, merge, python, run, tracing
+from traced import ROOT, TREE, Done, merge, python, run, tracing
 
 FRAME = re.compile(r"(?P<file>.*):(?P<line>\d+) (?P<function>\S+)$")
 
@@ -426,3 +427,28 @@ def test_interpreters_inside_do_no_harm(tmp_path: pathlib.Path, executable: str)
     known = {"<string>:4 inner", "<script>:4 inner", "program.py:22 outer", "program.py:13 run", "program.py:7 run"}
     assert all(not stack or stack[0] in known for stack in inside), inside[0]
     assert frames(of_file(done, "/after", "open")[0]) == ["program.py:28 <module>"]
+
+
+def test_the_format_says_where_the_frames_are(tmp_path: pathlib.Path) -> None:
+    """By a reader that was written from the format's description alone."""
+    done = traced("""
+        def outer():
+            open("x", "w").close()
+        outer()
+    """, tmp_path)
+    names: Dict[int, bytes] = {}
+    stacks = []
+    for path in done.traces.glob("*.dft"):
+        reader = run([sys.executable, ROOT / "tests" / "format" / "read_dft.py", path], tmp_path)
+        for block in json.loads(reader.out)["blocks"]:
+            for name in block.get("names", []):
+                if "text" in name:
+                    names[name["id"]] = name["text"].encode("utf-8", "surrogateescape")
+            if block["type"] == "EVENTS":
+                stacks += [event["stack"] for event in block["events"] if event["stack"]]
+    texts = {names[stack] for stack in stacks}
+    assert all(text.startswith(b"STACK\0") and len(text) % 8 == 6 for text in texts)
+    called = {names[int.from_bytes(text[at:at + 8], sys.byteorder)] for text in texts for at in range(6, len(text), 8)}
+    assert {name.split(b"\0")[0] for name in called} == {b"FUNC", b"PYTHON"}
+    assert {name for name in called if name.endswith(b" outer")} == {
+        b"PYTHON\0" + os.fsencode(tmp_path / "program.py") + b":4 outer"}
