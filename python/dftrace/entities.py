@@ -113,6 +113,7 @@ def entity(type: str, key: object, store: Store = EntityStore.MEMORY, uri: objec
     args: Dict[str, Any] = {"id": f"{value:016x}", "type": str(type), "store": int(where)}
     if uri is not None and uri != "":
         args["uri"] = str(uri)
+    args["key"] = str(key)
     _core.metadata_args("dftracer", "EH", args)
     return value
 
