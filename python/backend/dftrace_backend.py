@@ -208,7 +208,8 @@ def write_wheel(directory: str, members: Members) -> str:
     return name
 
 
-def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: Optional[str] = None) -> str:
+def build_wheel(wheel_directory: str, config_settings: Settings = None,
+                metadata_directory: Optional[str] = None) -> str:
     """Writes a wheel into the directory and returns its name."""
     members = information()
     members.update((name, path.read_bytes()) for name, path in package_files().items())

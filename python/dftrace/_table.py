@@ -15,8 +15,8 @@ SHOWN = 40  # rows on the screen
 WIDEST = 60  # characters of a column
 TIMES_OF_DAY = {"ts", "t_ns", "start_ns", "end_ns", "first_ns", "last_ns", "from_ns", "to_ns"}
 BYTES = {"bytes", "read", "written", "read_bytes", "write_bytes", "size", "size_min", "size_max"}
-WORDS = {"cat", "name", "class", "op", "region", "region_cat", "file", "file2", "dir", "pattern", "ext", "mount", "host",
-         "process", "program", "job", "role", "access", "errno", "run", "stack", "line", "phase", "key", "exe", "ended",
+WORDS = {"cat", "name", "class", "op", "region", "region_cat", "file", "file2", "dir", "pattern", "ext", "mount",
+         "host", "process", "program", "job", "role", "access", "errno", "run", "stack", "line", "phase", "key", "exe", "ended",
          "size"}
 TEXTS = {"title", "evidence", "advice", "where", "why_sure", "code", "sure", "when", "command", "cwd", "parent_key",
          "job_id", "notes", "unmet", "options", "version", "live_file", "fstype", "child_of"}
@@ -73,7 +73,8 @@ def title(name: str) -> str:
 def grid(columns: Sequence[str], rows: Sequence[Row]) -> Tuple[List[bool], List[List[str]]]:
     """Which columns are numbers, and the cells, titles first."""
     numbers = [all(isinstance(row.get(name), (int, float, type(None))) for row in rows) for name in columns]
-    return numbers, [[title(name) for name in columns]] + [[cell(name, row.get(name)) for name in columns] for row in rows]
+    return numbers, [[title(name) for name in columns],
+                     *([cell(name, row.get(name)) for name in columns] for row in rows)]
 
 
 def as_text(columns: Sequence[str], rows: Sequence[Row]) -> str:
@@ -90,8 +91,9 @@ def as_html(columns: Sequence[str], rows: Sequence[Row]) -> str:
     numbers, cells = grid(columns, rows)
 
     def line(values: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f'<{tag} style="text-align:{"right" if number else "left"}">{html.escape(value)}</{tag}>'
-                                for value, number in zip(values, numbers)) + "</tr>"
+        sides = ("right" if number else "left" for number in numbers)
+        return "<tr>" + "".join(f'<{tag} style="text-align:{side}">{html.escape(value)}</{tag}>'
+                                for value, side in zip(values, sides)) + "</tr>"
 
     head, *body = cells
     return f"<table><thead>{line(head, 'th')}</thead><tbody>{''.join(line(row, 'td') for row in body)}</tbody></table>"

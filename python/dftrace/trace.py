@@ -14,8 +14,8 @@ from typing import IO, Any, Dict, Iterator, List, Mapping, Optional, Sequence, U
 from dftrace import _arrow, _find
 from dftrace._table import Row, Table
 
-FILTERS = ("from", "to", "last", "rank", "pid", "host", "program", "role", "cat", "name", "region", "file", "dir", "ext",
-           "mount", "op", "class", "size", "access", "errno", "errors", "slower-than", "align", "classes", "job", "run",
+FILTERS = ("from", "to", "last", "rank", "pid", "host", "program", "role", "cat", "name", "region", "file", "dir",
+           "ext", "mount", "op", "class", "size", "access", "errno", "errors", "slower-than", "align", "classes", "job", "run",
            "dedupe", "no-index", "profile-granularity", "profile-end", "threads")
 SWITCHES = ("errors", "dedupe", "no-index", "profile-end")
 # Columns of events, in the order of dftmerge's lines; types as _arrow.Table has them.
@@ -298,6 +298,6 @@ def open(*paths: Union[str, "os.PathLike[str]"]) -> Trace:
         raise TraceError('no path: dftrace.open("traces/")')
     for path in words:
         if not os.path.exists(path) and not glob.has_magic(path):
-            raise TraceError(f"{path}: there is no such file or directory; `python -m dftrace run -o DIR script.py` writes "
-                             "traces into DIR")
+            raise TraceError(f"{path}: there is no such file or directory; `python -m dftrace run -o DIR script.py` "
+                             "writes traces into DIR")
     return Trace(words)

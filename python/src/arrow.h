@@ -104,8 +104,8 @@ int64_t arrow_int(const struct column *column, size_t row);
 double arrow_float(const struct column *column, size_t row);
 const char *arrow_text(const struct column *column, size_t row, size_t *length);
 
-/* Reads lines of JSON objects into rows; a name without a column is passed over. Returns the bytes of complete lines, and how many
- * lines were no such object. */
+/* Reads lines of JSON objects into rows; a name without a column is passed over. Returns the bytes
+ * of complete lines, and how many lines were no such object. */
 size_t arrow_read_lines(struct table *table, const char *text, size_t length, size_t *wrong);
 
 /* These two take the table's memory; 0 or an errno. */

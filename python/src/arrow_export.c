@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hands a table on through the Arrow C data interface. Each array owns its buffers, so a reader may keep some of them. */
+/* Hands a table on through the Arrow C data interface. Each array owns its buffers, so a reader may
+ * keep some of them. */
 #include "arrow.h"
 
 #include <errno.h>

@@ -7,7 +7,8 @@
 
 enum { DEEPEST = 64 };
 
-/* What is being read. Every line ends in a newline, so no test of the end is needed before a closing quote is found. */
+/* What is being read. Every line ends in a newline, so no test of the end is needed before a
+ * closing quote is found. */
 struct reader {
     struct table *table;
     const char *at;
@@ -87,7 +88,8 @@ static size_t put_code(char *out, int code)
     return 4;
 }
 
-/* One \u or a pair of them; a surrogate without its other half stands for a byte that is no UTF-8 and stays one. */
+/* One \u or a pair of them; a surrogate without its other half stands for a byte that is no UTF-8
+ * and stays one. */
 static const char *unescape_code(const char *at, const char *end, char *out, size_t *used, bool *surrogates)
 {
     int code = end - at >= 4 ? hex(at) : -1, low;
@@ -196,7 +198,8 @@ static bool ends_value(char c)
     return c == ',' || c == '}' || c == '\n' || c == ' ' || c == '\r';
 }
 
-/* A number beyond 63 bits has the same 64 bits; one with a fraction is passed over: events have none. */
+/* A number beyond 63 bits has the same 64 bits; one with a fraction is passed over: events have
+ * none. */
 static bool read_number(struct reader *reader, struct column *column)
 {
     const char *at = reader->at, *digits;

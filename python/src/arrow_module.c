@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftrace._arrow: class Table, rows as columns in C, for Python and for readers of the Arrow C data interface. */
+/* dftrace._arrow: class Table, rows as columns in C, for Python and for readers of the Arrow C data
+ * interface. */
 #include "arrow_module.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream of tables for readers in other languages: each table comes from a Python iterator when it is asked for. */
+/* A stream of tables for readers in other languages: each table comes from a Python iterator when
+ * it is asked for. */
 #include "arrow_module.h"
 
 #include <errno.h>

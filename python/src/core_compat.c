@@ -68,8 +68,8 @@ static PyObject *async_end(PyObject *Py_UNUSED(module), PyObject *args)
     return async_end_of(args, 1);
 }
 
-/* drop(category, name): the innermost region, when it is this one, is closed and not recorded. An older library
- * records it. */
+/* drop(category, name): the innermost region, when it is this one, is closed and not recorded. An
+ * older library records it. */
 static PyObject *drop(PyObject *Py_UNUSED(module), PyObject *args)
 {
     const struct dftrace_api *api = core_api();

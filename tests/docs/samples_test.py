@@ -23,7 +23,7 @@ BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 COLUMNS = 100
 FOLDER = "/mnt/ann/tutorial"  # what pages call the folder; its components are as long as those of ours
 
-# What pages call ./app and train.py.
+# What pages call ./app, train.py and test_store.py.
 APP = """#!/bin/sh
 for i in 1 2 3 4 5 6 7 8; do cat app >part.$i; done
 cat part.* >whole
@@ -36,6 +36,16 @@ def load(number):
 if __name__ == "__main__":
     with multiprocessing.Pool(2) as pool:
         print(sum(pool.map(load, range(8))))
+"""
+TEST_STORE = """import os
+def test_save(tmp_path):
+    with open(tmp_path / "index", "w") as file:
+        file.write("x" * 5000)
+        file.flush()
+        os.fsync(file.fileno())
+def test_load():
+    with open(__file__) as file:
+        assert "index" in file.read()
 """
 
 # Exit code 1 is an answer of these: a run was slower, a worker was killed by its pool, no process runs that has stacks.
@@ -206,6 +216,7 @@ def folder_for(directory):
     (directory / "app").write_text(APP)
     (directory / "app").chmod(0o755)
     (directory / "train.py").write_text(TRAIN)
+    (directory / "test_store.py").write_text(TEST_STORE)
     return directory
 
 
