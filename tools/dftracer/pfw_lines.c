@@ -240,7 +240,7 @@ static int grow(struct dft_lines_inside *in)
 const char *dft_lines_fill(struct dft_lines *lines, int *error)
 {
     struct dft_lines_inside *in = lines->inside;
-    size_t kept = (size_t)(lines->end - lines->at), got;
+    size_t kept = (size_t)(lines->end - lines->at), got = 0;
     int passing = 0;
 
     memmove(in->text, lines->at, kept);
