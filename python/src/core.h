@@ -134,6 +134,8 @@ PyObject *core_region_call(PyObject *module, PyObject *const *args, Py_ssize_t c
 PyObject *core_function_make(struct core_region *region, PyObject *callable);
 /* An object of one of our types, and the type's part in its end. */
 PyObject *core_new(PyTypeObject *type);
+/* The tp_new of these types: programs cannot make them so, without a module and a name. */
+PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 void core_free(PyObject *self, int collected);
 
 /* For unpickling: without a function as yet, which __setstate__ takes. */

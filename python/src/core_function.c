@@ -203,6 +203,7 @@ static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(struct f
                                 {"__vectorcalloffset__", T_PYSSIZET, offsetof(struct function, call), READONLY, NULL},
                                 {NULL}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, CORE_SLOT(function_dealloc)},
+                              {Py_tp_new, CORE_SLOT(core_no_new)},
                               {Py_tp_traverse, CORE_SLOT(function_traverse)},
                               {Py_tp_clear, CORE_SLOT(function_clear)},
                               {Py_tp_call, CORE_SLOT(PyVectorcall_Call)},

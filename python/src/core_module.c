@@ -116,6 +116,17 @@ static PyObject *time_ns(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* Of an integer with this text; infinity where no double is so large. */
+static double double_of(PyObject *integer, const char *text)
+{
+    double value = PyLong_AsDouble(integer);
+
+    if (!PyErr_Occurred())
+        return value;
+    PyErr_Clear();
+    return *text == '-' ? -Py_HUGE_VAL : Py_HUGE_VAL;
+}
+
 static PyObject *counter(PyObject *module, PyObject *args)
 {
     const struct dftrace_api *api = core_api();
@@ -134,11 +145,9 @@ static PyObject *counter(PyObject *module, PyObject *args)
     else if (!bad && site.args.items[0].type == 1)
         api->counter_double(&site.site, site.args.items[0].value.number);
     else if (!bad && PyLong_Check(value))
-        api->counter_double(&site.site, PyLong_AsDouble(value));
+        api->counter_double(&site.site, double_of(value, site.args.items[0].value.string));
     else if (!bad)
         bad = !PyErr_Format(PyExc_TypeError, "counter() needs a number, not %R", (PyObject *)Py_TYPE(value));
-    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError))
-        PyErr_Clear();
     core_site_clear(&site);
     return none_or_error(bad);
 }

@@ -8,6 +8,11 @@ PyObject *core_new(PyTypeObject *type)
     return PyType_GenericAlloc(type, 0);
 }
 
+PyObject *core_no_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(keywords))
+{
+    return PyErr_Format(PyExc_TypeError, "%R is not called by programs: use dftrace.region()", (PyObject *)type);
+}
+
 void core_free(PyObject *self, int collected)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -356,6 +361,7 @@ static PyGetSetDef attributes[] = {{"name", region_name, NULL, "Its name; None: 
                                    {NULL}};
 static PyMemberDef members[] = {{"_off", T_BOOL, offsetof(struct core_region, off), 0, NULL}, {NULL}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, CORE_SLOT(region_dealloc)},
+                              {Py_tp_new, CORE_SLOT(core_no_new)},
                               {Py_tp_call, CORE_SLOT(region_call)},
                               {Py_tp_repr, CORE_SLOT(region_repr)},
                               {Py_tp_methods, methods},

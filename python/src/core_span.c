@@ -202,6 +202,7 @@ static PyGetSetDef span_attributes[] = {{"parent", get_parent, NULL, "The span a
                                         {"region", get_region, NULL, "The region that it is of.", NULL},
                                         {NULL}};
 static PyType_Slot span_slots[] = {{Py_tp_dealloc, CORE_SLOT(span_dealloc)},
+                                   {Py_tp_new, CORE_SLOT(core_no_new)},
                                    {Py_tp_methods, span_methods},
                                    {Py_tp_getset, span_attributes},
                                    {0, NULL}};
@@ -309,6 +310,7 @@ static PyMethodDef steps_methods[] = {{"send", steps_send, METH_VARARGS, NULL},
                                       {"close", steps_close, METH_NOARGS, NULL},
                                       {NULL}};
 static PyType_Slot steps_slots[] = {{Py_tp_dealloc, CORE_SLOT(steps_dealloc)},
+                                    {Py_tp_new, CORE_SLOT(core_no_new)},
                                     {Py_tp_traverse, CORE_SLOT(steps_traverse)},
                                     {Py_tp_iter, CORE_SLOT(steps_self)},
                                     {Py_tp_iternext, CORE_SLOT(steps_next)},

@@ -39,6 +39,7 @@ VALUES = """
     else:
         assert not dftrace.enabled(), "KeyboardInterrupt is lost"
     dftrace.thread_name("\\ud800"); dftrace.set_role("x" * 10000); dftrace.counter("huge", 10 ** 500)
+    dftrace.counter("least", -10 ** 500); dftrace.counter("wide", -(1 << 70))
     _core.end("CAT", "never begun"); _core.event("E", "backwards", -5, -5)
     dftrace.resume()
 """
@@ -59,6 +60,8 @@ def test_values_of_any_kind(tmp_path: pathlib.Path, plain: bool) -> None:
     if "int64" in got:
         assert got["int64"] == {"int64": 7} and got["float32"] == {"float32": 0.5}
         assert got["array"] == {"array": "[0. 0.]"}
+    counters = [(event["name"], event["args"]["value"]) for event in done.events() if event.get("phase") == "counter"]
+    assert counters == [("huge", None), ("least", None), ("wide", float(-(1 << 70)))]  # infinite: null
     assert {e["name"]: e for e in done.events()}["of half"]["args"] == {"half": 0.5, "half too": 0.5}
     assert done.named("keys")[0]["args"] == {"1": 2, "category": 3, "s\\ud800": 4, "None": 5}
 
@@ -68,6 +71,9 @@ def test_values_of_any_kind(tmp_path: pathlib.Path, plain: bool) -> None:
     ("dftrace.region(int)", "decorate the methods"), ("dftrace.region('x', category=3)", "category= needs a str"),
     ("dftrace.region('x', args=4)", "args= needs a mapping"), ("dftrace.region().__enter__()", "needs a name"),
     ("dftrace.instant()", "one name"), ("dftrace.region('x')(print, print)", "one function"),
+    ("type(dftrace.region('x'))()", "not called by programs"), ("type(dftrace.region(len))()", "not called by programs"),
+    ("from dftrace import _core; _core.Span()", "not called by programs"),
+    ("from dftrace import _core; _core.Steps()", "not called by programs"),
     ("dftrace.no_such_name", "has no attribute 'no_such_name'")])
 def test_wrong_use_is_said(tmp_path: pathlib.Path, wrong: str, says: str) -> None:
     for plain in (False, True):
