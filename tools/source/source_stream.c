@@ -9,9 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* An EVENTS block without events carries only names. It has a range all the same: no event is
+ * missing there. */
+static int is_names(const struct dft_block *block)
+{
+    return block->type == DFT_BLOCK_EVENTS && !block->count;
+}
+
 static int has_range(const struct dft_block *block)
 {
-    /* An EVENTS block without events carries only names. */
     return ((block->type == DFT_BLOCK_EVENTS && block->count) || block->type == DFT_BLOCK_BUCKETS ||
             (block->type == DFT_BLOCK_COUNTERS && block->count)) &&
            block->first <= block->last;
@@ -69,7 +75,8 @@ int dft_cover_is_kept(const struct dft_block *block)
            (block->state == DFT_BLOCK_USED || (block->state == DFT_BLOCK_OVERLAPS && block->type == DFT_BLOCK_EVENTS));
 }
 
-/* Does the union of list a cover every range of list b? Both are ascending and disjoint. */
+/* Does the union of list a cover every range of list b? Both are ascending, and disjoint but for
+ * blocks of names. */
 static int covers(struct dft_block *const *a, size_t na, struct dft_block *const *b, size_t nb)
 {
     size_t i = 0;
@@ -77,6 +84,8 @@ static int covers(struct dft_block *const *a, size_t na, struct dft_block *const
     for (size_t k = 0; k < nb; k++) {
         uint64_t at = begin_of(b[k]);
 
+        if (is_names(b[k]))
+            continue;
         while (i < na && a[i]->last < at)
             i++;
         for (size_t j = i; at <= b[k]->last; j++) {
@@ -84,7 +93,7 @@ static int covers(struct dft_block *const *a, size_t na, struct dft_block *const
                 return 0;
             if (a[j]->last == UINT64_MAX)
                 break;
-            at = a[j]->last + 1;
+            at = a[j]->last < at ? at : a[j]->last + 1;
         }
     }
     return 1;
@@ -96,12 +105,27 @@ static void mark(struct dft_block **blocks, size_t count, unsigned use)
         blocks[i]->use |= (uint8_t)use;
 }
 
-/* Judges one component: EVENTS and BUCKETS blocks that touch each other. */
-static void component(struct dft_source *source, struct dft_block **events, size_t nevents, struct dft_block **buckets,
-                      size_t nbuckets)
+/* The blocks that have events, moved to the front of `blocks`. */
+static size_t with_events(struct dft_block **blocks, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!is_names(blocks[i]))
+            blocks[n++] = blocks[i];
+    return n;
+}
+
+/* Judges one component: EVENTS and BUCKETS blocks that touch each other. Returns 0 when it is
+ * names alone. */
+static int component(struct dft_source *source, struct dft_block **events, size_t nevents, struct dft_block **buckets,
+                     size_t nbuckets)
 {
     int rows_whole = nbuckets && covers(buckets, nbuckets, events, nevents);
-    int events_whole = nevents && covers(events, nevents, buckets, nbuckets);
+    int events_whole = covers(events, nevents, buckets, nbuckets);
+
+    nevents = with_events(events, nevents);
+    events_whole = events_whole && nevents;
 
     if (nevents && nbuckets)
         mark(events, nevents, DFT_IN_BOTH);
@@ -126,6 +150,7 @@ static void component(struct dft_source *source, struct dft_block **events, size
     } else {
         mark(events, nevents, DFT_IN_ROWS);
     }
+    return nevents + nbuckets > 0;
 }
 
 static void span_add(struct dft_covering *covering, uint64_t first, uint64_t last)
@@ -164,8 +189,8 @@ static void components(struct dft_covering *covering, struct dft_block **events,
             if (next->last > end)
                 end = next->last;
         }
-        component(covering->source, events + e0, e - e0, buckets + b0, b - b0);
-        span_add(covering, begin, end);
+        if (component(covering->source, events + e0, e - e0, buckets + b0, b - b0))
+            span_add(covering, begin, end);
     }
 }
 
@@ -188,9 +213,10 @@ void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, si
                             source->files[block->file].path, (unsigned long long)block->offset,
                             block->type == DFT_BLOCK_EVENTS ? "its events up to there were left out"
                                                             : "its aggregates were left out");
-        if (dft_cover_is_kept(block))
+        if (dft_cover_is_kept(block) ||
+            (is_names(block) && block->state == DFT_BLOCK_USED && block->first <= block->last))
             kept[n++] = block;
-        else if (block->type == DFT_BLOCK_EVENTS && block->state == DFT_BLOCK_USED)
+        if (!dft_cover_is_kept(block) && block->type == DFT_BLOCK_EVENTS && block->state == DFT_BLOCK_USED)
             block->use = DFT_IN_EVENTS; /* in flight, or only names */
         if (block->type <= DFT_BLOCK_EVENTS)
             nevents = n;

@@ -225,10 +225,54 @@ static void by_hand(void)
     dft_source_close(source);
 }
 
+/* Blocks, and how many notes there are of what one kind lacks. */
+static struct dft_source *covered(const struct dft_block *blocks, uint32_t count, size_t notes)
+{
+    struct dft_source *source = source_of(blocks, count);
+
+    CU_ASSERT_EQUAL_FATAL(dft_source_cover(source), 0);
+    CU_ASSERT_EQUAL(source->notes.count, notes);
+    return source;
+}
+
+/* The names of a vfork child's files may come in a block of the parent that has no events. */
+static void names_alone(void)
+{
+    const struct dft_block events[] = {
+        {.type = DFT_BLOCK_EVENTS, .first = 1, .last = 10, .count = 10, .start = 100, .end = 200},
+        {.type = DFT_BLOCK_EVENTS, .first = 11, .last = 12},
+        {.type = DFT_BLOCK_EVENTS, .first = 13, .last = 20, .count = 8, .start = 201, .end = 300},
+        {.type = DFT_BLOCK_EVENTS, .first = 21, .last = 22},
+        {.type = DFT_BLOCK_BUCKETS, .first = 1, .last = 22, .count = 3, .start = 100, .end = 300},
+    };
+    const struct dft_block rows[] = {
+        {.type = DFT_BLOCK_EVENTS, .first = 1, .last = 4},
+        {.type = DFT_BLOCK_BUCKETS, .first = 1, .last = 9, .count = 3, .start = 100, .end = 300},
+    };
+    struct dft_block lacking[5];
+    struct dft_source *source = covered(events, 5, 0);
+
+    CU_ASSERT(source->blocks[4].use == (DFT_IN_ROWS | DFT_IN_BOTH));
+    CU_ASSERT(source->blocks[0].use == (DFT_IN_EVENTS | DFT_IN_BOTH) && source->blocks[1].use == DFT_IN_EVENTS);
+    dft_source_close(source);
+    source = covered(rows, 2, 0);
+    CU_ASSERT(source->blocks[0].use == DFT_IN_EVENTS && source->blocks[1].use == (DFT_IN_ROWS | DFT_IN_EVENTS));
+    dft_source_close(source);
+    memcpy(lacking, events, sizeof lacking);
+    lacking[4].last = 23; /* an event that no block has */
+    dft_source_close(covered(lacking, 5, 1));
+    memcpy(lacking, events, sizeof lacking);
+    lacking[3].first = 22; /* and one before the names */
+    dft_source_close(covered(lacking, 5, 1));
+}
+
 int suite_cover(void)
 {
-    CU_TestInfo tests[] = {
-        {"by hand", by_hand}, {"what writers make", writers}, {"any ranges", anything}, CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {{"by hand", by_hand},
+                           {"blocks of names alone", names_alone},
+                           {"what writers make", writers},
+                           {"any ranges", anything},
+                           CU_TEST_INFO_NULL};
     CU_SuiteInfo suites[] = {{"coverage", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
