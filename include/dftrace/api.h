@@ -107,6 +107,8 @@ struct dftrace_api {
     int (*set_frames)(const struct dftrace_frames *frames);
     /* Closes the innermost region, if it is this one, without an event. */
     void (*region_drop)(struct dftrace_site *site);
+    /* The open span starts where another open one did. */
+    void (*span_since)(struct dftrace_span *span, const struct dftrace_span *earlier);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

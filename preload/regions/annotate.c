@@ -365,6 +365,7 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .now = dft_event_now,
     .set_frames = dft_interpreter_set,
     .region_drop = region_drop,
+    .span_since = dft_span_since,
 };
 
 void dft_annotate_enable(void)

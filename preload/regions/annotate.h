@@ -100,6 +100,7 @@ int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);
 /* span.c, pause.c */
 void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const struct dftrace_span *parent,
                     const struct dftrace_arg *args, uint32_t count);
+void dft_span_since(struct dftrace_span *span, const struct dftrace_span *earlier);
 void dft_span_end(struct dftrace_span *span, const struct dftrace_arg *args, uint32_t count);
 void dft_span_resume(const struct dftrace_span *span);
 void dft_span_suspend(const struct dftrace_span *span);

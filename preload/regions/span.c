@@ -171,6 +171,12 @@ void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const 
     __atomic_store_n(&span->id, id, __ATOMIC_RELEASE);
 }
 
+void dft_span_since(struct dftrace_span *span, const struct dftrace_span *earlier)
+{
+    if (is_begun(span) && is_begun(earlier))
+        span->start = sealed(span, span->id, sealed(earlier, earlier->id, earlier->start));
+}
+
 void dft_span_end(struct dftrace_span *span, const struct dftrace_arg *args, uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();

@@ -103,7 +103,7 @@ async def exit_async(region: _core.Region) -> None:
 
 
 class Loop(Generic[T]):
-    """What dftrace.iter() returns: as often as it is iterated over, a region with one fetch and one step an element."""
+    """What dftrace.iter() returns: as often as it is iterated over, a region with one step an element, and in it one fetch."""
 
     def __init__(self, iterable: Any, region: _core.Region) -> None:
         self._iterable = iterable
@@ -123,16 +123,24 @@ class Loop(Generic[T]):
         with self._region:
             try:
                 while True:
-                    with _FETCH:
-                        if elements is None:
-                            elements = builtins.iter(self._iterable)
-                        try:
-                            element = next(elements)
-                        except StopIteration:
-                            break
+                    step = _core.region("step", step=count)
+                    element: Any = _NOTHING
+                    step.__enter__()
+                    try:
+                        with _FETCH:
+                            if elements is None:
+                                elements = builtins.iter(self._iterable)
+                            element = next(elements, _NOTHING)
+                    finally:
+                        if element is _NOTHING:
+                            _core.drop(step.category, "step")
+                    if element is _NOTHING:
+                        break
                     count += 1
-                    with _core.region("step", step=count - 1):
+                    try:
                         yield element
+                    finally:
+                        step.__exit__(None, None, None)
             finally:
                 self._region.update(count=count)
 
@@ -146,11 +154,14 @@ class Loop(Generic[T]):
                 _core.current.set(loop)
                 fetch = _core.span(_FETCH)
                 try:
-                    element = await fetch.steps(elements.__anext__().__await__())
+                    element = await fetch.steps(elements.__anext__().__await__(), False)
+                    step = _core.span(_core.region("step", step=count))
+                    step.since(fetch)
                 except StopAsyncIteration:
                     break
+                finally:
+                    fetch.end()
                 count += 1
-                step = _core.span(_core.region("step", step=count - 1))
                 _core.current.set(step)
                 try:
                     yield element
@@ -163,13 +174,15 @@ class Loop(Generic[T]):
 
 
 _FETCH = _core.region("fetch")
+_NOTHING = object()
 
 
 def iter(iterable: Any, name: str = "epoch", **args: Any) -> Loop[Any]:
     """Iterates over `iterable` in a region `name` with these arguments and, at its end, `count`.
 
-    In it each element has a region "fetch" (getting it) and a region "step" with the argument `step`, from 0 on (the
-    body of the loop). A break, an exception and a generator's close end the regions. Async iterables: `async for`.
+    In it each element has a region "step" with the argument `step`, from 0 on: getting the element, which is a region
+    "fetch" of its own, and the body of the loop. A fetch that gives no element has no step. A break, an exception and
+    a generator's close end the regions. Async iterables: `async for`.
     """
     return Loop(iterable, _core.region(name, **args))
 

@@ -150,6 +150,20 @@ static PyObject *span_update(PyObject *object, PyObject *const *values, Py_ssize
     Py_RETURN_NONE;
 }
 
+/* since(earlier) */
+static PyObject *span_since(PyObject *object, PyObject *earlier)
+{
+    const struct dftrace_api *api = core_api();
+
+    if (Py_TYPE(earlier) != Py_TYPE(object)) {
+        PyErr_SetString(PyExc_TypeError, "since() needs a span");
+        return NULL;
+    }
+    if (api->enabled && CORE_HAS(api, span_since))
+        api->span_since(&((struct span *)object)->span, &((struct span *)earlier)->span);
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_parent(PyObject *self, void *Py_UNUSED(closure))
 {
     struct span *parent = parent_of((struct span *)self);
@@ -193,6 +207,7 @@ static PyObject *span_steps(PyObject *object, PyObject *args)
 
 static PyMethodDef span_methods[] = {
     {"end", span_end, METH_NOARGS, "Ends the span; a second time nothing."},
+    {"since", span_since, METH_O, "since(earlier): it starts where `earlier` did, which goes on."},
     {"update", CORE_CALL(span_update), CORE_FAST | METH_KEYWORDS,
      "update(mapping=None, /, **args): arguments that the end records."},
     {"steps", span_steps, METH_VARARGS,

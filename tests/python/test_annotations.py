@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from traced import ROOT, TREE, environment, python
+from traced import ROOT, TREE, environment, merge, python
 
 
 def test_a_region_of_each_form(tmp_path: pathlib.Path) -> None:
@@ -191,8 +191,29 @@ def test_loops(tmp_path: pathlib.Path) -> None:
     assert done.named("epoch")[0]["args"] == {"epoch": 2, "count": 3}
     assert [done.named(name)[0]["args"]["count"] for name in ("broken", "raised", "bad")] == [3, 1, 1]
     assert [e["args"]["step"] for e in done.named("step")] == [0, 1, 2, 0, 1, 2, 0, 0]
-    assert [e["region"] for e in done.named("fetch")] == ["epoch"] * 4 + ["broken"] * 3 + ["raised"] + ["bad"] * 2
+    assert [e["region"] for e in done.named("fetch")] == ["step"] * 10
+    assert [e["region"] for e in done.named("step")] == ["epoch"] * 3 + ["broken"] * 3 + ["raised", "bad"]
+    enclosed = [f for s in done.named("step") for f in done.named("fetch") if s["ts"] <= f["ts"] < s["ts"] + s["dur"]]
+    assert len(enclosed) == 8, "a step encloses its fetch"
     assert "region" not in done.named("after")[0]
+
+
+def test_the_trainer_waits_in_all_steps(tmp_path: pathlib.Path) -> None:
+    done = python("""
+        import time
+        import dftrace
+        def load():
+            for item in range(40):
+                time.sleep(0.02)
+                yield item
+        @dftrace.region(category="COMPUTE")
+        def compute(item): sum(range(1000))
+        for item in dftrace.iter(load(), "epoch", epoch=0): compute(item)
+    """, tmp_path)
+    page = " ".join(merge("findings", done.traces).out.split())
+    assert "the trainer waits" in page and 'in "fetch"' in page
+    assert "and 40 of 40 steps wait longer than they compute" in page
+    assert "Load in other processes" in page and "num_workers" in page
 
 
 def test_pickled_by_cloudpickle(tmp_path: pathlib.Path) -> None:

@@ -134,6 +134,8 @@ def test_async_generators(tmp_path: pathlib.Path) -> None:
     assert len(done.named("numbers")) == begun(done, "numbers") == 5
     assert done.named("loop")[0]["args"] == {"epoch": 1, "count": 2} and done.named("broken")[0]["args"] == {"count": 1}
     steps = done.named("step")
+    fetches = done.named("fetch")
+    assert [any(s["ts"] == f["ts"] and s["dur"] >= f["dur"] for f in fetches) for s in steps] == [True] * 3
     parents = [e["args"]["parent"] for e in done.events() if e["name"] == "body" and e.get("phase") == "async_begin"]
     assert parents == [e["id"] for e in steps[:2]] and [e["args"]["step"] for e in steps] == [0, 1, 0]
     assert len(done.named("fetch")) == 4 and len(done.named("outer")) == 1

@@ -87,7 +87,7 @@ def expected(node: Node, around: Optional[str]) -> List[Expected]:
     events = [(name, around, kind in ("generator", "coroutine"))]
     if kind == "loop":
         turns = 1 if raises else 2
-        events += [("step", name, False)] * turns + [("fetch", name, False)] * (turns if raises else turns + 1)
+        events += [("step", name, False)] * turns + [("fetch", "step", False)] * (turns if raises else turns + 1)
     for child in children:
         events += expected(child, inside)
     return events

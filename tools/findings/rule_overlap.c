@@ -134,8 +134,10 @@ static int say_why(const struct dft_facts *facts, const struct dft_overlap_team 
                              "Read ahead, in fewer and larger pieces, or from a faster place; at most %s to gain.",
                              dft_text_ns(a, team->data_ns));
     else if (!rc)
-        rc = dft_finding_say(&finding->advice,
-                             "Use more loader workers, or do less work for an item; at most %s to gain.",
+        rc = dft_finding_say(&finding->advice, "%s; at most %s to gain.",
+                             team->processes > 1 ? "Use more loader workers, or do less work for an item"
+                                                 : "Load in other processes (PyTorch: DataLoader(num_workers=...)), "
+                                                   "or fetch ahead",
                              dft_text_ns(a, team->data_ns));
     return rc;
 }
