@@ -7,6 +7,7 @@ struct span {
     PyObject_HEAD struct dftrace_span span;
     struct core_region *region;
     struct span *parent;   /* at its end those that have ended are passed over */
+    struct span *inside;   /* the innermost within it, while its steps rest; NULL: itself */
     struct core_args args; /* of the end */
 };
 
@@ -100,7 +101,7 @@ static void end_span(struct span *self)
 {
     const struct dftrace_api *api = core_api();
     PyObject *type, *value, *trace;
-    struct span *around, *parent;
+    struct span *around, *parent, *inside;
 
     PyErr_Fetch(&type, &value, &trace);
     if (api->enabled && self->span.id)
@@ -109,8 +110,11 @@ static void end_span(struct span *self)
     CORE_LOCK((PyObject *)self);
     parent = self->parent;
     self->parent = around;
+    inside = self->inside;
+    self->inside = NULL;
     CORE_UNLOCK();
     Py_XDECREF(parent);
+    Py_XDECREF(inside);
     PyErr_Restore(type, value, trace);
 }
 
@@ -226,28 +230,79 @@ PyType_Spec core_span_spec = {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* Where the step before left the context: an `async with` goes on through the waits within it. A new
+ * reference, or NULL. */
+static struct span *take_inside(struct span *self)
+{
+    struct span *inside;
+
+    CORE_LOCK((PyObject *)self);
+    inside = self->inside;
+    self->inside = NULL;
+    CORE_UNLOCK();
+    return going_on(inside);
+}
+
+static void keep_inside(struct core_state *state, struct span *self)
+{
+    struct span *inside = going_on(current_span(state)), *around = inside, *before;
+
+    Py_XINCREF(around);
+    while (around && around != self) {
+        before = around;
+        around = parent_of(before);
+        Py_DECREF(before);
+    }
+    if (!around || inside == self)
+        Py_CLEAR(inside);
+    Py_XDECREF(around);
+    CORE_LOCK((PyObject *)self);
+    before = self->inside;
+    self->inside = inside;
+    CORE_UNLOCK();
+    Py_XDECREF(before);
+}
+
+/* The context is the span's, or of what is open within. A new reference to its token, or NULL. */
+static PyObject *enter_context(struct core_state *state, struct span *self)
+{
+    struct span *inside = take_inside(self);
+    PyObject *token = NULL;
+
+    if (core_cpython.context_set)
+        token = core_cpython.context_set(state->current, (PyObject *)(inside ? inside : self));
+    Py_XDECREF(inside);
+    return token;
+}
+
+static void leave_context(struct core_state *state, struct span *self, PyObject *token)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    if (self->span.id)
+        keep_inside(state, self);
+    if (core_cpython.context_reset(state->current, token) < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    Py_DECREF(token);
+}
+
 /* One step: the calls of this thread are the span's meanwhile, and spans that begin are within. */
 static PyObject *step(struct steps *self, PyObject *callable, PyObject *args)
 {
     struct core_state *state = core_state(self->span->region->module);
     const struct dftrace_api *api = core_api();
     int goes_on = api->enabled && self->span->span.id != 0;
-    PyObject *token = NULL, *result, *type, *value, *trace;
+    PyObject *token = goes_on ? enter_context(state, self->span) : NULL, *result;
 
-    if (goes_on && core_cpython.context_set)
-        token = core_cpython.context_set(state->current, (PyObject *)self->span);
     if (goes_on)
         api->span_resume(&self->span->span);
     result = args ? PyObject_CallObject(callable, args) : PyObject_CallFunctionObjArgs(callable, Py_None, NULL);
     if (goes_on)
         api->span_suspend(&self->span->span);
-    if (token) {
-        PyErr_Fetch(&type, &value, &trace);
-        if (core_cpython.context_reset(state->current, token) < 0)
-            PyErr_Clear();
-        PyErr_Restore(type, value, trace);
-        Py_DECREF(token);
-    }
+    if (token)
+        leave_context(state, self->span, token);
     if (!result && self->ends)
         end_span(self->span);
     return result;

@@ -97,6 +97,41 @@ def test_coroutines(tmp_path: pathlib.Path) -> None:
     assert len(opened) == 5, "the calls between its steps are the coroutine's"
 
 
+def test_blocks_go_on_through_waits(tmp_path: pathlib.Path) -> None:
+    done = python("""
+        import asyncio
+        import dftrace
+        @dftrace.region
+        async def child(): pass
+        @dftrace.region
+        async def coroutine():
+            async with dftrace.region("block"):
+                for _ in range(3):
+                    await asyncio.sleep(0.001)
+                await child()
+                with open(__file__): pass
+            async for _ in dftrace.iter(numbers(), "loop"):
+                await asyncio.sleep(0)
+                await child()
+            await child()
+        @dftrace.region
+        async def numbers():
+            async with dftrace.region("across"):
+                yield 1
+                await asyncio.sleep(0)
+                yield 2
+                await child()
+        asyncio.run(coroutine())
+    """, tmp_path)
+    begins = sorted((e for e in done.events() if e.get("phase") == "async_begin"), key=lambda e: int(e["id"]))
+    name = {e["id"]: e["name"] for e in begins}
+    parents = [name[e["args"]["parent"]] for e in begins if e["name"] == "child"]
+    assert parents == ["block", "step", "step", "across", "coroutine"]
+    assert done.named("block")[0]["dur"] >= 3_000_000
+    assert len(begins) == len(name) == sum("id" in e and e.get("phase") != "async_begin" for e in done.events())
+    assert {e.get("region") for e in done.named("open") if "program.py" in e["file"]} <= {None, "coroutine"}
+
+
 def test_async_generators(tmp_path: pathlib.Path) -> None:
     done = python("""
         import asyncio, gc
