@@ -96,7 +96,9 @@ static __inline__ EntityID dftracer_entity_id_(ConstEntityTypeName type, ConstEn
 
 static __inline__ void dftracer_hex_(EntityID id, char text[17])
 {
-    for (int i = 0; i < 16; i++)
+    int i;
+
+    for (i = 0; i < 16; i++)
         text[i] = "0123456789abcdef"[id >> (60 - 4 * i) & 15];
     text[16] = 0;
 }

@@ -13,15 +13,26 @@ struct object {
 
 static PyTypeObject *table_type;
 
+static PyObject *fail(void)
+{
+    return PyErr_Format(PyExc_MemoryError, "out of memory, or texts of more than 2 GiB in one batch");
+}
+
+/* A table that failed has columns of other lengths. */
 struct table *arrow_table_of(PyObject *object)
 {
+    struct table *table;
+
     if (Py_TYPE(object) != table_type) {
         PyErr_SetString(PyExc_TypeError, "a Table is wanted");
         return NULL;
     }
-    if (!((struct object *)object)->table)
+    table = ((struct object *)object)->table;
+    if (!table)
         PyErr_SetString(PyExc_ValueError, "the table was handed on already");
-    return ((struct object *)object)->table;
+    else if (table->failed)
+        fail();
+    return table && !table->failed ? table : NULL;
 }
 
 void arrow_table_taken(PyObject *object)
@@ -99,7 +110,7 @@ static void table_dealloc(PyObject *object)
 static PyObject *outcome(struct table *table)
 {
     if (table->failed)
-        return PyErr_Format(PyExc_MemoryError, "out of memory, or texts of more than 2 GiB in one batch");
+        return fail();
     Py_RETURN_NONE;
 }
 

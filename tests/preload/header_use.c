@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each form of dftrace.h once, for compilers that are told to be strict. */
 #include <dftrace/dftrace.h>
+#include <dftrace/entity.h>
 
 static struct dftrace_span span, child;
 
