@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import difflib
 import glob
 import json
@@ -27,6 +28,7 @@ BATCH_ROWS = 65536
 BATCH_BYTES = 64 << 20
 PIECE = 1 << 20
 Where = Optional[Mapping[str, Any]]
+OF_NEWEST = ("summary", "timeline", "findings")  # of several runs in a folder they take the last one
 
 
 class TraceError(Exception):
@@ -48,9 +50,19 @@ def _texts(name: str, value: Any) -> List[str]:
     raise TraceError(f"filter {name}: {value!r} is no text, no number and no list of these")
 
 
+def _several(name: str, value: object, example: str) -> List[str]:
+    """Words in a list, or in a text with commas."""
+    words = value.split(",") if isinstance(value, str) else value
+    if isinstance(words, (list, tuple)) and words and all(isinstance(word, str) and word for word in words):
+        return list(words)
+    raise TraceError(f"{name}: {value!r} is no name and no list of names, such as {example}")
+
+
 def _filters(where: Where, more: Mapping[str, Any]) -> List[str]:
     """The options of dftmerge for these filters. Python's own words get a blank line below: class_, from_."""
     options = []
+    if where is not None and not isinstance(where, collections.abc.Mapping):
+        raise TraceError(f'where: {where!r} is no dict of filters, such as {{"name": "read*"}}')
     for word, value in [*(where or {}).items(), *more.items()]:
         name = str(word).rstrip("_").replace("_", "-")
         if name not in FILTERS:
@@ -120,7 +132,8 @@ class Events:
     end. Columns are those of `dftmerge dump --json` (docs/json.md); `ts` and `dur` are nanoseconds.
     """
 
-    def __init__(self, words: Sequence[str], columns: Optional[Sequence[str]]) -> None:
+    def __init__(self, words: Sequence[str], columns: Union[str, Sequence[str], None]) -> None:
+        columns = _several("columns", columns, '["ts", "name"]') if columns is not None else None
         for name in columns or ():
             if name not in EVENTS:
                 raise _nearest(str(name), list(EVENTS), "column")
@@ -205,6 +218,7 @@ class Trace:
 
     Filters are those of the command line, as keywords or in a dict `where`: rank="0,4-7", name="read*",
     file=["*.h5"], slower_than="1ms", errors=True, class_="read", from_="2s". TraceError says what was wrong.
+    Of several runs, summary, timeline and findings take the newest, and note it: run="all", run=NAME.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -215,7 +229,10 @@ class Trace:
 
     def _words(self, command: str, options: Mapping[str, Any], where: Where, filters: Mapping[str, Any]) -> List[str]:
         own = [f"--{name}={value}" for name, value in options.items() if value is not None]
-        return [command, "--json", *own, *_filters(where, filters), "--", *self.paths]
+        given = _filters(where, filters)
+        if command in OF_NEWEST and not any(option.startswith(("--run=", "--job=")) for option in given):
+            own.append("--run=newest")
+        return [command, "--json", *own, *given, "--", *self.paths]
 
     def _ask(self, command: str, options: Mapping[str, Any], where: Where, filters: Mapping[str, Any]) -> Row:
         question = _Question(self._words(command, options, where, filters))
@@ -241,7 +258,7 @@ class Trace:
         by: keys such as "file" or ["role", "name"], see `dftmerge summary --help`. top: only so many rows.
         sort: the column that orders them. width: seconds of a group of time. Raises TraceError.
         """
-        keys = by.split(",") if isinstance(by, str) else [str(key) for key in by]
+        keys = _several("by", by, '["role", "name"]')
         answer = self._ask("summary", {"by": ",".join(keys), "top": top, "sort": sort, "width": width}, where, filters)
         rows = answer.pop("groups")
         numbers = ("count", "errors", "time_ns", "self_ns", "time_max_ns", "bytes")
@@ -249,17 +266,17 @@ class Trace:
         first = names[:names.index("count")] if "count" in names else keys
         return _table(rows, [*first, *numbers], answer)
 
-    def events(self, where: Where = None, columns: Optional[Sequence[str]] = None, **filters: Any) -> Events:
+    def events(self, where: Where = None, columns: Union[str, Sequence[str], None] = None, **filters: Any) -> Events:
         """Events one by one, in order of time, read when they are asked for.
 
-        columns: names of those that are wanted (default: all). Raises TraceError; dftmerge's own errors come when the
+        columns: names of those that are wanted, one or a list (default: all). Raises TraceError; dftmerge's own errors come when the
         events are read.
         """
         return Events(self._words("dump", {}, where, filters), columns)
 
     def timeline(self, by: Optional[str] = None, where: Where = None, *, interval: Optional[float] = None,
                  **filters: Any) -> Table:
-        """Bytes, calls and time of each interval; with by ("rank", "class" or "process") a row for each of these.
+        """Bytes, calls and time of each interval; with by ("rank", "class", "process" or "role") a row for each of these.
 
         interval: seconds. Raises TraceError.
         """

@@ -14,7 +14,7 @@ import pytest
 from arrow_reader import batches, schema_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traced import DFTMERGE, TREE, dump, environment, python
+from traced import DFTMERGE, DFTRUN, TREE, dump, environment, python, run
 
 import dftrace
 from dftrace import _arrow
@@ -91,6 +91,12 @@ def test_columns_and_filters_of_events(traces: pathlib.Path) -> None:
     events = dftrace.open(traces).events(where={"region": "load"}, columns=["name", "bytes"], name=["read", "pread*"])
     assert [row for row in events if row["bytes"]] == [{"name": "read", "bytes": 1000}] * 20
     assert list(events) == list(events), "each reading is a new one"
+
+
+def test_one_column(traces: pathlib.Path) -> None:
+    trace = dftrace.open(traces)
+    assert trace.events(columns="ts").to_dicts() == [{"ts": event["ts"]} for event in dump(traces)]
+    assert trace.events(columns="name,fd").columns == ["name", "fd"]
 
 
 def test_arrow_of_events(traces: pathlib.Path) -> None:
@@ -171,11 +177,40 @@ def test_what_is_missing_is_named(traces: pathlib.Path, tmp_path: pathlib.Path) 
     assert any("broken.dft" in note for note in events.notes)
 
 
+def test_of_several_runs_the_newest_answers(tmp_path: pathlib.Path) -> None:
+    """As the page of the command line does; run="all" and run=NAME choose."""
+    for number in (1, 2):
+        done = run([DFTRUN, "-q", "-o", "traces", "--", sys.executable, "-S", "-c", f"open('only{number}', 'w').close()"],
+                   tmp_path)
+        assert done.code == 0, done.err
+    trace = dftrace.open(tmp_path / "traces")
+    first, second = [entry["name"] for entry in trace.summary(run="all").info["runs"]]
+
+    def opened(table: Any) -> List[str]:
+        return sorted(row["file"][-5:] for row in table if (row["file"] or "")[-5:-1] == "only")
+
+    assert opened(trace.summary(by="file")) == ["only2"]
+    assert opened(trace.summary(by="file", run="all")) == ["only1", "only2"]
+    assert opened(trace.summary(by="file", where={"run": first})) == ["only1"]
+    for table in (trace.summary(), trace.timeline(), trace.findings()):
+        assert any(note.startswith(f"{second} is the newest of 2 runs") for note in table.notes), table.notes
+    assert not any("newest" in note for note in trace.summary(run=second).notes)
+    assert len(trace.processes()) == 2
+
+
 @pytest.mark.parametrize("question, text", [
     (lambda trace: trace.summary(by="nane"), "Did you mean name?"),
     (lambda trace: trace.summary(nane="x"), "did you mean name?"),
     (lambda trace: trace.events(where={"frm": 1}), "did you mean from?"),
     (lambda trace: trace.events(columns=["byte"]), "did you mean bytes?"),
+    (lambda trace: trace.events(columns="t"), "column t: there is none; did you mean ts?"),
+    (lambda trace: trace.events(columns=[]), '[] is no name and no list of names, such as ["ts", "name"]'),
+    (lambda trace: trace.events(columns=3), "3 is no name and no list of names"),
+    (lambda trace: trace.summary(by=[]), '[] is no name and no list of names, such as ["role", "name"]'),
+    (lambda trace: trace.summary(by=[3]), "[3] is no name and no list of names"),
+    (lambda trace: trace.summary(by=""), "'' is no name and no list of names"),
+    (lambda trace: trace.events(where=3), "where: 3 is no dict of filters"),
+    (lambda trace: trace.summary(where="name"), "where: 'name' is no dict of filters"),
     (lambda trace: trace.summary(rank=object()), "is no text, no number and no list"),
     (lambda trace: trace.summary(name=[]), "is no text, no number and no list"),
     (lambda trace: trace.summary(errors="yes"), "True or False"),

@@ -35,6 +35,7 @@ def the_page_takes_the_newest(where):
     assert not told(alone, "runs?"), alone
     assert re.sub(r"^run .*\n(      .*\n)*", "", text, flags=re.M) == alone
     assert told(page("--run", "run-1", where / "both"), "run")[0].startswith("run-1, one of 2")
+    assert page("--run", "newest", where / "both") == text
     every = page("--run", "all", where / "both")
     assert ", 3 processes (5 programs), together " in told(every, "time")[0] and told(every, "run")[0].startswith("2 runs, counted together"), every
 
@@ -55,6 +56,10 @@ def all_else_takes_all(where):
     for by in ("call", "file", "time"):
         a, b = summary("--by", by, "--run", "run-1", where / "both"), summary("--by", by, where / "old")
         assert a.pop("runs") != b.pop("runs") and a == b, by
+    assert dump("--run", "newest", where / "both") == dump("--run", "run-2", where / "both")
+    answer = summary("--run", "newest", where / "both")
+    assert answer["processes"] == 3 and any("run-2 is the newest of 2 runs" in n for n in answer["notes"]), answer["notes"]
+    assert not any("newest" in n for n in summary("--run", "newest", where / "old")["notes"])
     assert dump("--run", "run-*", where / "both") == dump(where / "both")
     answer = json.loads(dftmerge("compare", "--json", "--run-a", "run-1", "--run-b", "run-2", where / "both", where / "both").out)
     assert (answer["a"]["processes"], answer["b"]["processes"]) == (2, 3)

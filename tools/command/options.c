@@ -134,8 +134,9 @@ static int set_common(struct dft_options *options, int id, char *value, char why
         options->source.jobs = value;
         break;
     case OPT_RUN:
-        options->source.runs = strcmp(value, "all") ? value : NULL;
-        options->all_runs = !options->source.runs;
+        options->all_runs = !strcmp(value, "all");
+        options->source.note_newest = options->source.newest = !strcmp(value, "newest");
+        options->source.runs = options->all_runs || options->source.newest ? NULL : value;
         break;
     case OPT_FILES_FROM:
         options->files_from = value;

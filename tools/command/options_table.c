@@ -45,7 +45,7 @@ const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
     {OPT_CLASSES, 0, "classes", "FILE", DFT_TAKES_CLASSES,
      "classes of files for events, one a line as `startup START /opt/conda` or `read END .h5`"},
     {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
-    {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all: all of them"},
+    {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all; newest"},
     {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},
     {OPT_FILES_FROM, 0, "files-from", "FILE", OF_TRACES,
      "further PATHs, one a line or before each NUL (-: standard input)"},

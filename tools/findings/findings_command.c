@@ -75,7 +75,7 @@ static int run(int argc, char **argv)
         return list(&limits);
     }
     options.only_queries = 1;
-    options.source.newest = !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
+    options.source.newest |= !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &source, &code))
         return code;
     dft_source_note_outside(source);

@@ -88,7 +88,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    options.source.newest = !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
+    options.source.newest |= !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &request.source, &code))
         return code;
     request.filter = &options.filter;

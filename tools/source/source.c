@@ -94,6 +94,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
         rc = dft_source_find_jobs(source);
     if (!rc && !options->runs && !options->newest && !options->jobs)
         dft_source_note_runs(source);
+    else if (!rc && options->note_newest)
+        dft_source_note_newest(source);
     if (!rc && options->jobs)
         rc = dft_source_choose_jobs(source, options->jobs);
     else if (!rc)

@@ -176,6 +176,7 @@ struct dft_source_options {
     const char *runs; /* take only processes of these runs, in the same form */
     /* runs is NULL: take only the run that began last, and processes that name no run */
     int newest;
+    int note_newest; /* say that it is one of several, in a note */
     int no_index; /* foreign: write and read no index for later questions */
     int copied;   /* foreign: blocks are handed on, or measured: they are compressed in any case */
     int dedupe;   /* foreign: leave out lines that a file holds twice */

@@ -176,6 +176,15 @@ int dft_source_choose_runs(struct dft_source *source, const char *patterns, int 
     return rc;
 }
 
+void dft_source_note_newest(struct dft_source *source)
+{
+    uint32_t named = source->nruns - (source->nruns && !source->runs[0].id.length);
+
+    if (named > 1)
+        dft_source_note(source, 0, "%s is the newest of %u runs here; run all takes all of them, run NAME another one",
+                        source->runs[source->nruns - 1].name, named);
+}
+
 void dft_source_note_runs(struct dft_source *source)
 {
     char *list;

@@ -10,6 +10,8 @@ int dft_source_find_runs(struct dft_source *source);
 /* Leaves out all runs but those that `patterns` names, or but the newest run. Returns 0 or
  * -ENOMEM. */
 int dft_source_choose_runs(struct dft_source *source, const char *patterns, int newest);
+/* Notes which run was chosen as the newest, where there are several. */
+void dft_source_note_newest(struct dft_source *source);
 /* Notes that there are several runs. */
 void dft_source_note_runs(struct dft_source *source);
 

@@ -217,7 +217,7 @@ static int run(int argc, char **argv)
     if (is_of_processes(&summary))
         summary.query.classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
     options.only_queries = 1;
-    options.source.newest =
+    options.source.newest |=
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &summary.source, &code))
         return code;

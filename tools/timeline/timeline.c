@@ -239,7 +239,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    options.source.newest =
+    options.source.newest |=
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &timeline.source, &code))
         return code;
