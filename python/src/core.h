@@ -63,6 +63,8 @@ static inline const struct dftrace_api *core_api(void)
 int core_api_find(void);
 /* Why there is none: a text for users, NULL: there is one. */
 const char *core_api_why_not(void);
+/* (text): says so. */
+PyObject *core_api_set_why_not(PyObject *module, PyObject *text);
 /* Loads it. Returns 0, or -1 with an exception. */
 int core_api_load(const char *path);
 

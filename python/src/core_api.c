@@ -24,7 +24,7 @@ const struct dftrace_api *core_table = &core_none;
 /* All that the annotations of this package call for each event. */
 #define LEAST_SIZE (offsetof(struct dftrace_api, set_role) + sizeof(void *))
 
-static char why[160] = "libdftrace.so is not loaded: run the program with `python -m dftrace run`";
+static char why[600] = "libdftrace.so is not loaded: run the program with `python -m dftrace run`";
 
 int core_api_find(void)
 {
@@ -47,6 +47,18 @@ const char *core_api_why_not(void)
     if (core_api() == &core_none)
         return why;
     return core_api()->enabled ? NULL : "tracing is off: set DFTRACER_ENABLE=1, or call dftrace.init()";
+}
+
+PyObject *core_api_set_why_not(PyObject *Py_UNUSED(module), PyObject *text)
+{
+    PyObject *held;
+    const char *utf8 = core_text(text, &held);
+
+    if (!utf8)
+        return NULL;
+    snprintf(why, sizeof why, "%s", utf8);
+    Py_DECREF(held);
+    Py_RETURN_NONE;
 }
 
 int core_api_load(const char *path)

@@ -306,6 +306,7 @@ static PyMethodDef core_methods[] = {{"region", CORE_CALL(core_region_call), COR
                                      {"thread_name", thread_name, METH_O, NULL},
                                      {"enabled", enabled, METH_NOARGS, NULL},
                                      {"why_off", why_off, METH_NOARGS, NULL},
+                                     {"set_why_off", core_api_set_why_not, METH_O, NULL},
                                      {"flush", flush, METH_NOARGS, NULL},
                                      {"pause", CORE_CALL(pause_recording), METH_VARARGS | METH_KEYWORDS, NULL},
                                      {"resume", CORE_CALL(resume_recording), METH_VARARGS | METH_KEYWORDS, NULL},

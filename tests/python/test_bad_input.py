@@ -152,10 +152,51 @@ def test_init_where_nothing_is_installed(tmp_path: pathlib.Path) -> None:
     assert "dftmerge is not installed" in done.out and "DFTRACE_HOME" in done.out
 
 
-def test_a_log_directory_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("log", ["file/t", "/proc/none/x", "file"])
+def test_a_log_directory_that_cannot_be_written(tmp_path: pathlib.Path, log: str) -> None:
     (tmp_path / "file").write_text("")
-    done = python(INIT, tmp_path, tmp_path / "file" / "t", plain=True)
-    assert done.out.startswith(("True 1", "False 1")) and "Traceback" not in done.err
+    program = INIT + "    print(dftrace.why_off())\n"
+    done = python(program, tmp_path, tmp_path / log, plain=True)
+    if log == "file":
+        assert done.out.startswith("True 1 ") and done.out.endswith("None\n")
+        return
+    assert done.out.startswith("False 2 ") and "dftrace records nothing: no trace can be written to " in done.out
+    assert done.out.splitlines()[-1].endswith("name another folder") and done.err == ""
+    done = python(f"import dftrace\nassert dftrace.init('new/folder/t')\nassert dftrace.init({log!r})\n"
+                  "with dftrace.region('x'): pass\n", tmp_path, plain=True)
+    assert "goes on with the trace that it has" in done.err
+    assert len(done._replace(traces=tmp_path / "new" / "folder").named("x")) == 1
+
+
+@pytest.mark.parametrize("begin", ["dftrace.init(log_file=name, data_dirs='/nowhere')",
+                                   "__import__('dftracer.logger').logger.dftracer.initialize_log(logfile=name)"])
+def test_the_environment_comes_before_the_program(tmp_path: pathlib.Path, begin: str) -> None:
+    program = f"""
+        import os, subprocess, sys
+        import dftrace
+        name = os.path.abspath("program/t")
+        {begin}
+        with dftrace.region("x"): pass
+    """
+    settings = {"DFTRACER_ENABLE": 1, "DFTRACER_LOG_FILE": tmp_path / "traces" / "t"}
+    for plain in (True, False):
+        done = python(program, tmp_path, plain=plain, **settings)
+        assert not (tmp_path / "program").exists() and len(done.named("x")) == 2 - plain
+    done = python(program, tmp_path, plain=True, DFTRACER_ENABLE=1)
+    assert len(done._replace(traces=tmp_path / "program").named("x")) == 1
+
+
+def test_a_child_names_its_own_file(tmp_path: pathlib.Path) -> None:
+    python("""
+        import subprocess, sys
+        import dftrace
+        dftrace.init("traces/" + ("child" if sys.argv[1:] else "parent"))
+        if not sys.argv[1:]:
+            subprocess.run([sys.executable, __file__, "again"], check=True)
+        with dftrace.region("x"): pass
+    """, tmp_path, plain=True)
+    names = [path.name for path in (tmp_path / "traces").iterdir()]
+    assert sorted(name.split("-")[0].split(".")[0] for name in names) == ["child", "parent"], names
 
 
 def test_what_is_installed_is_found(tmp_path: pathlib.Path) -> None:
