@@ -64,5 +64,6 @@ def tool(name: str) -> str:
 
 def _text(name: str) -> str:
     places = ", ".join(os.path.join(prefix, "lib" if name.endswith(".so") else "bin") for prefix in _prefixes())
-    return (f"{name} is not installed: looked in {places} and on PATH. Install dftrace itself (the package dftrace, or "
-            "cmake --install), or let DFTRACE_HOME say where it is")
+    return (f"{name} is not installed: looked in {places} and on PATH. pip installs annotations and the launcher alone: "
+            "install dftrace itself, too (the Debian package dftrace, or cmake --install), and have its dftrun on PATH, "
+            "or let DFTRACE_HOME name its prefix or build folder")

@@ -11,6 +11,7 @@ from typing import Optional, Sequence, Union
 from . import _core, _find
 
 NOTE = "dftrace records annotations alone: for I/O, too, start the program with `python -m dftrace run`"
+_PACKAGES = ("dftrace", "dftracer", "perfflowaspect")
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -19,12 +20,18 @@ def _is_worker() -> bool:
     return process is not None and process.parent_process() is not None
 
 
-def _note(text: str, level: int) -> None:
-    """One warning for a job: workers say nothing. A program that makes errors of warnings gets none."""
+def _note(text: str) -> None:
+    """One warning for a job, at the program's line: workers say nothing. A program that makes errors of warnings gets
+    none."""
     if _is_worker():
         return
+    frame = sys._getframe()
+    while frame.f_back and (str(frame.f_globals.get("__name__")).partition(".")[0] in _PACKAGES or
+                            "importlib._bootstrap" in frame.f_code.co_filename):
+        frame = frame.f_back
     try:
-        warnings.warn(text, RuntimeWarning, stacklevel=level + 1)
+        warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno,
+                               frame.f_globals.get("__name__"), frame.f_globals.setdefault("__warningregistry__", {}))
     except RuntimeWarning:
         pass
 
@@ -49,30 +56,30 @@ def _why_not(log: str) -> Optional[str]:
     return None
 
 
-def _say_why(why: str, level: int) -> None:
+def _say_why(why: str) -> None:
     _core.set_why_off(why)
-    _note(f"dftrace records nothing: {why}", level + 1)
+    _note(f"dftrace records nothing: {why}")
 
 
-def _load(level: int) -> None:
+def _load() -> None:
     log = os.environ.get("DFTRACER_LOG_FILE") or ("" if os.environ.get("DFTRACER_CONFIGURATION") else "trace")
     why = _why_not(log) if log else None
     if why:
-        _say_why(why, level + 1)
+        _say_why(why)
         return
     try:
         path = _find.library()
         _core.load(path)
     except OSError as error:
-        _say_why(str(error), level + 1)
+        _say_why(str(error))
         return
     off = _core.why_off()
-    _note(f"dftrace records nothing: {off}" if off else NOTE, level + 1)
+    _note(f"dftrace records nothing: {off}" if off else NOTE)
 
 
 def begin_alone() -> None:
     """Where DFTRACER_ENABLE=1 is set and no library was preloaded."""
-    _load(4)
+    _load()
 
 
 # The variables that init() of this process or of one before it has set: a program may name something else later.
@@ -107,11 +114,11 @@ def init(log_file: Optional[Path] = None, data_dirs: Union[Path, Sequence[Path],
     log, dirs = _wanted("DFTRACER_LOG_FILE", log), _wanted("DFTRACER_DATA_DIR", dirs)
     if not _core.enabled():
         os.environ["DFTRACER_ENABLE"] = "1"
-        _load(2)
+        _load()
     elif log and "libdftrace.so" not in os.environ.get("LD_PRELOAD", ""):
         why = _why_not(log)
         if why:
-            _note(f"dftrace goes on with the trace that it has: {why}", 2)
+            _note(f"dftrace goes on with the trace that it has: {why}")
             log = None
     _core.configure(log, dirs, -1 if process_id is None else process_id)
     return _core.enabled()

@@ -131,6 +131,10 @@ def test_tracing_switched_on_without_a_preload(tmp_path: pathlib.Path) -> None:
     settings = {"DFTRACER_ENABLE": 1, "DFTRACER_LOG_FILE": tmp_path / "traces" / "t"}
     done = python(program, tmp_path, plain=True, **settings)
     assert done.err.count("RuntimeWarning: dftrace records annotations alone") == 1 and len(done.named("x")) == 1
+    assert f"{tmp_path / 'program.py'}:1: RuntimeWarning" in done.err
+    for module in ("dftracer.python", "dftracer.logger", "perfflowaspect.aspect"):
+        done = python(f"pass\nimport {module}\n", tmp_path, plain=True, **settings)
+        assert f"{tmp_path / 'program.py'}:2: RuntimeWarning" in done.err
     done = python(program, tmp_path, plain=True, PYTHONWARNINGS="error", **settings)
     assert done.err == "" and len(done.named("x")) == 2
 
@@ -150,6 +154,7 @@ def test_init_where_nothing_is_installed(tmp_path: pathlib.Path) -> None:
     """, tmp_path, plain=True, PATH="/usr/bin:/bin")
     assert "dftrace records nothing: libdftrace.so is not installed: looked in /no/such/prefix/lib" in done.err
     assert "dftmerge is not installed" in done.out and "DFTRACE_HOME" in done.out
+    assert "pip installs annotations and the launcher alone" in done.out
 
 
 @pytest.mark.parametrize("log", ["file/t", "/proc/none/x", "file"])
