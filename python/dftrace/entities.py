@@ -101,8 +101,17 @@ def entity(type: str, key: object, store: Store = EntityStore.MEMORY, uri: objec
 
     `type` and `key` name the entity; a key that is no str is taken as str(key). `store` says where it lies: a member
     of EntityStore, or its name as "parallel_fs". `uri` is a path or an address. The same entity may be declared again.
-    Returns 0 where nothing is traced. Raises ValueError for a store that is not known.
+    Returns 0 where nothing is traced. Raises ValueError for a store that is not known, and for an empty type or key.
     """
+    if not isinstance(type, str) or not type:
+        raise ValueError(f"an entity needs a type, such as \"shard\", not {type!r}")
+    if key is None or key == "":
+        raise ValueError(f"an entity of type {type!r} needs a key that tells it from others, not {key!r}")
+    return declare(type, key, store, uri)
+
+
+def declare(type: str, key: object, store: Store = EntityStore.MEMORY, uri: object = None) -> int:
+    """What `entity` does, for any type and key: programs of DFTracer get no errors."""
     where = store if isinstance(store, EntityStore) else _word(EntityStore, store)
     if not _core.enabled():
         return 0
@@ -135,8 +144,11 @@ def relate(relation: Relation, subject: int, object: int) -> None:
 
     `relation` is a member of EntityRelation, or its name: derived_from, revision_of, contains, part_of,
     specialization_of, alternate_of, depends_on. Relations of regions, and ids that are 0, are ignored. Raises
-    ValueError for a relation that is not known.
+    ValueError for a relation that is not known, TypeError for what is no id.
     """
+    for end in (subject, object):
+        if not isinstance(end, int):
+            raise TypeError(f"relate() needs ids, as dftrace.entity(type, key) returns them, not {end!r}")
     what = _word(EntityRelation, relation)
     if what < _FIRST_OF_ENTITIES or not subject or not object or not _core.enabled():
         return

@@ -181,8 +181,13 @@ static PyObject *metadata(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *with_text(PyObject *text, void (*function)(const char *))
 {
     PyObject *held;
-    const char *utf8 = core_text(text, &held);
+    const char *utf8;
 
+    if (!PyUnicode_Check(text)) {
+        PyErr_Format(PyExc_TypeError, "a name needs a str, not %R", (PyObject *)Py_TYPE(text));
+        return NULL;
+    }
+    utf8 = core_text(text, &held);
     if (!utf8)
         return NULL;
     function(utf8);

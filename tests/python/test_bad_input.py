@@ -81,6 +81,24 @@ def test_wrong_use_is_said(tmp_path: pathlib.Path, wrong: str, says: str) -> Non
         assert done.code == 1 and says in done.err
 
 
+@pytest.mark.parametrize("wrong, says", [
+    ("dftrace.relate('contains', 'a', 'b')", "TypeError: relate() needs ids"), ("dftrace.entity('', 'k')", "needs a type"),
+    ("dftrace.entity('a', '')", "needs a key"), ("dftrace.entity('a', None)", "needs a key"),
+    ("dftrace.region('x').uses('a', '')", "needs a key"), ("dftrace.set_role(5)", "a name needs a str, not"),
+    ("dftrace.thread_name(None)", "a name needs a str, not"), ("dftrace.counter('a', 'b')", "counter() needs a number")])
+def test_wrong_types_are_said_while_tracing(tmp_path: pathlib.Path, wrong: str, says: str) -> None:
+    done = python(f"import dftrace\n{wrong}\n", tmp_path, check=False)
+    assert done.code == 1 and says in done.err
+    done = python("""
+        from dftracer.python import dftracer, dft_fn
+        log = dftracer.initialize_log()
+        log.declare_entity("", None)
+        log.relate_entities("contains", "a", "b")
+        with dft_fn("c", "n") as f: f.uses("a", "")
+    """, tmp_path)
+    assert done.err == ""
+
+
 OTHER = """
 struct { unsigned version, size; int enabled; void *functions[40]; } dftrace_api_v1 = {VERSION, SIZE, 1, {0}};
 """

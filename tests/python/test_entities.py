@@ -48,12 +48,12 @@ def test_c_and_python_say_the_same(tmp_path: pathlib.Path) -> None:
     (tmp_path / "python").mkdir()
     in_python = python(f"""
         import dftrace
-        from dftrace.entities import entity_id
+        from dftrace.entities import declare, entity_id
         a = dftrace.entity("sample", "a")
         b = dftrace.entity("sample", "b", dftrace.EntityStore.OTHER)
         dftrace.entity_type("sample", "input", "what is read")
         for kind, key in {NAMES!r}:
-            made = dftrace.entity(kind, key, store="Parallel_FS", uri="/data/x")
+            made = declare(kind, key, store="Parallel_FS", uri="/data/x")
             assert made == entity_id(kind, key)
             print(format(made, "016x"))
         dftrace.relate("derived_from", a, b)

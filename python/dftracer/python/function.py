@@ -263,7 +263,7 @@ class dft_fn:
         """Declares an entity and relates the event to it. Returns its id, 0 where nothing is traced."""
         if not self._on:
             return 0
-        entity = entities.entity(type, key, store, uri)
+        entity = entities.declare(type, key, store, uri)
         self.relate(relation, entity)
         return entity
 

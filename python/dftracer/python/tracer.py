@@ -94,7 +94,7 @@ class dftracer:
     def declare_entity(self, type: str, key: object, store: entities.Store = entities.EntityStore.MEMORY,
                        uri: object = "") -> int:
         """Declares an entity; see dftrace.entity. Returns its id, 0 where nothing is traced."""
-        return entities.entity(type, key, store, uri) if DFTRACER_ENABLE else 0
+        return entities.declare(type, key, store, uri) if DFTRACER_ENABLE else 0
 
     def declare_entity_type(self, type: str, role: entities.Role = entities.EntityRole.UNKNOWN,
                             description: object = "") -> None:
@@ -104,7 +104,7 @@ class dftracer:
 
     def relate_entities(self, relation: entities.Relation, subject: int, object: int) -> None:
         """Relates two entities; see dftrace.relate. Relations of regions are ignored."""
-        if DFTRACER_ENABLE:
+        if DFTRACER_ENABLE and isinstance(subject, int) and isinstance(object, int):
             entities.relate(relation, subject, object)
 
     def finalize(self) -> None:
