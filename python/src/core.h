@@ -129,6 +129,8 @@ extern PyType_Spec core_region_spec, core_function_spec, core_span_spec, core_st
 
 /* What DFTracer's and PerfFlowAspect's modules, and entities, need. */
 extern PyMethodDef core_compat_methods[];
+/* What programs ask of the recording itself. */
+extern PyMethodDef core_recording_methods[];
 
 /* region(...): the decorated function, or a region. */
 PyObject *core_region_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);

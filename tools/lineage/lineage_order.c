@@ -59,7 +59,8 @@ static int order_entities(struct dft_lineage *lineage)
 
     if (!place)
         return -ENOMEM;
-    qsort(lineage->entities, lineage->nentities, sizeof *lineage->entities, by_id);
+    if (lineage->nentities)
+        qsort(lineage->entities, lineage->nentities, sizeof *lineage->entities, by_id);
     for (uint32_t i = 0; i < lineage->nentities; i++) {
         uint64_t *at = dft_map_find(&lineage->entity_places, lineage->entities[i].id);
 
