@@ -21,6 +21,9 @@ def main(arguments: List[str]) -> int:
         print(f"usage: python -m dftrace COMMAND [ARGUMENT...]\n\n{lines}\npython -m dftrace COMMAND --help says more. "
               "For example: python -m dftrace run train.py", file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version"):
+        print("dftrace", importlib.import_module("dftrace").__version__)
+        return 0
     if arguments[0] not in COMMANDS:
         near = difflib.get_close_matches(arguments[0], COMMANDS, 1)
         print(f"dftrace: there is no command '{arguments[0]}'" +

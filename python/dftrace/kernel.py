@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Dict, List, NoReturn, Optional
 
-from dftrace import _find, _preload
+from dftrace import _find, _preload, run
 
 HELP = """\
 usage: python -m dftrace kernel install [OPTION...]
@@ -59,7 +59,8 @@ class Wish:
 
 def _deny(option: str) -> NoReturn:
     near = difflib.get_close_matches(option, [*VALUES, *SWITCHES, "install"], 1)
-    raise Usage(f"there is no option {option}" + (f". Did you mean {near[0]}?" if near else
+    what = "option" if option.startswith("-") else "command"
+    raise Usage(f"there is no {what} {option}" + (f". Did you mean {near[0]}?" if near else
                                                   ": python -m dftrace kernel --help"))
 
 
@@ -79,8 +80,8 @@ def parse(arguments: List[str]) -> Wish:
             wish.options[name] = value if equals else words.pop(0)
         elif name == "--stack":
             wish.options[name] = value if equals else words.pop(0) if words and words[0].isdigit() else "16"
-            if not wish.options[name].isdigit():
-                raise Usage(f"--stack takes a number of frames, not '{value}'")
+            if not run.is_depth(wish.options[name]):
+                raise Usage(f"{run.DEPTHS}, not '{wish.options[name]}'")
         elif name in SWITCHES:
             wish.options[name] = ""
         elif wish.install or not (word == "-f" or wish.rest):

@@ -32,6 +32,7 @@ Examples:
   python -m dftrace run -o /scratch/traces --torch --data-dir /data -- train.py
   mpirun -n 4 python -m dftrace run -m package.train
 """
+DEPTHS = "--stack takes a number of frames, 1 to 128 (0: no call stacks)"
 USAGE = 2
 OWN = 125
 SWITCHES = {"--torch", "--fsspec", "--no-roles"}
@@ -57,6 +58,11 @@ class Wish:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
+
+
+def is_depth(text: str) -> bool:
+    """Is this a number of frames that stacks can have?"""
+    return _is_number(text) and len(text) < 9 and int(text) <= 128
 
 
 def _deny(option: str) -> NoReturn:
@@ -91,8 +97,8 @@ def parse(arguments: List[str]) -> Optional[Wish]:
             return None
         if name == "--stack":
             wish.stack = given if given is not None else rest.pop(0) if rest and _is_number(rest[0]) else "16"
-            if not _is_number(wish.stack):
-                raise Usage(f"--stack takes a number of frames, not '{wish.stack}'")
+            if not is_depth(wish.stack):
+                raise Usage(f"{DEPTHS}, not '{wish.stack}'")
         elif name not in SWITCHES and name not in PASSED:
             _deny(option)
         elif PASSED.get(name):

@@ -183,11 +183,11 @@ def test_what_install_writes(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("words, text", [
     ((), "install it, or name the connection file"),
-    (("instal",), "there is no option instal. Did you mean install?"),
     (("install", "--usr"), "there is no option --usr. Did you mean --user?"),
     (("install", "--name"), "--name: its value is missing"),
     (("install", "--user", "--prefix", "x"), "--user and --prefix: one of the two"),
-    (("install", "--stack=deep"), "--stack takes a number of frames, not 'deep'"),
+    (("instal",), "there is no command instal. Did you mean install?"),
+    (("install", "--stack=deep"), "--stack takes a number of frames, 1 to 128 (0: no call stacks), not 'deep'"),
 ])
 def test_wrong_usage(tmp_path: pathlib.Path, words: List[str], text: str) -> None:
     done = traced.run([sys.executable, "-m", "dftrace", "kernel", *words], tmp_path)

@@ -218,7 +218,9 @@ def test_aggregates_alone_do_not_check_a_limit(tmp_path: pathlib.Path) -> None:
     ("opens=-1", "limit_io: opens=-1 is no number of calls"),
     ("time='fast'", "limit_io: time='fast' is no amount; write time=\"50 ms\""),
     ("", "limit_io limits nothing"),
-    ("1, 2", "limit_io takes names"),
+    ("1, 2", "limit_io takes names: write limit_io(bytes="),
+    ("5", "limit_io takes names: write limit_io(bytes=5)"),
+    ("'1 MiB'", "limit_io takes names: write limit_io(bytes='1 MiB')"),
 ])
 def test_a_wrong_mark_is_an_error_of_its_test(tmp_path: pathlib.Path, mark: str, text: str) -> None:
     tests = f"@pytest.mark.limit_io({mark})\ndef test_one(): pass\ndef test_two(): pass\n"
@@ -274,6 +276,23 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: pathlib.Path) -> 
     (tmp_path / "file").touch()
     done = run_pytest(tmp_path, "def test_one(): pass\n", "--dftrace-output", "file/traces")
     assert done.code == 4 and "--dftrace: " in done.err and "file/traces" in done.err
+
+
+@pytest.mark.parametrize("options", [["--dftrace-stack"], ["--dftrace-output", "out"], ["--dftrace-top", "10"]])
+def test_an_option_without_dftrace_is_refused(tmp_path: pathlib.Path, options: List[str]) -> None:
+    tests = "def test_one(): pass\n"
+    done = run_pytest(tmp_path, tests, *options, trace=False)
+    assert done.code == 4 and f"{options[0]} does nothing without --dftrace: add --dftrace" in done.err, done.err
+    for more in ({"trace": True}, {"trace": False, "before": [str(traced.DFTRUN), "-q"]}):
+        done = run_pytest(tmp_path, tests, *options, **more)  # type: ignore[arg-type]
+        assert done.code == 0 and "1 passed" in done.out, done.out + done.err
+
+
+def test_a_file_behind_the_switch_is_a_file(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_one(): open('data', 'w').close()\n")
+    done = traced.run([sys.executable, "-m", "pytest", *PLUGIN, "--dftrace", "--dftrace-stack", "test_a.py"], tmp_path)
+    assert done.code == 0 and "1 passed" in done.out, done.err
+    assert any(event.get("stack") for event in done.events() if str(event.get("file")).endswith("/data"))
 
 
 def test_inside_another_program_it_says_what_to_do(tmp_path: pathlib.Path) -> None:

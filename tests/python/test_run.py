@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional
 
 import pytest
 
-from traced import BUILD, DFTRUN, LIBRARY, SECONDS, TREE, Done, environment, merge, run
+from traced import BUILD, DFTRUN, LIBRARY, ROOT, SECONDS, TREE, Done, environment, merge, run
 
 STARTUP = TREE / "dftrace" / "startup"
 # Everything of a process that a launcher might change.
@@ -213,7 +213,8 @@ def test_no_roles(tmp_path: pathlib.Path) -> None:
     ([], "which program shall be traced?"),
     (["-o"], "-o: its value is missing"),
     (["-m"], "-m: its value is missing"),
-    (["--stack=many", "x.py"], "--stack takes a number of frames, not 'many'"),
+    (["--stack=100000", "x.py"], "--stack takes a number of frames, 1 to 128 (0: no call stacks), not '100000'"),
+    (["--stack=many", "x.py"], "--stack takes a number of frames, 1 to 128 (0: no call stacks), not 'many'"),
     (["--torch=1", "x.py"], "--torch takes no value"),
     (["--quiet=1", "x.py"], "--quiet takes no value"),
 ])
@@ -270,3 +271,9 @@ def test_a_preload_that_cannot_write(tmp_path: pathlib.Path) -> None:
     env = environment(LD_PRELOAD=LIBRARY, DFTRACER_ENABLE=1, DFTRACER_LOG_FILE="/proc/1/traces/t")
     done = run([sys.executable, "-c", "open('data', 'w').write('x'); print('ran')"], tmp_path, env)
     assert done.code == 0 and done.out == "ran\n" and "/proc/1/traces" in done.err
+
+
+def test_the_version_is_the_projects(tmp_path: pathlib.Path) -> None:
+    done = run([sys.executable, "-m", "dftrace", "--version"], tmp_path)
+    listed = (ROOT / "CMakeLists.txt").read_text()
+    assert done.out.split() == ["dftrace", listed.split("project(dftrace VERSION ")[1].split()[0]], done.err

@@ -95,9 +95,10 @@ def of_marks(marks: Iterable[Any]) -> Sums:
     """The limits of all marks of a test, the closest first. Raises Wrong."""
     given: Dict[str, object] = {}
     for mark in marks:
-        if len(mark.args) > 1 or mark.args and "bytes" in mark.kwargs:
-            raise Wrong('limit_io takes names: limit_io(bytes="10 MiB", opens=100)')
-        for name, value in [*mark.kwargs.items(), *(("bytes", value) for value in mark.args)]:
+        if mark.args:
+            first = f"bytes={mark.args[0]!r}" if len(mark.args) == 1 and not mark.kwargs else 'bytes="10 MiB", opens=100'
+            raise Wrong(f"limit_io takes names: write limit_io({first})")
+        for name, value in mark.kwargs.items():
             given.setdefault(name, value)
     if not given:
         raise Wrong('limit_io limits nothing: limit_io(bytes="10 MiB", opens=100)')

@@ -21,6 +21,8 @@ from ._hook import hook
 _Steps = Generator[None, Any, None]
 _MARK = ("limit_io(bytes=, read=, written=, opens=, reads=, writes=, fsyncs=, stats=, failed=, calls=, time=): fail "
          'the test when it does more I/O, as in limit_io(bytes="10 MiB", opens=100). Checked by pytest --dftrace')
+_TOP = 10
+_STACK = 16
 _AGAIN = "DFTRACE_PYTEST"  # set in the process that is executed, so that it is executed once
 
 
@@ -33,9 +35,9 @@ def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("dftrace", "I/O of tests")
     group.addoption("--dftrace", action="store_true", help="trace the I/O of the tests, and check limit_io")
     group.addoption("--dftrace-output", metavar="DIR", help="directory for the traces (default: traces)")
-    group.addoption("--dftrace-stack", metavar="N", nargs="?", const=16, default=0, type=int,
-                    help="record call stacks N frames deep: failures of limit_io name lines (default: 16)")
-    group.addoption("--dftrace-top", metavar="N", default=10, type=int, help="tests in the table (default: 10)")
+    group.addoption("--dftrace-stack", action="store_true",
+                    help="record call stacks, 16 frames deep: failures of limit_io name lines")
+    group.addoption("--dftrace-top", metavar="N", type=int, help=f"tests in the table (default: {_TOP})")
     group.addoption("--dftrace-strict", action="store_true", help="fail tests with limit_io where nothing is traced")
     parser.addini("dftrace_strict", "fail tests with limit_io where nothing is traced", type="bool", default=False)
 
@@ -47,6 +49,11 @@ def _execute_again(config: Any, option: Any) -> None:
     """Executes pytest in place of this process, with the library loaded before all else."""
     from dftrace import _preload
 
+    if not option.dftrace and not _preload.is_preloaded():
+        given = {"--dftrace-output": option.dftrace_output is not None, "--dftrace-stack": option.dftrace_stack,
+                 "--dftrace-top": option.dftrace_top is not None}
+        for name in [name for name, is_given in given.items() if is_given][:1]:
+            raise pytest.UsageError(f"{name} does nothing without --dftrace: add --dftrace")
     if not option.dftrace or _preload.is_preloaded() or "PYTEST_XDIST_WORKER" in os.environ:
         return
     if _AGAIN in os.environ:
@@ -59,7 +66,7 @@ def _execute_again(config: Any, option: Any) -> None:
         words = file.read().split(b"\0")[:-1]
     directory = option.dftrace_output or "traces"
     try:
-        variables = _preload.environment(directory, "pytest", option.dftrace_stack)
+        variables = _preload.environment(directory, "pytest", _STACK if option.dftrace_stack else 0)
     except OSError as error:
         raise pytest.UsageError(f"--dftrace: {error}") from None
     variables[_AGAIN] = str(os.getpid())
@@ -103,8 +110,9 @@ def pytest_configure(config: Any) -> None:
 
     config.pluginmanager.register(Regions(), "dftrace-regions")
     config.pluginmanager.register(_tests.Outputs(), "dftrace-outputs")
+    top = config.getoption("dftrace_top")
     if config.getoption("dftrace") and not worker:
-        config.pluginmanager.register(_tests.Summary(config.getoption("dftrace_top")), "dftrace-summary")
+        config.pluginmanager.register(_tests.Summary(_TOP if top is None else top), "dftrace-summary")
 
 
 class Regions:
