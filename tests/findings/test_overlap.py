@@ -14,17 +14,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import told_once  # noqa: E402
-from tracing import DFTMERGE, ROOT, SECONDS, Skip, Tests, dump, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import DFTMERGE, LIBRARY, ROOT, SECONDS, Skip, Tests, dump, equal, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 OURS = ("trainer-waits", "slow-worker", "exposed-io", "idle-gaps", "serial-phase")
 IO = ("read", "write", "sync", "meta", "startup")
 
 
-def compiled(directory, name):
+def compiled(directory, name, *flags):
     need("gcc")
     run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-I", ROOT / "include", "-o", directory / name, HERE / "programs" / f"{name}.c",
-                 "-lpthread"])
+                 "-lpthread", *flags])
     return directory / name
 
 
@@ -57,11 +57,13 @@ def loader(directory, compute_us, load_us, slow_us, reads=1, workers=4, items=60
 
 
 def phases(directory, *of_ranks, ranked=True):
-    """Ranks side by side, each with its phases."""
-    program = compiled(directory, "phases")
+    """Ranks side by side, each with its phases. To make data durable takes longer than to write them, whatever the
+    disk."""
+    program, slow = compiled(directory, "phases"), compiled(directory, "slow_calls", "-shared", "-fPIC", "-ldl")
     processes = []
     for rank, list_of in enumerate(of_ranks):
         env = tracing(directory / "traces/t")
+        env.update(LD_PRELOAD=f"{LIBRARY}:{slow}", SLOW_SYNC_US="20000")
         if ranked:
             env.update(OMPI_COMM_WORLD_RANK=str(rank), OMPI_COMM_WORLD_SIZE=str(len(of_ranks)), PMIX_NAMESPACE="job")
         processes.append(subprocess.Popen([program, directory / f"out{rank}", *list_of.split()], env=env))

@@ -3,9 +3,9 @@
  * wants.
  *
  * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every
- * read at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_RANK,
- * SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK: a file of zeros;
- * writes of all processes with it follow each other. */
+ * read at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_SYNC_US:
+ * of every fsync and fdatasync. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after
+ * so many. SLOW_LOCK: a file of zeros; writes of all processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -95,4 +95,24 @@ ssize_t pread(int fd, void *bytes, size_t length, off_t offset)
         *(void **)&next = dlsym(RTLD_NEXT, "pread");
     wait_us(number_of("SLOW_READ_US") + (offset % 4096 ? number_of("SLOW_INSIDE_US") : 0));
     return next(fd, bytes, length, offset);
+}
+
+int fsync(int fd)
+{
+    static int (*next)(int);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fsync");
+    wait_us(number_of("SLOW_SYNC_US"));
+    return next(fd);
+}
+
+int fdatasync(int fd)
+{
+    static int (*next)(int);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fdatasync");
+    wait_us(number_of("SLOW_SYNC_US"));
+    return next(fd);
 }
