@@ -133,12 +133,12 @@ def one_slow_rank(directory):
         good, bad = (ranks_job(directory, f"{name}{count}", count, rank) for name, rank in (("good", -1), ("bad", slow)))
         text = " ".join(dftmerge("ranks", bad).out.decode().split())
         found = re.match(rf"rank {slow} of {count} \(\S+\) is slow since \+(\d\.\d+) s in write below (\S+): ([\d.]+) ms a call against "
-                         r"[\d.]+ us; the job ran [\d.]+ s, without that [\d.]+ (ms|s) at best evidence ", text)
+                         r"[\d.]+ [nu]s; the job ran [\d.]+ s, without that [\d.]+ (ms|s) at best evidence ", text)
         true(found and 0.15 < float(found[1]) < 1 and 4 < float(found[3]) < 50 and found[2].endswith(f"bad{count}/work"), text)
         true(f"how sure {sure}: " in text, text)
         text = " ".join(dftmerge("compare", good, bad, env=environment(COLUMNS="400")).out.decode().split())
         true(re.match(rf"B takes \d+x as long as A in I/O: .* in write of \S+: \S+ \S+; rank {slow} of {count} alone(?: since about "
-                      r"\+\d\.\d+ s)?: [\d.]+ ms a call against [\d.]+ us in A; the job ran [\d.]+ s instead of [\d.]+ (ms|s) evidence as many "
+                      r"\+\d\.\d+ s)?: [\d.]+ ms a call against [\d.]+ [nu]s in A; the job ran [\d.]+ s instead of [\d.]+ (ms|s) evidence as many "
                       r"calls, and as many bytes how sure medium: ", text), text)
         true("none stands out" not in text and "with one run a side nothing is known about the spread between runs" in text, text)
         healthy = dftmerge("ranks", good).out.decode()
