@@ -107,21 +107,26 @@ class Space:
         self.on_mapped(name, int(arguments[0], 0), int(arguments[1], 0), flags, error)
 
 
-def read(lines):
-    """The address spaces of a run, in the order in which they came to be. No threads."""
-    spaces, by_pid, forking = [], {}, None
+def joined(lines):
+    """(pid, call) of each line. A call that another process interrupted is on two lines: it comes with the second."""
+    pending = {}
     for line in lines:
         pid, _, text = line.strip().partition(" ")
         text = text.strip()
-        if re.match(r"(clone3?|v?fork)\(", text):
-            forking = (by_pid.get(pid), text)
+        if text.endswith("<unfinished ...>"):
+            pending[pid] = text[:-len("<unfinished ...>")]
+        resumed = re.match(r"<\.\.\. \S+ resumed>(.*)", text)
+        yield pid, pending.pop(pid) + resumed.group(1) if resumed else text
+
+
+def read(lines):
+    """The address spaces of a run, in the order in which they came to be. No threads."""
+    spaces, by_pid, forking = [], {}, None
+    for pid, text in joined(lines):
+        if pid in by_pid and re.match(r"(clone3?|v?fork)\(", text):
+            forking = by_pid[pid] if text.startswith("vfork") else Space(by_pid[pid].pages)
         if pid not in by_pid:
-            if forking is None:
-                by_pid[pid] = Space()
-            elif forking[1].startswith("vfork"):
-                by_pid[pid] = forking[0]
-            else:
-                by_pid[pid] = Space(forking[0].pages)
+            by_pid[pid] = Space() if forking is None else forking
             if by_pid[pid] not in spaces:
                 spaces.append(by_pid[pid])
         found = re.match(r"(\w+)\((.*)\)\s+= (-?\w+)(?: (E\w+))?", text)

@@ -71,6 +71,25 @@ def every_case(directory):
     equal([(e["ret"], e.get("errno")) for e in advice], [(0, None), (22, 22)], "posix_madvise returns its error")
 
 
+INTERRUPTED = """\
+1 mmap(NULL, 8192, 0x3, 0x1, 3</w/one>, 0) = 0x10000
+1 clone(child_stack=NULL, flags=0x1200000|17 <unfinished ...>
+2 msync(0x11000, 4096, 0x1 <unfinished ...>
+1 <... clone resumed>, child_tidptr=0x20000) = 2
+2 <... msync resumed>) = 0
+2 munmap(0x10000, 8192 <unfinished ...>
+1 msync(0x10000, 4096, 0x1) = 0
+2 <... munmap resumed>) = 0
+"""
+
+
+@tests.case
+def interrupted_lines(_):
+    """Two processes at once: strace cuts the calls of one in two. No call is lost, none goes to the other process."""
+    spaces = [[(e.name, e.offset) for e in space.events] for space in mapped_files.read(INTERRUPTED.splitlines())]
+    equal(spaces, [[("mmap", 0), ("msync", 0)], [("msync", 4096), ("munmap", 0)]], "calls of each process")
+
+
 @tests.case
 def counts_of_calls(directory):
     """A call on two files is two events and one call."""
