@@ -79,6 +79,8 @@ def every_answer_fits_its_schema(where):
         for key in keys:
             fits("summary", answer_of("summary", "--by", key, where / folder), (key, folder))
             fits("summary", answer_of("summary", "--events", "--by", key, where / folder), (key, folder, "events"))
+            if "time" not in key:
+                fits("summary", answer_of("summary", "--hist", "--by", key, where / folder), (key, folder, "hist"))
     for folder in ("native", "live", "foreign", "ranks"):
         for words in ((), ("--events",), ("--heat",), ("--by", "class"), ("--by", "process", "--of", "calls", "--interval", "1")):
             fits("timeline", answer_of("timeline", *words, where / folder), (words, folder))

@@ -8,6 +8,7 @@
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
 #include "query/plan_times.h"
+#include "summary/histograms.h"
 #include "summary/page.h"
 #include "summary/region_tree.h"
 
@@ -331,6 +332,8 @@ static int print_page(struct dft_page *page, struct dft_unseen *unseen)
             print_findings(page, &findings);
             dft_page_head(page, width ? &sections[OVER_TIME].answer : NULL);
             rc = rc ? rc : print_sections(page, sections);
+            if (!rc && page->summary->hist)
+                rc = dft_histograms_print(page->summary);
             putchar('\n');
             dft_page_footer(page, unseen);
         }
@@ -364,6 +367,8 @@ static int print_by(struct dft_page *page)
     if (!rc && !dft_summary_nothing(page->summary, &page->answer)) {
         dft_page_head_line(page);
         rc = print_section(page, &section, 0);
+        if (!rc && page->summary->hist)
+            rc = dft_histograms_print(page->summary);
         if (!rc)
             dft_page_footer(page, NULL);
     }

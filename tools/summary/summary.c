@@ -4,6 +4,7 @@
 #include "mpi/comm.h"
 #include "base/write_wrapped.h"
 #include "base/pattern.h"
+#include "summary/histograms.h"
 #include "summary/instances.h"
 #include "summary/summary.h"
 #include "source/source_ending.h"
@@ -70,7 +71,8 @@ static int sorts_by_key(const struct dft_summary *summary)
 
 static int check_tree(const struct dft_summary *summary, const struct asked *asked)
 {
-    const char *why = summary->query.nby != 1 || summary->query.by[0] != DFT_BY_DIR
+    const char *why = summary->hist ? "the tree goes without --hist"
+                      : summary->query.nby != 1 || summary->query.by[0] != DFT_BY_DIR
                           ? "the tree is of directories alone: leave out --by, or give dir or dir:N"
                       : summary->options->json || summary->options->csv
                           ? "the tree is for people: for programs, --by dir has the same numbers without sums"
@@ -163,10 +165,11 @@ static int write_summary(struct dft_summary *summary, const struct asked *asked)
 /* What is in memory of one rank alone. */
 static int run_instances(struct dft_summary *summary, struct dft_options *options, const struct asked *asked)
 {
-    int code = DFT_EXIT_USAGE, rc = asked->tree || asked->width ? -EINVAL : dft_summary_instances_check(summary);
+    int unwanted = asked->tree || asked->width || summary->hist;
+    int code = DFT_EXIT_USAGE, rc = unwanted ? -EINVAL : dft_summary_instances_check(summary);
 
-    if (rc && (asked->tree || asked->width))
-        fputs("dftmerge summary: --by instance goes without --tree and --width\n", stderr);
+    if (unwanted)
+        fputs("dftmerge summary: --by instance goes without --tree, --width and --hist\n", stderr);
     if (rc || !dft_comm_alone("summary --by instance", options->source.quiet)) {
         dft_options_fini(options);
         return rc ? code : DFT_EXIT_OK;
@@ -196,6 +199,8 @@ static int run(int argc, char **argv)
         {"tree", 0, NULL, NULL, &asked.tree, "directories as a tree, each with all that is below it"},
         {"all", 0, NULL, NULL, &summary.all,
          "with --json: the whole page in one object: findings, classes, files, ranks ..."},
+        {"hist", 0, NULL, NULL, &summary.hist,
+         "histograms of durations and of sizes, of all I/O or of each group of --by"},
         {"rules", 0, "FILE", &asked.rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
         {0},
     };
@@ -208,7 +213,7 @@ static int run(int argc, char **argv)
     if (asked.by && !strcmp(asked.by, "instance"))
         return run_instances(&summary, &options, &asked);
     if (parse_keys(&summary, &asked) || check_tree(&summary, &asked) || check_sort(&summary) ||
-        check_page(&summary, &asked)) {
+        check_page(&summary, &asked) || dft_histograms_check(&summary)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -227,7 +232,9 @@ static int run(int argc, char **argv)
     rc = dft_job_collect(&summary.job, summary.source);
     if (!rc)
         rc = write_summary(&summary, &asked);
-    if (rc)
+    if (rc == -E2BIG)
+        fputs("dftmerge summary: --hist: too many groups for histograms in memory: fewer keys, or a filter\n", stderr);
+    else if (rc)
         fprintf(stderr, "dftmerge summary: %s\n", strerror(-rc));
     dft_job_fini(&summary.job);
     return dft_command_end(&options, summary.source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);

@@ -22,6 +22,7 @@ struct dft_summary {
     struct dft_query query; /* of --by, or category and name */
     int by;                 /* --by was given */
     int all;                /* --all was given */
+    int hist;               /* --hist was given */
     struct dft_job job;
     struct dft_limits limits; /* of findings */
 };
@@ -63,7 +64,8 @@ void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
  * writes what comes before them, given the answer by call. Returns 0 or -ENOMEM. */
 int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, struct dft_unseen *unseen,
                          void (*head)(void *context, const struct dft_answer *answer), void *context);
-/* One group of an answer, as an object. */
+/* The members of a group's keys, and one group of an answer, as an object. */
+void dft_summary_json_keys(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 
 /* What is wrong: rank 0 has it. Answers questions of the page, too (findings.h). Collective.

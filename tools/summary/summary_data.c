@@ -6,7 +6,7 @@
 
 #include "format/end.h"
 #include "query/file_facts.h"
-#include "summary/summary.h"
+#include "summary/histograms.h"
 #include "command/write_jobs.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -122,11 +122,16 @@ static void json_strides(struct dft_json *json, const struct dft_group *group)
     dft_json_end_array(json);
 }
 
+void dft_summary_json_keys(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
+{
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        json_key(json, answer, group, (enum dft_by)answer->query.by[i]);
+}
+
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
 {
     dft_json_object(json, NULL);
-    for (unsigned i = 0; i < answer->query.nby; i++)
-        json_key(json, answer, group, (enum dft_by)answer->query.by[i]);
+    dft_summary_json_keys(json, answer, group);
     for (int c = 0; c < DFT_COLUMNS; c++) {
         const char *name = dft_column_name((enum dft_column)c);
         int64_t value;
@@ -219,6 +224,8 @@ int dft_summary_json(struct dft_summary *summary)
         rc = summary->all ? dft_summary_json_all(&document.json, summary, &document.unseen, json_head, &document)
                           : json_groups(&document);
     dft_unseen_fini(&document.unseen);
+    if (!rc && summary->hist)
+        rc = dft_histograms_json(&document.json, summary);
     if (rc)
         return rc;
     json_notes(&document.json, summary->source);
