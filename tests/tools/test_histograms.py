@@ -128,5 +128,6 @@ def nothing_is_empty(where):
     assert summary("--hist", "--by", "rank", "--name", "nothing_like_it", where)["histograms"] == []
 
 
-main([all_io_is_recomputed, groups_are_recomputed, sizes_are_those_of_groups_by_size, sizes_are_recomputed, aggregates_alone,
-     text_has_all_calls, top_is_said, what_has_no_histogram_is_refused, nothing_is_empty])
+if __name__ == "__main__":
+    main([all_io_is_recomputed, groups_are_recomputed, sizes_are_those_of_groups_by_size, sizes_are_recomputed, aggregates_alone,
+          text_has_all_calls, top_is_said, what_has_no_histogram_is_refused, nothing_is_empty])

@@ -285,7 +285,7 @@ def instances_of_regions(where):
     page = dftmerge("summary", "--by", "instance", "--region", "step", "--sort", "i/o", "--top", "3", where).out.decode()
     assert re.search(r"^ +from +region +rank .* \*I/O ", page, re.M) and len(re.findall(r"^ *\d+\.\d{3} s  step ", page, re.M)) == 3, page
     for options, said in ((["--sort", "tme"], "Did you mean time?"), (["--sort", ""], "no such column"), (["--tree"], "without --tree"),
-                          (["--width", "1"], "without --tree and --width"), (["--by", "instance,rank"], "goes by itself"),
+                          (["--width", "1"], "without --tree, --width and --hist"), (["--by", "instance,rank"], "goes by itself"),
                           (["--by", "instanse"], "Did you mean instance?")):
         assert said in dftmerge("summary", "--by", "instance", *options, where, expect=2).err, options
     assert "no event passes --region" in dftmerge("summary", "--by", "instance", "--region", "nosuch", where, expect=1).err

@@ -63,7 +63,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static int is_input(struct dft_source *source, const char *path)
+int dft_is_input(struct dft_source *source, const char *path)
 {
     uint32_t nfiles;
     const struct dft_source_file *files = dft_source_files(source, &nfiles);
@@ -90,7 +90,7 @@ static int is_in_the_way(struct dft_source *source, const char *directory, const
     if (!count || !bsearch(&name, sorted, count, sizeof *sorted, by_name))
         return 1;
     path = dft_outfile_inside(directory, name);
-    found = !path || is_input(source, path);
+    found = !path || dft_is_input(source, path);
     free(path);
     return found;
 }

@@ -9,6 +9,9 @@
  * NULL: no memory. */
 char *dft_part_name(const struct dft_source_process *process, const char *ending);
 
+/* Is the file one of those that the source reads? */
+int dft_is_input(struct dft_source *source, const char *path);
+
 /* Makes the directory when it does not exist. Says on stderr why it refuses a directory (-EEXIST).
  * It refuses other files that readers of these parts would read with the parts. These are traces,
  * where the parts are traces, else files with the same ending. It also refuses to replace an input.

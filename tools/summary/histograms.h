@@ -23,7 +23,8 @@ struct dft_histograms {
     struct dft_bin *bins;     /* of these */
 };
 
-/* Is --hist asked for in a way that it cannot be answered? Says why on stderr. Returns 0 or -EINVAL. */
+/* Is --hist asked for in a way that it cannot be answered? Says why on stderr. Returns 0 or
+ * -EINVAL. */
 int dft_histograms_check(const struct dft_summary *summary);
 /* Asks for at most `top` groups (0: all). Returns 0, -ENOMEM, or -E2BIG: the groups need too much
  * memory. Collective. The caller calls dft_histograms_fini, whatever is returned. */
@@ -32,7 +33,8 @@ void dft_histograms_fini(struct dft_histograms *histograms);
 /* The histograms of a group. */
 void dft_histogram_of(const struct dft_histograms *histograms, const struct dft_group *group,
                       struct dft_histogram *histogram);
-/* Asks, and prints them: durations at the left, sizes at the right. Returns as dft_histograms_ask. */
+/* Asks, and prints them: durations at the left, sizes at the right. Returns as
+ * dft_histograms_ask. */
 int dft_histograms_print(struct dft_summary *summary);
 /* Asks, and writes the member "histograms". Returns as dft_histograms_ask. */
 int dft_histograms_json(struct dft_json *json, struct dft_summary *summary);

@@ -121,9 +121,8 @@ static uint64_t nice_width(uint64_t span, uint64_t unit, uint32_t columns)
     return DFT_INTERVAL_NS_MAX;
 }
 
-/* Chooses the width of columns. Short runs have too few intervals of rows for a picture: their
- * events answer, where all are kept. */
-static int choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns)
+/* Short runs have too few intervals of rows for a picture: their events answer, where all are kept. */
+int dft_timeline_choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns)
 {
     const struct dft_filter *filter = &timeline->options->filter;
     uint64_t from = timeline->job.start_ns, to = from + timeline->job.wall_ns, unit;
@@ -203,7 +202,7 @@ static int answer(struct dft_timeline *timeline, const struct asked *asked)
     columns = columns_of(timeline, columns);
     rc = dft_job_collect(&timeline->job, timeline->source);
     if (!rc)
-        rc = choose_width(timeline, interval_ns, columns);
+        rc = dft_timeline_choose_width(timeline, interval_ns, columns);
     if (!rc)
         rc = dft_timeline_count(timeline);
     if (rc)

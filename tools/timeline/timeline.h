@@ -65,6 +65,9 @@ struct dft_timeline {
     size_t active_stride;
 };
 
+/* Chooses what is asked about, and the width of columns: `interval_ns`, or where it is 0 a round one
+ * with which there are at most `columns`. Returns 0, -errno, or -EINVAL after an error: too many. */
+int dft_timeline_choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns);
 /* Counts all of it. Returns 0 or -errno. */
 int dft_timeline_count(struct dft_timeline *timeline);
 void dft_timeline_fini(struct dft_timeline *timeline);
