@@ -119,6 +119,7 @@ need_packages_of() {
         need_module xdist python3-pytest-xdist
         need_module fsspec python3-fsspec
         need_module aiohttp python3-aiohttp
+        need_module requests python3-requests
         need_module joblib python3-joblib
         need_module ipykernel python3-ipykernel
         need_module jupyter_client python3-jupyter-client

@@ -96,6 +96,45 @@ def perfetto_slices_nest(directory):
         stack.append(end)
 
 
+@tests.case
+def perfetto_has_arrows_to_started_processes(directory):
+    """From the slice of the call to the process that ps names as its child; also of system, which tells no pid."""
+    code = ("import os,subprocess,sys\n"
+            "subprocess.run(['/bin/cat', '/etc/hostname'], stdout=subprocess.DEVNULL)\n"
+            "os.system('cat /etc/hostname > /dev/null')\n"
+            "pid = os.fork()\n"
+            "if not pid:\n    open('/etc/hostname').close(); os._exit(0)\n"
+            "os.waitpid(pid, 0)\n"
+            "os.waitpid(os.posix_spawn('/bin/cat', ['cat', '/dev/null'], os.environ), 0)\n")
+    out = directory / "out"
+    equal(run(["/usr/bin/python3", "-c", code], env=tracing(out / "t")).code, 0, "traced")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
+    events = json.loads((directory / "trace.json").read_text())["traceEvents"]
+    begins, ends = ({e["id"]: e for e in events if e["ph"] == phase} for phase in "sf")
+    equal(set(begins), set(ends), "arrows have two ends")
+    parents = {p["pid"]: p["ppid"] for p in json.loads(dftmerge("ps", "--json", out).out)["processes"]}
+    started = {pid for pid, parent in parents.items() if parent in parents and parent != pid}
+    equal({e["pid"] for e in ends.values()}, started, "processes that arrows lead to")
+    true(len(started) >= 4, f"{len(started)} processes")
+    for key, begin in begins.items():
+        equal(begin["pid"], parents[ends[key]["pid"]], "the parent")
+        around = [e["name"] for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (begin["pid"], begin["tid"])
+                  and e["ts"] <= begin["ts"] <= e["ts"] + e["dur"]]
+        true(set(around) & {"fork", "vfork", "_Fork", "posix_spawn", "system", "clone"}, f"the arrow begins in {around}")
+        true(any(e["ph"] == "X" and e["tid"] == ends[key]["tid"] and e["ts"] >= ends[key]["ts"] for e in events),
+             "a slice follows the arrow's end")
+
+
+@tests.case
+def perfetto_names_roles(directory):
+    out = directory / "out"
+    equal(run(["/bin/cat", "/etc/hostname"], env=tracing(out / "t", RANK=3, ROLE="loader")).code, 0, "traced")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
+    named = {e["args"]["name"] for e in json.loads((directory / "trace.json").read_text())["traceEvents"]
+             if e["ph"] == "M" and e["name"] == "process_name"}
+    equal(named, {"cat, rank 3, loader"}, "names of processes")
+
+
 def annotated(directory, rounds):
     program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
     equal(run([program, directory / "file", rounds]).code, 0, "without the library")

@@ -184,6 +184,7 @@ asyncio.run(main())
 
 def test_http(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("aiohttp", reason="aiohttp is not installed: fsspec has no http:// without it")
+    pytest.importorskip("requests", reason="requests is not installed: fsspec has no http:// without it")
     (tmp_path / "data").write_bytes(b"x" * 1000)
     done = python(BEGIN + """
 import functools, http.server, threading
