@@ -362,7 +362,7 @@ static int take_legacy(struct dft_telemetry *telemetry, struct json_object *reco
 static int take_object(struct dft_telemetry *telemetry, struct json_object *record, struct dft_telemetry_event *event,
                        const char **reason)
 {
-    int64_t version;
+    int64_t version = 0;
 
     if (!json_object_is_type(record, json_type_object))
         return bad(reason, "not an object");
