@@ -12,6 +12,7 @@
 #include "mpi/comm.h"
 #include "command/event_text.h"
 #include "export/export_perfetto.h"
+#include "export/export_flows.h"
 #include "export/export_reorder.h"
 #include "export/export_pids.h"
 #include "export/export_tracks.h"
@@ -22,6 +23,7 @@ struct perfetto {
     struct dft_export *export;
     struct dft_json json;
     struct dft_pids pids;
+    struct dft_flows flows;
     uint64_t origin_ns;
     struct dft_reorder reorder; /* events of one start */
     struct dft_tracks tracks;
@@ -189,6 +191,39 @@ static void put_request_end(struct perfetto *p, const struct dft_event_at *at, s
     dft_json_end_object(&p->json);
 }
 
+/* One end of an arrow. The beginning lies in the slice of the call; the end points to the next slice
+ * of the thread that it names. */
+static void put_flow_end(struct perfetto *p, const struct dft_event_at *at, const struct dft_source_process *child,
+                         int is_end)
+{
+    struct dft_json *json = &p->json;
+    char id[24];
+
+    snprintf(id, sizeof(id), "0x%" PRIx64, child->key);
+    fputs(",\n", p->export->out);
+    dft_json_init(json, p->export->out, 0);
+    dft_json_object(json, NULL);
+    dft_json_string(json, "name", "starts");
+    dft_json_string(json, "cat", "process");
+    dft_json_string(json, "ph", is_end ? "f" : "s");
+    dft_json_microseconds(json, "ts", at->event->start_ns - p->origin_ns);
+    dft_json_uint(json, "pid", p->pids.shown[is_end ? child->number : at->process->number]);
+    dft_json_uint(json, "tid", is_end ? child->process.pid : at->tid);
+    dft_json_string(json, "id", id);
+    dft_json_end_object(json);
+}
+
+/* An arrow from a call to the process that it started. */
+static void put_flow(struct perfetto *p, const struct dft_event_at *at)
+{
+    const struct dft_source_process *child = dft_flows_child(&p->flows, at);
+
+    if (!child)
+        return;
+    put_flow_end(p, at, child, 0);
+    put_flow_end(p, at, child, 1);
+}
+
 static void put_event(void *context, const struct dft_event_at *at)
 {
     struct perfetto *p = context;
@@ -221,6 +256,7 @@ static void put_event(void *context, const struct dft_event_at *at)
     dft_json_end_object(json);
     if (overlaps && !span)
         put_request_end(p, at, category, name);
+    put_flow(p, at);
 }
 
 static int reorder(void *context, const struct dft_event_at *at)
@@ -329,6 +365,8 @@ static int write_perfetto(struct dft_export *export, const char *path)
     int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
 
     if (!error)
+        error = dft_comm_agree(dft_flows_make(&p.flows, export->source, export->filter));
+    if (!error)
         error = dft_tracks_make(&p.tracks, export);
     if (!error) {
         dft_source_lives(export->source, &p.origin_ns, &end_ns);
@@ -337,6 +375,7 @@ static int write_perfetto(struct dft_export *export, const char *path)
         dft_source_names_on_return(export->source, NULL, NULL);
     }
     dft_pids_free(&p.pids);
+    dft_flows_free(&p.flows);
     dft_reorder_fini(&p.reorder);
     dft_tracks_fini(&p.tracks);
     return error;

@@ -137,7 +137,7 @@ static struct dft_text program(const struct dft_process *process)
     return exe;
 }
 
-/* Describes a process, such as "sh > cat, rank 3, host n017". The images order[from .. to) are of
+/* Describes a process, such as "sh > cat, rank 3, loader, host n017". The images order[from .. to) are of
  * one process. */
 static char *describe(const struct dft_pids *pids, uint32_t from, uint32_t to, int hosts)
 {
@@ -161,6 +161,8 @@ static char *describe(const struct dft_pids *pids, uint32_t from, uint32_t to, i
     }
     if (process->rank >= 0)
         fprintf(out, ", rank %d", process->rank);
+    if (process->role.length)
+        fprintf(out, ", %.*s", (int)process->role.length, process->role.bytes);
     if (hosts)
         fprintf(out, ", host %.*s", (int)process->host.length, process->host.length ? process->host.bytes : "");
     return fclose(out) == 0 ? text : NULL;

@@ -17,8 +17,8 @@ struct dft_pids {
     uint32_t *order; /* images, by shown number and start */
 };
 
-/* A process with a number, or a thread of such a process. `name`: its programs, its rank, and its
- * host when there are several hosts. */
+/* A process with a number, or a thread of such a process. `name`: its programs, its rank, its
+ * role, and its host when there are several hosts. */
 struct dft_shown {
     int first; /* the first one of the visit */
     int is_thread;
