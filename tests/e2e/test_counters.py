@@ -187,15 +187,15 @@ def the_rank_whose_memory_rose_first(directory):
 
 
 def tracks_of(it, *arguments):
-    """name -> [(seconds, value)] of the counter tracks of an export."""
+    """name -> [(seconds, value)] of the counter tracks of an export, the number of slices, seconds of an interval."""
     path = it.directory / "trace.json"
     equal(dftmerge("export", "--format", "perfetto", "-o", path, *arguments, it.place).code, 0, "export")
-    tracks, events = {}, 0
-    for event in json.loads(path.read_text())["traceEvents"]:
+    tracks, events, trace = {}, 0, json.loads(path.read_text())
+    for event in trace["traceEvents"]:
         events += event["ph"] == "X"
         if event["ph"] == "C":
             tracks.setdefault(event["name"], []).append((event["ts"] / 1e6, event["args"]["value"]))
-    return tracks, events
+    return tracks, events, trace["otherData"].get("counter_width_ns", 0) / 1e9
 
 
 @tests.case
@@ -203,14 +203,62 @@ def perfetto_has_counter_tracks(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         shutil.rmtree(directory / "traces", ignore_errors=True)
         it = Sampled(directory).run("memory", "pause=300", "write", TRACE_INTERVAL_MS=50, **settings)
-        tracks, events = tracks_of(it)
+        tracks, events, width = tracks_of(it)
         equal(bool(events), not settings, "events where they are kept")
         calls = sum(g["count"] for g in it.summary("--cat", "POSIX")["groups"])
-        equal((round(sum(v for _, v in tracks["calls/s"]) * 0.05), round(sum(v for _, v in tracks["bytes written/s"]) * 0.05)),
+        equal((round(sum(v for _, v in tracks["calls/s"]) * width), round(sum(v for _, v in tracks["bytes written/s"]) * width)),
               (calls, 3500), "areas of the tracks")
         true(tracks["calls/s"][-1][1] == 0 and tracks["calls/s"] == sorted(tracks["calls/s"]), "in order, and it ends")
         true(max(v for _, v in tracks["rss_bytes"]) > 32 << 20 and tracks["rchar/s"][0][1] > 0, "samples")
         equal("rchar/s" in tracks_of(it, "--name", "write")[0], False, "a filter leaves samples out")
+        equal({"bytes in flight"} & set(tracks), {"bytes in flight"} if not settings else set(), "levels come from events")
+
+
+PAUSES = """
+import os, time
+a = os.open("/etc/hostname", os.O_RDONLY)
+time.sleep(0.12)
+b = os.open("/etc/hostname", os.O_RDONLY)
+c = os.dup(b)
+time.sleep(0.12)
+for fd in (a, b, c):
+    os.close(fd)
+with open("/dev/zero", "rb", buffering=0) as zero:
+    for _ in range(40):
+        zero.read(4 << 20)
+        time.sleep(0.005)
+os.pipe()
+"""
+
+
+@tests.case
+def perfetto_has_levels(directory):
+    """Bytes in flight and files open, each counted again from a dump."""
+    it = Sampled(directory)
+    equal(run(["/usr/bin/python3", "-S", "-c", PAUSES], env=tracing(it.place / "t", TRACE_INTERVAL_MS=20)).code, 0, "traced")
+    events = [json.loads(line) for line in dftmerge("dump", "--json", it.place).out.splitlines()]
+    path = it.directory / "trace.json"
+    for bounds in ((), ("--from", "0.1"), ("--from", "0.05", "--to", "0.3")):
+        equal(dftmerge("export", "--format", "perfetto", "-o", path, *bounds, it.place).code, 0, "export")
+        trace = json.loads(path.read_text())
+        origin, width = int(trace["otherData"]["origin_ns"]), trace["otherData"]["counter_width_ns"]
+        tracks = {name: [(origin + round(e["ts"] * 1000), e["args"]["value"]) for e in trace["traceEvents"]
+                         if e["ph"] == "C" and e["name"] == name] for name in ("bytes in flight", "files open")}
+        last = origin + int(float(bounds[3]) * 1e9) if len(bounds) > 2 else 2**63
+        passing = [e for e in events if e["ts"] < last]
+        calls = [(e["ts"], e["ts"] + e["dur"], e["bytes"]) for e in passing if e.get("bytes")]
+        for i, (at, value) in enumerate(tracks["bytes in flight"]):
+            start = at - (at - tracks["bytes in flight"][-1][0]) % width
+            wanted = sum(n * max(0, min(b, start + width) - max(a, start)) for a, b, n in calls) / width
+            true(value >= 0 and abs(value - wanted) <= 1e-6 * max(1, wanted), f"bytes in flight at {at}: {value}, not {wanted}")
+        changes = [(e["ts"], change) for e in passing for change in
+                   [1 if e["name"] in ("open", "opendir", "dup") or (e["name"], e.get("flags")) == ("fcntl", 1030) else
+                    -1 if e["name"] in ("close", "closedir") else 0] if change and "errno" not in e]
+        for i, (at, value) in enumerate(tracks["files open"]):
+            if i or not bounds:
+                equal(value, sum(change for ts, change in changes if ts < at), f"files open at {at}")
+        true(len(bounds) > 2 or max(v for _, v in tracks["files open"]) == 3, "three at once")
+        true(max(v for _, v in tracks["bytes in flight"]) > 0 or len(bounds) > 2, "some are in flight")
 
 
 @tests.case

@@ -308,6 +308,8 @@ static void put_head(struct perfetto *p)
     dft_json_string(json, "producer", "dftmerge export --to perfetto");
     dft_json_string(json, "origin_ns", origin);
     dft_json_seconds(json, "origin_s", p->origin_ns);
+    if (p->tracks.width_ns)
+        dft_json_uint(json, "counter_width_ns", p->tracks.width_ns);
     dft_json_end_object(json);
     fputs(",\n\"traceEvents\": [\n", p->export->out);
 }

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/order.h"
 #include "format/ops.h"
+#include "export/export_levels.h"
 #include "mpi/comm.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
@@ -81,9 +82,40 @@ static int close_gaps(struct dft_tracks *tracks, uint64_t width_ns)
     return rc;
 }
 
+static int take_level(void *context, uint32_t process, int is_open, uint64_t time_ns, double value)
+{
+    return add(context, process, is_open ? DFT_TRACK_OPEN : DFT_TRACK_FLIGHT, time_ns, value);
+}
+
+/* Levels are known as far as events are. Points outside --from and --to are left out, but for the
+ * value that holds at --from. */
+static int add_levels(struct dft_tracks *tracks, const struct dft_export *export, const struct dft_level_grid *grid)
+{
+    uint64_t from = export->filter->from_ns, to = export->filter->to_ns;
+    size_t first = tracks->count, n = first;
+    int rc = dft_levels_each(export, grid, take_level, tracks);
+
+    if (!rc && n < tracks->count)
+        qsort(&tracks->points[n], tracks->count - n, sizeof *tracks->points, by_time);
+    for (size_t i = first; !rc && i < tracks->count; i++) {
+        struct dft_track_point point = tracks->points[i];
+
+        if (point.time_ns >= to)
+            continue;
+        point.time_ns = point.time_ns < from ? from : point.time_ns;
+        if (n > first && tracks->points[n - 1].process == point.process && tracks->points[n - 1].track == point.track &&
+            tracks->points[n - 1].time_ns == point.time_ns)
+            n--;
+        tracks->points[n++] = point;
+    }
+    tracks->count = n;
+    return rc;
+}
+
 static int add_moved(struct dft_tracks *tracks, const struct dft_export *export)
 {
     struct dft_query query = {.by = {DFT_BY_PROCESS, DFT_BY_OP, DFT_BY_TIME}, .nby = 3, .bounded = 1};
+    struct dft_level_grid grid;
     struct dft_answer answer;
     int rc;
 
@@ -102,7 +134,12 @@ static int add_moved(struct dft_tracks *tracks, const struct dft_export *export)
         rc = take_group(tracks, &answer, &answer.groups[i]);
     if (!rc)
         rc = close_gaps(tracks, answer.query.width_ns);
+    tracks->width_ns = answer.query.width_ns;
+    grid = (struct dft_level_grid){answer.query.base_ns, answer.query.width_ns};
     dft_answer_fini(&answer);
+    rc = dft_comm_agree(rc);
+    if (!rc && dft_source_kept(export->source) == DFT_KEPT_ALL)
+        rc = add_levels(tracks, export, &grid);
     return rc;
 }
 
@@ -278,9 +315,9 @@ void dft_tracks_visit(const struct dft_tracks *tracks, const struct dft_names *n
                       void *context)
 {
     static const struct dft_text moved[] = {
-        [DFT_TRACK_READ] = {"bytes read/s", 12},
-        [DFT_TRACK_WRITTEN] = {"bytes written/s", 15},
-        [DFT_TRACK_CALLS] = {"calls/s", 7},
+        [DFT_TRACK_READ] = {"bytes read/s", 12}, [DFT_TRACK_WRITTEN] = {"bytes written/s", 15},
+        [DFT_TRACK_CALLS] = {"calls/s", 7},      [DFT_TRACK_FLIGHT] = {"bytes in flight", 15},
+        [DFT_TRACK_OPEN] = {"files open", 10},
     };
 
     for (size_t i = 0; i < tracks->count; i++) {

@@ -13,7 +13,7 @@ struct dft_track_point {
     double value;
 };
 
-enum dft_track { DFT_TRACK_READ, DFT_TRACK_WRITTEN, DFT_TRACK_CALLS, DFT_TRACKS };
+enum dft_track { DFT_TRACK_READ, DFT_TRACK_WRITTEN, DFT_TRACK_CALLS, DFT_TRACK_FLIGHT, DFT_TRACK_OPEN, DFT_TRACKS };
 
 /* A counter that was sampled; a total becomes its growth a second. */
 struct dft_track_series {
@@ -22,6 +22,7 @@ struct dft_track_series {
 };
 
 struct dft_tracks {
+    uint64_t width_ns;              /* of the intervals of all tracks but samples; 0: there are none */
     struct dft_track_point *points; /* by process, track, time; on rank 0 */
     size_t count, capacity;
     struct dft_track_series *series;
