@@ -215,7 +215,7 @@ def perfetto_has_counter_tracks(directory):
 
 
 PAUSES = """
-import os, time
+import os, sys, time
 a = os.open("/etc/hostname", os.O_RDONLY)
 time.sleep(0.12)
 b = os.open("/etc/hostname", os.O_RDONLY)
@@ -223,10 +223,10 @@ c = os.dup(b)
 time.sleep(0.12)
 for fd in (a, b, c):
     os.close(fd)
-with open("/dev/zero", "rb", buffering=0) as zero:
-    for _ in range(40):
-        zero.read(4 << 20)
-        time.sleep(0.005)
+file = os.open(sys.argv[1], os.O_RDONLY)
+for _ in range(40):
+    os.pread(file, 1 << 20, 0)
+    time.sleep(0.005)
 os.pipe()
 """
 
@@ -235,7 +235,7 @@ os.pipe()
 def perfetto_has_levels(directory):
     """Bytes in flight and files open, each counted again from a dump."""
     it = Sampled(directory)
-    equal(run(["/usr/bin/python3", "-S", "-c", PAUSES], env=tracing(it.place / "t", TRACE_INTERVAL_MS=20)).code, 0, "traced")
+    equal(run(["/usr/bin/python3", "-S", "-c", PAUSES, it.file], env=tracing(it.place / "t", TRACE_INTERVAL_MS=20)).code, 0, "traced")
     events = [json.loads(line) for line in dftmerge("dump", "--json", it.place).out.splitlines()]
     path = it.directory / "trace.json"
     for bounds in ((), ("--from", "0.1"), ("--from", "0.05", "--to", "0.3")):
