@@ -14,6 +14,7 @@
 #include "base/pattern.h"
 #include "source/source_notes.h"
 #include "base/names.h"
+#include "command/sides.h"
 
 /* What the options of compare alone say; [2]: of A, of B. */
 struct asked {
@@ -62,32 +63,20 @@ static int parse_failing(struct dft_comparison *comparison, const struct asked *
     return 0;
 }
 
-/* Stands for the first "--" while options are parsed, which may stand behind it, too. */
-static char divider[] = "\001--";
-
-/* Makes of the first "--" of argv a path. getopt_long leaves the order of paths as it is. */
-static void mark_divider(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--")) {
-            argv[i] = divider;
-            return;
-        }
-}
-
 /* How many paths are A's; -1: it cannot be told. */
 static int paths_of_a(const struct dft_options *options)
 {
-    for (int i = 0; i < options->source.npaths; i++)
-        if (!strcmp(options->source.paths[i], divider))
-            return i && i + 1 < options->source.npaths ? i : -1;
+    int n = dft_sides_divide(options);
+
+    if (n >= 0)
+        return n && n + 1 < options->source.npaths ? n : -1;
     return options->source.npaths == 2 ? 1 : -1;
 }
 
 /* Which paths are A's and which B's. The lists of the filter belong to `options` alone. */
 static int divide(struct dft_options sides[2], const struct asked *asked, const struct dft_options *options)
 {
-    int n = paths_of_a(options), gap = n > 0 && !strcmp(options->source.paths[n], divider);
+    int n = paths_of_a(options), gap = dft_sides_divide(options) >= 0;
 
     if (n < 0) {
         fprintf(stderr, "dftmerge compare: two sides are needed: A B, or A1 A2 A3 -- B1 B2 B3 with repetitions\n"
@@ -240,7 +229,7 @@ static int run(int argc, char **argv)
     struct dft_options options, sides[2];
     int code;
 
-    mark_divider(argc, argv);
+    dft_sides_mark(argc, argv);
     if (dft_options_parse(&options, &dft_command_compare, own, argc, argv, &code))
         return code;
     if (parse_failing(&comparison, &asked, options.sort) || divide(sides, &asked, &options)) {
