@@ -51,7 +51,7 @@ static int answer(const struct dft_options *options, const struct dft_overlap_re
     if (!any && !rc)
         dft_command_nothing(options, request->source);
     if (!rc && !dft_comm_rank() && options->json)
-        dft_overlap_json(&overlap, request->source);
+        dft_overlap_json(stdout, &overlap, request->source, DFT_OVERLAP_SCOPES);
     else if (any && !dft_comm_rank())
         rc = dft_overlap_text(&overlap, request->source, (enum dft_overlap_by)by, top);
     dft_overlap_fini(&overlap);

@@ -85,6 +85,20 @@ struct dft_overlap_span {
     uint32_t team;
 };
 
+/* What lies in one bin of a strip, summed over teams, in ns. alive: of their lives. */
+struct dft_overlap_bin {
+    uint64_t compute_ns, io_ns, hidden_ns, alive_ns;
+};
+
+/* Bins of time for which the caller wants that: bin i is [base + i * width, base + (i + 1) * width).
+ * The caller has the memory of `bins`, all 0 at first. They are known only where the overlap is
+ * exact. */
+struct dft_overlap_strip {
+    uint64_t base_ns, width_ns;
+    struct dft_overlap_bin *bins;
+    uint32_t count;
+};
+
 struct dft_overlap {
     struct dft_overlap_process *processes; /* by team, trainer first, then by number */
     struct dft_overlap_team *teams;        /* by rank, those without by trainer */
@@ -97,6 +111,7 @@ struct dft_overlap {
     struct dft_overlap_span gap, alone;         /* the longest such time, and the longest of alone_ns */
     uint64_t start_ns, wall_ns;                 /* of the job */
     int is_exact, has_compute, has_data, has_items;
+    struct dft_overlap_strip *strip; /* the caller's, or NULL */
 };
 
 enum dft_overlap_from { DFT_OVERLAP_BEST, DFT_OVERLAP_EVENTS, DFT_OVERLAP_ROWS };
@@ -105,8 +120,9 @@ struct dft_overlap_request {
     struct dft_source *source;
     const struct dft_filter *filter; /* --cat, --name and --file choose I/O, not regions */
     struct dft_overlap_patterns patterns;
-    unsigned classes;           /* what is I/O: 1 << enum dft_io; 0: DFT_CLASSES_IO */
-    enum dft_overlap_from from; /* BEST: events where all are kept, else rows */
+    unsigned classes;                /* what is I/O: 1 << enum dft_io; 0: DFT_CLASSES_IO */
+    enum dft_overlap_from from;      /* BEST: events where all are kept, else rows */
+    struct dft_overlap_strip *strip; /* to be filled in; NULL: none */
 };
 
 /* Returns 0 or -ENOMEM. Collective; the answer is on rank 0. */

@@ -106,19 +106,19 @@ static void put_span(struct dft_json *json, const char *key, const struct dft_ov
 }
 
 static void put_scopes(struct dft_json *json, const char *key, const struct dft_overlap *overlap,
-                       enum dft_overlap_kind kind, struct dft_source *source)
+                       enum dft_overlap_kind kind, struct dft_source *source, uint32_t most)
 {
     uint32_t count;
     const struct dft_source_process *processes = dft_source_processes(source, &count);
 
     dft_json_array(json, key);
-    for (uint32_t i = 0; i < overlap->nscopes; i++)
-        if (overlap->scopes[i].kind == kind)
+    for (uint32_t i = 0; i < overlap->nscopes && most; i++)
+        if (overlap->scopes[i].kind == kind && most--)
             put_scope(json, overlap, &overlap->scopes[i], dft_source_names_table(source), processes);
     dft_json_end_array(json);
 }
 
-void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *source)
+void dft_overlap_json(FILE *out, const struct dft_overlap *overlap, struct dft_source *source, uint32_t scopes)
 {
     struct dft_json json;
     uint32_t count;
@@ -126,7 +126,7 @@ void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *sour
     size_t nnotes;
     char *const *notes;
 
-    dft_json_init(&json, stdout, 1);
+    dft_json_init(&json, out, 1);
     dft_json_object(&json, NULL);
     dft_json_bool(&json, "exact", overlap->is_exact);
     dft_json_string(&json, "compute_is", overlap->has_compute ? "regions" : "outside_io");
@@ -143,11 +143,11 @@ void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *sour
     for (uint32_t i = 0; i < overlap->nprocesses; i++)
         put_process(&json, overlap, i, processes);
     dft_json_end_array(&json);
-    put_scopes(&json, "epochs", overlap, DFT_OVERLAP_EPOCH, source);
-    put_scopes(&json, "steps", overlap, DFT_OVERLAP_STEP, source);
+    put_scopes(&json, "epochs", overlap, DFT_OVERLAP_EPOCH, source, scopes);
+    put_scopes(&json, "steps", overlap, DFT_OVERLAP_STEP, source, scopes);
     dft_json_uint(&json, "more_scopes", overlap->more_scopes);
     notes = dft_source_notes(source, &nnotes);
     dft_json_strings(&json, "notes", notes, nnotes);
     dft_json_end_object(&json);
-    putchar('\n');
+    putc('\n', out);
 }

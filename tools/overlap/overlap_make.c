@@ -138,7 +138,7 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
     struct regions regions = {.overlapping = &overlapping};
     int rc;
 
-    *overlap = (struct dft_overlap){0};
+    *overlap = (struct dft_overlap){.strip = request->strip};
     rc = dft_comm_agree(dft_region_kinds_init(&overlapping.kinds, &request->patterns));
     if (!rc && (dft_filter_has_files(request->filter) || dft_filter_has_names(request->filter)))
         rc = dft_source_names(request->source, NULL, 0);

@@ -3,6 +3,8 @@
 #ifndef DFT_OVERLAP_OUTPUT_H
 #define DFT_OVERLAP_OUTPUT_H
 
+#include <stdio.h>
+
 #include "overlap/overlap.h"
 
 enum dft_overlap_by { DFT_OVERLAP_BY_RANK, DFT_OVERLAP_BY_PROCESS, DFT_OVERLAP_BY_EPOCH, DFT_OVERLAP_BY_STEP };
@@ -10,6 +12,7 @@ enum dft_overlap_by { DFT_OVERLAP_BY_RANK, DFT_OVERLAP_BY_PROCESS, DFT_OVERLAP_B
 /* At most `top` lines of the table. Returns 0 or -ENOMEM. */
 int dft_overlap_text(const struct dft_overlap *overlap, struct dft_source *source, enum dft_overlap_by by,
                      uint64_t top);
-void dft_overlap_json(const struct dft_overlap *overlap, struct dft_source *source);
+/* Writes the object, with at most `scopes` epochs and as many steps. */
+void dft_overlap_json(FILE *out, const struct dft_overlap *overlap, struct dft_source *source, uint32_t scopes);
 
 #endif

@@ -49,6 +49,27 @@ static void add_parts(const struct dft_overlap *overlap, uint64_t *parts, uint64
     }
 }
 
+/* Adds [from, to) of a team in one state to the bins of the strip. */
+static void add_strip(const struct dft_overlap_strip *strip, const struct dft_sweep_crew *crew, uint64_t from,
+                      uint64_t to)
+{
+    uint64_t end = strip->base_ns + strip->count * strip->width_ns;
+
+    from = from > strip->base_ns ? from : strip->base_ns;
+    to = to < end ? to : end;
+    while (from < to) {
+        uint64_t at = (from - strip->base_ns) / strip->width_ns, next = strip->base_ns + (at + 1) * strip->width_ns;
+        uint64_t ns = (next < to ? next : to) - from;
+        struct dft_overlap_bin *bin = &strip->bins[at];
+
+        bin->compute_ns += crew->computing ? ns : 0;
+        bin->io_ns += crew->in_io ? ns : 0;
+        bin->hidden_ns += crew->computing && crew->in_io ? ns : 0;
+        bin->alive_ns += crew->alive ? ns : 0;
+        from += ns;
+    }
+}
+
 static void settle_process(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t now)
 {
     struct dft_sweep_lane *lane = &sweep->lanes[number];
@@ -77,6 +98,8 @@ static void settle_team(struct dft_overlap_sweep *sweep, uint32_t number, uint64
     int waits = is_waiting(sweep->overlap, crew);
 
     crew->since = now;
+    if (sweep->overlap->strip)
+        add_strip(sweep->overlap->strip, crew, since, now);
     if (waits)
         add_parts(sweep->overlap, team->data_parts, since, now);
     if (crew->in_io && !crew->computing)

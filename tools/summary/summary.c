@@ -158,7 +158,7 @@ static int write_summary(struct dft_summary *summary, const struct asked *asked)
     if (asked->tree)
         return dft_summary_tree(summary);
     if (summary->options->json)
-        return dft_summary_json(summary);
+        return dft_summary_json(stdout, summary);
     return summary->options->csv ? dft_summary_csv(summary) : dft_summary_text(summary);
 }
 

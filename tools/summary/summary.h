@@ -27,8 +27,9 @@ struct dft_summary {
     struct dft_limits limits; /* of findings */
 };
 
-/* Each writes to standard output. Return 0, -EINVAL (no such column to sort by) or -ENOMEM. */
-int dft_summary_json(struct dft_summary *summary);
+/* Writes the object. Returns 0, -EINVAL (no such column to sort by) or -ENOMEM. */
+int dft_summary_json(FILE *out, struct dft_summary *summary);
+/* Each writes to standard output, and returns the same. */
 int dft_summary_csv(struct dft_summary *summary);
 int dft_summary_text(struct dft_summary *summary);
 /* Directories as a tree, as text. */

@@ -157,6 +157,7 @@ static void json_notes(struct dft_json *json, struct dft_source *source)
 
 /* The object that is written, and what its head is about. */
 struct document {
+    FILE *out;
     struct dft_json json;
     struct dft_summary *summary;
     struct dft_unseen unseen;
@@ -168,7 +169,7 @@ static void json_head(void *context, const struct dft_answer *answer)
     struct dft_json *json = &document->json;
     struct dft_summary *summary = document->summary;
 
-    dft_json_init(json, stdout, 1);
+    dft_json_init(json, document->out, 1);
     dft_json_object(json, NULL);
     json_job(json, &summary->job);
     dft_json_jobs(json, summary->source);
@@ -215,9 +216,9 @@ out:
     return rc;
 }
 
-int dft_summary_json(struct dft_summary *summary)
+int dft_summary_json(FILE *out, struct dft_summary *summary)
 {
-    struct document document = {.summary = summary};
+    struct document document = {.out = out, .summary = summary};
     int rc = dft_unseen_collect(summary, &document.unseen);
 
     if (!rc)
@@ -230,7 +231,7 @@ int dft_summary_json(struct dft_summary *summary)
         return rc;
     json_notes(&document.json, summary->source);
     dft_json_end_object(&document.json);
-    putchar('\n');
+    putc('\n', out);
     return 0;
 }
 
