@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dftmerge report: what the page can sum up, under each filter, is what summary says under the same."""
+
+import collections
+import itertools
+import json
+import pathlib
+
+import reportpage
+from tooltest import BUILD, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
+
+SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
+         "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
+CLASSES = ["none", "read", "write", "sync", "meta", "wait", "startup"]
+SUMS = ("count", "errors", "time_ns", "bytes")
+DATA = ROOT.parent / "shared" / "data" / "dftracer"
+
+
+def report(*arguments, **more):
+    return reportpage.read(dftmerge("report", "-o", "-", *arguments, **more).out)
+
+
+def ranks(where, **settings):
+    done = run(BUILD / "bin" / "make_ranks", where, *(f"{k}={v}" for k, v in settings.items()))
+    assert done.code == 0, done.err
+    return where
+
+
+def answering(page, dimensions):
+    """The smallest cube with all these dimensions. A call has a class. Only questions about files are for cubes of files."""
+    def has(cube):
+        only = {"f", "k"} & set(cube["dims"])
+        return set(dimensions) <= set(cube["dims"]) | ({"i"} if "c" in cube["dims"] else set()) and only <= set(dimensions)
+    cubes = [c for c in page["cubes"] if has(c)]
+    assert cubes, (dimensions, [c["dims"] for c in page["cubes"]])
+    return min(cubes, key=lambda c: page["tables"][c["table"]]["rows"])["table"]
+
+
+def sums(page, axis, passes, dimensions):
+    """{value of the axis: (count, errors, time, bytes)} over the cells that pass."""
+    cells, calls = page.table(answering(page, dimensions)), page.table("calls")
+    found = collections.Counter(), collections.Counter(), collections.Counter(), collections.Counter()
+    if "i" not in cells and "c" in cells:
+        cells["i"] = [calls["class"][c] for c in cells["c"]]
+    for i in range(len(cells["n"])):
+        cell = {name: values[i] for name, values in cells.items()}
+        if passes(cell):
+            for counter, measure in zip(found, "nedb"):
+                counter[axis(cell)] += cell[measure]
+    return {key: tuple(counter[key] for counter in found) for key in found[0] if found[0][key]}
+
+
+def wanted(groups, key):
+    totals = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for group in groups:
+        for i, member in enumerate(SUMS):
+            totals[key(group)][i] += group[member]
+    return {key: tuple(total) for key, total in totals.items() if total[0]}
+
+
+def same_as_summary(page, filters, where, passes, dimensions):
+    """All axes under one filter: `passes` of a cell, and the same as options."""
+    said = summary("--all", "--top", "100000", *filters, where)
+    calls, files, who = page.table("calls"), page.table("files"), page.table("who")
+    got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]], CLASSES[calls["class"][c["c"]]]), passes, dimensions | {"c"})
+    assert got == wanted(said["calls"], lambda g: (g["cat"], g["name"], g["class"])), filters
+    got = sums(page, lambda c: CLASSES[c["i"]], passes, dimensions | {"i"})
+    assert got == wanted(said["classes"], lambda g: g["class"]), filters
+    got = sums(page, lambda c: (CLASSES[c["i"]], c["s"]), lambda c: passes(c) and c["i"] not in (0, 5), dimensions | {"c", "s"})
+    words = [None, *SIZES]
+    assert {(k, words[s]): v for (k, s), v in got.items()} == wanted(said["sizes"], lambda g: (g["class"], g["size"])), filters
+    got = sums(page, lambda c: who["rank"][c["p"]] - 1, lambda c: passes(c) and c["i"] not in (0, 5), dimensions | {"p", "i"})
+    assert got == wanted(said["by_rank"], lambda g: -1 if g["rank"] is None else g["rank"]), filters
+    got = sums(page, lambda c: files["path"][c["f"]], passes, dimensions | {"f"})
+    assert got == wanted(said["files"], lambda g: escaped(g["file"])), filters
+    return said
+
+
+def escaped(path):
+    """As the page has it."""
+    return "".join(f"\\x{c & 255:02x}" if c < 32 or 127 <= c < 160 or 0xdc80 <= c <= 0xdcff else chr(c) for c in map(ord, path)).replace("\\x0a", "\\n").replace("\\x09", "\\t")
+
+
+def options_of_time(page, first, last):
+    """Bins [first, last) as --from and --to: seconds after the job's start."""
+    start = page["start_ns"]
+    width = page["time"]["width_ns"]
+    seconds = [f"{(at * width - start) / 1e9:.9f}" for at in (first, last)]
+    return (["--from", seconds[0]] if first * width > start else []) + ["--to", seconds[1]]
+
+
+def each_filter_is_that_of_summary(where):
+    make(where, ranks=1, processes=4, threads=2)
+    (page,) = report(where)
+    who, calls, files, regions = (page.table(t) for t in ("who", "calls", "files", "regions"))
+    everything = same_as_summary(page, [], where, lambda c: True, set())
+    assert page["is_complete"] and not page["thinned"]
+    assert everything["wall_ns"] == page["wall_ns"] and int(page["base_ns"]) + page["start_ns"] == everything["start_ns"]
+    rank = who["rank"][1] - 1
+    same_as_summary(page, ["--rank", str(rank)], where, lambda c: c["p"] == 1, {"p"})
+    count = page["time"]["count"]
+    for first, last in ((0, count // 3), (count // 4, count // 2), (count // 2, count)):
+        same_as_summary(page, options_of_time(page, first, last), where, lambda c: first <= c["t"] < last, {"t"})
+    by_file = summary("--by", "file,call,class", where)["groups"]
+    for number in range(1, len(files["path"])):
+        got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]], CLASSES[c["i"]]), lambda c: c["f"] == number, {"f", "c"})
+        assert got == wanted([g for g in by_file if escaped(g["file"]) == files["path"][number]], lambda g: (g["cat"], g["name"], g["class"]))
+    names = collections.Counter(calls["name"])
+    for number in [c for c, name in enumerate(calls["name"]) if names[name] == 1][:4]:
+        same_as_summary(page, ["--name", calls["name"][number]], where, lambda c: c["c"] == number, {"c"})
+    for name in sorted(set(regions["name"][1:])):
+        same_as_summary(page, ["--region", name], where, lambda c: regions["name"][c["g"]] == name, {"g"})
+    assert len(regions["name"]) > 1 and len(files["path"]) > 3
+
+
+def filters_at_once(where):
+    make(where, ranks=1, processes=3)
+    (page,) = report(where)
+    half, calls, files = page["time"]["count"] // 2, page.table("calls"), page.table("files")
+    rank = page.table("who")["rank"][2] - 1
+    groups = summary("--by", "call,class,file", "--rank", str(rank), *options_of_time(page, 0, half), where)["groups"]
+    got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]], files["path"][c["f"]]), lambda c: c["p"] == 2 and c["t"] < half, {"p", "f", "t", "c"})
+    assert got and got == wanted(groups, lambda g: (g["cat"], g["name"], escaped(g["file"])))
+    same_as_summary(page, ["--rank", str(rank), *options_of_time(page, 0, half)], where, lambda c: c["p"] == 2 and c["t"] < half, {"p", "t"})
+
+
+def a_large_run_is_answered_in_parts(where):
+    ranks(where, ranks=700, seconds=120, rate=5)
+    (page,) = report(where)
+    texts = " ".join(t["text"] for t in page["thinned"])
+    assert "combinations of time, process, call" in texts, page["thinned"]
+    who = page.table("who")
+    assert len(who["rank"]) == 700
+    same_axes = [(set(), lambda c: True, [])]
+    same_axes.append(({"p"}, lambda c: c["p"] == 7, ["--rank", str(who["rank"][7] - 1)]))
+    calls = page.table("calls")
+    for dimensions, passes, filters in same_axes:
+        said = summary("--all", "--top", "100000", *filters, where)
+        got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]]), passes, dimensions | {"c"})
+        assert got == wanted(said["calls"], lambda g: (g["cat"], g["name"])), filters
+    heat = page["heat"]
+    if heat:
+        table = page.table("heat")
+        cells = collections.Counter()
+        for group in summary("--by", "rank,time,class", "--width", str(heat["width_ns"] / 1e9), where)["groups"]:
+            if group["class"] not in ("none", "wait"):
+                cells[group["rank"], (group["t_ns"] - int(page["base_ns"])) // heat["width_ns"]] += group["busy_ns"]
+        for p, t in itertools.product(range(0, 700, 13), range(heat["columns"])):
+            step, busy = table["q"][p * heat["columns"] + t], cells[who["rank"][p] - 1, t]
+            assert (step == 0) == (busy == 0), (p, t, step, busy)
+            if busy:
+                assert 0.9 < 2 ** ((step - 1) / 4) / busy < 1.11, (p, t, step, busy)
+
+
+def percentiles_are_those_of_the_bins(where):
+    make(where, ranks=1, processes=3)
+    (page,) = report(where)
+    calls = page.table("calls")
+    for entry in page["latency"]:
+        table = page.table(entry["table"])
+        assert entry["sub"] == 32
+        for group in summary("--by", "call,class", where)["groups"]:
+            bins = collections.Counter()
+            for i, c in enumerate(table["c"]):
+                if (calls["cat"][c], calls["name"][c], CLASSES[calls["class"][c]]) == (group["cat"], group["name"], group["class"]):
+                    bins[table["bin"][i]] += table["n"][i]
+            total = sum(bins.values())
+            if "f" in entry["dims"] and total < group["count"]:
+                continue  # some of these calls have no file
+            for p in (50, 95, 99):
+                rank, seen = max(1, -(-p * total // 100)), 0
+                for number in sorted(bins):
+                    seen += bins[number]
+                    if seen >= rank:
+                        break
+                got = min(max(bin_middle(number), group["time_min_ns"]), group["time_max_ns"])
+                assert got == group[f"time_p{p}_ns"], (entry["dims"], group["name"], p)
+
+
+def slices_and_offsets_are_events(where):
+    make(where, ranks=1, processes=3, threads=2)
+    (page,) = report(where)
+    calls, files, slices, lanes, processes = (page.table(t) for t in ("calls", "files", "slices", "lanes", "processes"))
+    base = int(page["base_ns"])
+    events = collections.Counter()
+    accesses = set()
+    for e in dump(where):
+        if not counts(e):
+            continue
+        events[e["pid"], e["tid"], e["ts"], e["dur"], e["cat"], e["name"]] += 1
+        if "offset" in e and e.get("file"):
+            accesses.add((escaped(e["file"]), e["ts"], e["offset"], e.get("bytes", 0)))
+    found = collections.Counter()
+    for i in range(len(slices["lane"])):
+        process, c = lanes["process"][slices["lane"][i]], slices["c"][i]
+        key = processes["pid"][process], lanes["tid"][slices["lane"][i]], base + slices["start_ns"][i], slices["dur_ns"][i], calls["cat"][c], calls["name"][c]
+        found[key] += 1
+    assert found and page["slices"]["kept"] == sum(found.values()) <= page["slices"]["of"]
+    assert not found - events, list((found - events).items())[:3]
+    assert sum(events.values()) == page["slices"]["of"]
+    offsets = page.table("offsets")
+    assert offsets["f"]
+    for i in range(len(offsets["f"])):
+        assert (files["path"][offsets["f"][i]], base + offsets["start_ns"][i], offsets["offset"][i], offsets["b"][i]) in accesses, i
+
+
+def two_runs_stand_side_by_side(where):
+    make(where / "a", processes=2)
+    make(where / "b", processes=3, seed=5)
+    pages = report(where / "a", "--", where / "b")
+    assert [p["name"] for p in pages] == ["A", "B"]
+    for page, folder in zip(pages, ("a", "b")):
+        (alone,) = report(where / folder)
+        assert alone["tables"].keys() == page["tables"].keys()
+        for name in page["tables"]:
+            assert alone.table(name) == page.table(name), (folder, name)
+    done = dftmerge("report", "-o", "-", "--", where / "b", expect=2)
+    assert "A -- B" in done.err
+
+
+def the_same_traces_give_the_same_page(where):
+    make(where, ranks=1, processes=4, threads=3)
+    pages = {dftmerge("report", "-o", "-", "--threads", n, where).out for n in ("1", "2", "5")}
+    assert len(pages) == 1
+
+
+def bad_words_and_empty_answers(where):
+    make(where / "t")
+    assert "where to?" in dftmerge("report", where / "t", expect=2).err
+    done = dftmerge("report", "-o", where / "none" / "x.html", where / "t", expect=1)
+    assert "none" in done.err and not (where / "none").exists()
+    trace = next((where / "t").rglob("*.dft"))
+    before = trace.read_bytes()
+    done = dftmerge("report", "-o", trace, where / "t", expect=1)
+    assert "choose another file" in done.err and trace.read_bytes() == before
+    (page,) = report("--name", "no_such_call", where / "t", expect=None)
+    assert not sums(page, lambda c: 0, lambda c: True, {"c"}) and page["time"]["count"] >= 1
+    assert "no trace found" in dftmerge("report", "-o", where / "x.html", where / "nothing", expect=1).err
+
+
+def names_cannot_break_out_of_the_page(where):
+    hostile = '</script><script>alert(1)</script>"\'\x01\x7f\u202e' + "x" * 200
+    folder = where / "d"
+    folder.mkdir()
+    program = where / "p.c"
+    program.write_text(f'#include <fcntl.h>\n#include <unistd.h>\nint main(int c, char **v) {{ int fd = open(v[1], O_CREAT | O_WRONLY, 0600); return write(fd, "x", 1) != 1; }}\n')
+    assert run("cc", "-o", where / "p", program).code == 0
+    name = hostile.replace("/", "_")
+    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "x")}
+    if not (BUILD / "lib" / "libdftrace.so").exists():
+        return
+    assert run(where / "p", folder / name, env=env).code == 0
+    page = dftmerge("report", "-o", "-", where / "t").out
+    assert b"alert(1)" not in page
+    (decoded,) = reportpage.read(page)
+    assert any("script" in path and "\\x01" in path for path in decoded.table("files")["path"])
+
+
+def aggregates_alone_are_said(where):
+    ranks(where, ranks=8, seconds=30, keep=0)
+    (page,) = report(where, expect=None)
+    calls = page.table("calls")
+    said = summary("--all", where)
+    got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]]), lambda c: True, {"c"})
+    assert got == wanted(said["calls"], lambda g: (g["cat"], g["name"]))
+    assert page["slices"]["kept"] == 0 and any("events were not kept" in t["text"] for t in page["thinned"])
+
+
+def real_traces(where):
+    if not DATA.exists():
+        print("skipped: the shared data are not there")
+        return
+    (page,) = report("--no-index", DATA / "cm1")
+    assert page["who"] == "rank" and len(page.table("who")["rank"]) == 48
+    for filters, passes, dimensions in (([], lambda c: True, set()), (["--rank", "5"], lambda c: c["p"] == 5, {"p"})):
+        same_as_summary(page, ["--no-index", *filters], DATA / "cm1", passes, dimensions)
+
+
+if __name__ == "__main__":
+    main([each_filter_is_that_of_summary, filters_at_once, a_large_run_is_answered_in_parts, percentiles_are_those_of_the_bins,
+          slices_and_offsets_are_events, two_runs_stand_side_by_side, the_same_traces_give_the_same_page, bad_words_and_empty_answers,
+          names_cannot_break_out_of_the_page, aggregates_alone_are_said, real_traces])

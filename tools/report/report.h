@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes into the page of one run: its dimensions, and the tables that are made of it. */
+#ifndef DFT_REPORT_H
+#define DFT_REPORT_H
+
+#include "command/command.h"
+#include "job/job.h"
+#include "query/answer.h"
+#include "report/cube.h"
+
+/* Something that the page does not have whole. */
+struct dft_thinned {
+    const char *what; /* "files" */
+    uint64_t kept, of;
+    char *text; /* a sentence without a full stop */
+};
+
+#define DFT_REPORT_CUBES     24u
+#define DFT_REPORT_LATENCIES 4u
+
+/* One cube of the page, or the histograms of durations by some dimensions. */
+struct dft_report_part {
+    unsigned dimensions;
+    char table[DFT_DATA_NAME];
+    unsigned sub; /* latency: bins of an octave, 32 or 1 */
+};
+
+/* The calls or accesses of a table of single events. */
+struct dft_report_sample {
+    uint64_t kept, of;
+    uint64_t shortest_ns;
+};
+
+#define DFT_REPORT_OFFSET_FILES 16u
+
+struct dft_report {
+    struct dft_source *source;
+    struct dft_options *options;
+    const char *name; /* "A", "B", or "" */
+    struct dft_job job;
+    uint64_t events; /* that the source holds one by one */
+
+    /* time */
+    uint64_t base_ns, width_ns, from_ns, to_ns; /* Unix; [from, to) is asked about */
+    uint32_t bins;
+
+    /* dimensions: how many values, and which one something has */
+    uint32_t whos, calls, regions, files, stacks;
+    uint32_t other_region;                                /* the value of regions without one of their own */
+    uint32_t *who_of;                                     /* by number of process; DFT_WHO_MAX: none */
+    uint32_t *row_of;                                     /* by number of process: row of the tree + 1; 0: none */
+    const char *who_word;                                 /* "process", "rank", "ranks" */
+    struct dft_map call_of, region_of, file_of, stack_of; /* id -> value + 1 */
+    uint8_t call_class[DFT_CALLS_MAX], is_region[DFT_CALLS_MAX]; /* by value of the dimension of calls */
+    uint64_t offset_files[DFT_REPORT_OFFSET_FILES], offset_calls[DFT_REPORT_OFFSET_FILES]; /* id, data calls */
+    uint32_t noffset_files;
+
+    struct dft_page_data data;
+    struct dft_report_part cubes[DFT_REPORT_CUBES], latencies[DFT_REPORT_LATENCIES];
+    uint32_t ncubes, nlatencies;
+    uint64_t *heat;                   /* ns of I/O by who and column */
+    uint32_t heat_columns, heat_fold; /* a column has so many bins */
+    int has_heat, has_strip;
+    struct dft_report_sample slices, offsets[DFT_REPORT_OFFSET_FILES];
+    struct dft_thinned *thinned;
+    size_t nthinned, thinned_capacity;
+};
+
+/* All of it from a source that is open, as one text of JSON (a RUN of report/README.md) in *head,
+ * which the caller frees; `at`: where the bytes of report->data will lie. Returns 0 or -errno. */
+int dft_report_make(struct dft_report *report, uint64_t at, char **head);
+void dft_report_fini(struct dft_report *report);
+
+/* The steps of it, in this order. Each returns 0 or -errno. */
+int dft_report_dimensions(struct dft_report *report); /* times, processes, calls, files: their tables */
+int dft_report_cubes(struct dft_report *report);
+int dft_report_latency(struct dft_report *report);
+int dft_report_samples(struct dft_report *report);
+
+/* Notes that something is not there whole. Returns 0 or -ENOMEM. */
+int dft_report_thinned(struct dft_report *report, const char *what, uint64_t kept, uint64_t of, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The value of a dimension for an id; 0 for those that have no value of their own. */
+static inline uint32_t dft_report_value(const struct dft_map *map, uint64_t id)
+{
+    const uint64_t *value = dft_map_find(map, id);
+
+    return value ? (uint32_t)(*value - 1) : 0;
+}
+/* What tells calls apart in the page: category, name (ids of texts) and class. */
+static inline uint64_t dft_report_call_key(uint64_t cat, uint64_t name, unsigned class)
+{
+    return dft_map_join(dft_map_join(cat, name), class);
+}
+/* The value of a call. Calls without one of their own have that of their class. */
+static inline uint32_t dft_report_call(const struct dft_report *report, uint64_t cat, uint64_t name, unsigned class)
+{
+    const uint64_t *value = dft_map_find(&report->call_of, dft_report_call_key(cat, name, class));
+
+    return value ? (uint32_t)(*value - 1) : class;
+}
+/* The value of a region (0: none). */
+static inline uint32_t dft_report_region(const struct dft_report *report, uint64_t region)
+{
+    const uint64_t *value = region ? dft_map_find(&report->region_of, region) : NULL;
+
+    return value ? (uint32_t)(*value - 1) : region ? report->other_region : 0;
+}
+
+#endif

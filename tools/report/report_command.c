@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* dftmerge report: one page to look at, with the data inside. The command. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/outfile.h"
+#include "command/part_files.h"
+#include "command/sides.h"
+#include "report/report_bytes.h"
+#include "source/source_notes.h"
+
+/* One side. */
+struct side {
+    struct dft_options options;
+    struct dft_source *source;
+    struct dft_report report;
+    char *head;
+};
+
+static int refuse(const char *message)
+{
+    fprintf(stderr, "dftmerge report: %s\ndftmerge report: see `dftmerge report --help`\n", message);
+    return -EINVAL;
+}
+
+/* Which paths are whose. Returns how many sides there are, or -EINVAL after an error. */
+static int divide(struct side *sides, const char *path)
+{
+    int n = dft_sides_divide(&sides[0].options), all = sides[0].options.source.npaths;
+
+    if (!path)
+        return refuse("where to? For example: dftmerge report -o report.html PATH");
+    if (n < 0)
+        return 1;
+    if (!n || n + 1 == all)
+        return refuse("two sides are needed around --: A -- B");
+    sides[0].options.source.npaths = n;
+    sides[1].options.source.paths += n + 1;
+    sides[1].options.source.npaths -= n + 1;
+    return 2;
+}
+
+/* Makes the data of a side. The source stays open for its notes. Returns 0, or 1 with *code. */
+static int make_side(struct side *side, const char *name, uint64_t at, const char *path, int *code)
+{
+    struct dft_options *options = &side->options;
+    int rc;
+
+    options->only_queries = 1;
+    options->source.newest |= !options->source.runs && !options->all_runs && !options->source.jobs;
+    if (dft_command_begin(options, &side->source, code)) {
+        side->source = NULL; /* it was closed */
+        return 1;
+    }
+    side->report = (struct dft_report){.source = side->source, .options = options, .name = name};
+    rc = dft_is_input(side->source, path) ? -EEXIST : dft_report_make(&side->report, at, &side->head);
+    if (rc == -EEXIST)
+        fprintf(stderr, "dftmerge report: -o %s is one of the traces: choose another file\n", path);
+    else if (rc)
+        fprintf(stderr, "dftmerge report: %s\n", strerror(-rc));
+    *code = rc ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return rc != 0;
+}
+
+static int write_page(struct side *sides, unsigned count, const char *path)
+{
+    struct dft_report reports[2];
+    char *heads[2] = {NULL, NULL};
+    unsigned char *bytes = NULL;
+    struct dft_outfile file;
+    size_t length;
+    int rc;
+
+    for (unsigned i = 0; i < count; i++) {
+        reports[i] = sides[i].report;
+        heads[i] = sides[i].head;
+    }
+    rc = dft_report_compress(reports, heads, count, &bytes, &length);
+    if (!rc)
+        rc = dft_outfile_open(&file, path);
+    if (!rc) {
+        dft_report_page(file.stream, bytes, length);
+        rc = dft_outfile_close(&file, 0, 0);
+    }
+    if (rc)
+        dft_outfile_say(path, rc);
+    free(bytes);
+    return rc;
+}
+
+/* Ends the sides that were opened, and says what is to be said of each. */
+static int end(struct side *sides, unsigned opened, int code)
+{
+    for (unsigned i = 0; i < opened; i++) {
+        dft_report_fini(&sides[i].report);
+        free(sides[i].head);
+        if (sides[i].source) {
+            int own = dft_command_end(&sides[i].options, sides[i].source, DFT_EXIT_OK);
+
+            code = code ? code : own;
+        }
+    }
+    return code;
+}
+
+static int run_sides(struct side *sides, unsigned count, const char *path)
+{
+    static const char *const names[2][2] = {{"", ""}, {"A", "B"}};
+    unsigned made = 0;
+    int code = DFT_EXIT_OK, rc = 0;
+
+    for (; made < count && !rc; made++)
+        rc = make_side(&sides[made], names[count - 1][made], made ? sides[0].report.data.count : 0, path, &code);
+    if (!rc && write_page(sides, count, path))
+        code = DFT_EXIT_BAD;
+    for (unsigned i = made; i < count; i++)
+        dft_options_fini(&sides[i].options);
+    return end(sides, made, code);
+}
+
+static int run(int argc, char **argv)
+{
+    const char *path = NULL;
+    const struct dft_option own[] = {
+        {"output", 'o', "FILE", &path, NULL, "the page to write; - is standard output"},
+        {0},
+    };
+    struct side *sides = calloc(2, sizeof *sides);
+    int code = DFT_EXIT_BAD, count;
+
+    if (!sides)
+        return code;
+    dft_sides_mark(argc, argv);
+    /* Each side has a filter of its own, so the options are parsed for each. */
+    if (dft_options_parse(&sides[0].options, &dft_command_report, own, argc, argv, &code))
+        goto out;
+    if (dft_options_parse(&sides[1].options, &dft_command_report, own, argc, argv, &code))
+        goto out;
+    count = divide(sides, path);
+    if (count < 2)
+        dft_options_fini(&sides[1].options);
+    if (count > 0)
+        code = run_sides(sides, (unsigned)count, path);
+    else
+        code = DFT_EXIT_USAGE;
+    if (count < 0)
+        dft_options_fini(&sides[0].options);
+out:
+    free(sides);
+    return code;
+}
+
+const struct dft_command dft_command_report = {
+    .name = "report",
+    .arguments = "-o FILE PATH...  |  -o FILE A -- B",
+    .brief = "one page to look at and to send to a colleague: findings, pictures, tables",
+    .details =
+        "Writes one HTML file with the data inside. It needs no network and no server, and opens in any browser of\n"
+        "these years. What is chosen in one picture (a time, a rank, a file, a call, a region) filters all others.\n"
+        "Two runs, with -- between them, stand side by side. The page says what was lost, and what was thinned out.",
+    .example = "dftmerge report -o report.html traces/",
+    .takes = DFT_TAKES_FILTER | DFT_TAKES_CLASSES,
+    .run = run,
+};
