@@ -58,6 +58,8 @@ def usage(directory):
                            (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
                            (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
                            (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),
+                           (["--report", "-", "ls"], "the name of a file"), (["--report", ".", "ls"], "directory"),
+                           (["--json", "x", "--report", "x", "ls"], "--json and --report"),
                            (["--outptu", "x", "ls"], "there is no option --outptu. Did you mean --output?"),
                            (["--quiet=1", "ls"], "--quiet takes no value"), (["-xq", "ls"], "no option -x"),
                            (["--by", "fiel", "touch", "it-ran"], "fiel")):
@@ -97,6 +99,23 @@ def the_page_has_the_asked_shape(directory):
     (directory / "in").write_text("1")
     done = dftrun(directory, "--by", "file,name", "--top", "1", "cat", "in")
     true(b"/in " in done.err and b"(the first 1 of " in done.err, f"--by file,name --top 1: {done.err.decode()}")
+
+
+@tests.case
+def report_of_the_page(directory):
+    (directory / "in").write_bytes(b"x" * 4096)
+    done = dftrun(directory, "--report", "page.html", "sh", "-c", "cat in; exit 3")
+    equal(done.code, 3, "the exit code is the command's")
+    true(b"Report: page.html" in done.err, done.err.decode())
+    true(b'id="dftrace-data"' in (directory / "page.html").read_bytes(), "the page")
+    done = dftrun(directory, "--quiet", "--report", "page.html", "cat", "in")
+    equal(done.err, b"", "nothing is printed")
+    equal(sorted(p.name for p in directory.iterdir()), ["in", "page.html", "traces"], "what is there")
+    done = dftrun(directory, "cat", "in")
+    true(b"To look at: dftmerge report -o report.html " in done.err, done.err.decode())
+    done = dftrun(directory, "--report", "no/page.html", "touch", "it-ran")
+    equal((done.code, (directory / "it-ran").exists()), (125, False), "nothing ran")
+    true(b"no/page.html" in done.err, done.err.decode())
 
 
 @tests.case

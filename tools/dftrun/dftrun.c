@@ -135,9 +135,10 @@ static int set_environment(const void *context)
     return failed ? -ENOMEM : set_preload(run);
 }
 
-/* Can the traces and the JSON be written? If not, says why. */
+/* Can the traces and the files of the page be written? If not, says why. */
 static int can_write(const struct dft_run *run)
 {
+    const char *which = NULL;
     int error = dft_folder_try(run->prefix);
 
     if (error) {
@@ -146,10 +147,10 @@ static int can_write(const struct dft_run *run)
                 run->directory, strerror(-error));
         return 0;
     }
-    error = dft_page_try_json(run);
+    error = dft_page_try_files(run, &which);
     if (error)
-        fprintf(stderr, "dftrun: --json %s cannot be written: %s; the command was not run\n", run->json,
-                strerror(-error));
+        fprintf(stderr, "dftrun: %s %s cannot be written: %s; the command was not run\n",
+                which == run->json ? "--json" : "--report", which, strerror(-error));
     return !error;
 }
 

@@ -85,7 +85,7 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 
 struct dft_run {
     /* options; NULL: not given */
-    const char *directory, *data_dir, *stack, *by, *top, *json;
+    const char *directory, *data_dir, *stack, *by, *top, *json, *report;
     int aggregate, no_page, quiet, node;
     char **command;
 
@@ -103,9 +103,9 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv);
 
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);
-/* Can the file of --json be written? Returns 0 or -errno. */
-int dft_page_try_json(const struct dft_run *run);
-/* Prints the page and writes the JSON, or says why there are none. */
+/* Can the files of --json and --report be written? Returns 0, or -errno and *which file. */
+int dft_page_try_files(const struct dft_run *run, const char **which);
+/* Prints the page and writes these files, or says why there are none. */
 void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome);
 /* Says how to get the page of a job whose last rank is not known. */
 void dft_page_point(const struct dft_run *run);

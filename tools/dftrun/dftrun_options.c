@@ -25,6 +25,7 @@ static void print_help(FILE *out)
         "  -b, --by KEYS      print a table by these keys in place of the page: dftmerge summary --help\n"
         "  -n, --top N        print at most N lines of each table (0: all)\n"
         "      --json FILE    write the page as JSON, too; FILE is replaced when the JSON is complete\n"
+        "      --report FILE  write a page to look at in a browser, too: dftmerge report --help\n"
         "      --no-summary   print no page afterwards\n"
         "  -q, --quiet        print no page: only why something failed, or was not traced\n"
         "  -V, --version      print the version\n"
@@ -73,23 +74,34 @@ static int contradict(const char *first, const char *second, const char *why)
     return DFTRUN_USAGE;
 }
 
+/* Can the file of an option be one to write? */
+static int check_file(const char *option, const char *path)
+{
+    struct stat st;
+
+    if (path && (!*path || !strcmp(path, "-"))) {
+        fprintf(stderr, "dftrun: %s takes the name of a file: standard output is the program's\n", option);
+        return DFTRUN_USAGE;
+    }
+    if (path && !stat(path, &st) && S_ISDIR(st.st_mode)) {
+        fprintf(stderr, "dftrun: %s %s: that is a directory; name a file in it\n", option, path);
+        return DFTRUN_USAGE;
+    }
+    return 0;
+}
+
 static int check(const struct dft_run *run)
 {
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
-    struct stat st;
 
     if (shape && run->no_page)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
         return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");
-    if (run->json && (!*run->json || !strcmp(run->json, "-"))) {
-        fputs("dftrun: --json takes the name of a file: standard output is the program's\n", stderr);
+    if (check_file("--json", run->json) || check_file("--report", run->report))
         return DFTRUN_USAGE;
-    }
-    if (run->json && !stat(run->json, &st) && S_ISDIR(st.st_mode)) {
-        fprintf(stderr, "dftrun: --json %s: that is a directory; name a file in it\n", run->json);
-        return DFTRUN_USAGE;
-    }
+    if (run->json && run->report && !strcmp(run->json, run->report))
+        return contradict("--json", "--report", "each is a file of its own");
     if (!*run->command) {
         fputs("dftrun: which command shall be traced? For example: dftrun -- ls -l\n", stderr);
         return DFTRUN_USAGE;
@@ -97,7 +109,7 @@ static int check(const struct dft_run *run)
     return 0;
 }
 
-enum { AGGREGATE = 256, DATA_DIR, STACK, NODE, JSON, NO_SUMMARY };
+enum { AGGREGATE = 256, DATA_DIR, STACK, NODE, JSON, REPORT, NO_SUMMARY };
 
 /* Where the text of an option belongs, or NULL. */
 static const char **text_of(struct dft_run *run, int option)
@@ -111,6 +123,8 @@ static const char **text_of(struct dft_run *run, int option)
         return &run->data_dir;
     case JSON:
         return &run->json;
+    case REPORT:
+        return &run->report;
     default:
         return NULL;
     }
@@ -125,6 +139,7 @@ static const struct option options[] = {
     {"by", required_argument, NULL, 'b'},
     {"top", required_argument, NULL, 'n'},
     {"json", required_argument, NULL, JSON},
+    {"report", required_argument, NULL, REPORT},
     {"no-summary", no_argument, NULL, NO_SUMMARY},
     {"quiet", no_argument, NULL, 'q'},
     {"version", no_argument, NULL, 'V'},

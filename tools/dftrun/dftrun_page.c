@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that follows a run: dftmerge prints it, for people and as JSON. */
+/* The page that follows a run: dftmerge prints it, for people, as JSON and as HTML. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -119,11 +119,11 @@ int dft_page_check(const struct dft_run *run, int loud)
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 /* What is no regular file (a pipe, a terminal) is written as it is. */
-static int open_json(const struct dft_run *run, char *temporary, size_t capacity)
+static int open_beside(const char *path, char *temporary, size_t capacity)
 {
     struct stat st;
-    int fd, special = !stat(run->json, &st) && !S_ISREG(st.st_mode);
-    int n = snprintf(temporary, capacity, special ? "%s" : "%s.%d.tmp", run->json, (int)getpid());
+    int fd, special = !stat(path, &st) && !S_ISREG(st.st_mode);
+    int n = snprintf(temporary, capacity, special ? "%s" : "%s.%d.tmp", path, (int)getpid());
 
     if (n >= (int)capacity)
         return -ENAMETOOLONG;
@@ -153,15 +153,16 @@ static int close_json(const struct dft_run *run, const char *temporary, int fd, 
     return error;
 }
 
-int dft_page_try_json(const struct dft_run *run)
+/* Can the file be made? Returns 0 or -errno. */
+static int try_file(const char *path)
 {
     char temporary[PATH_MAX];
     struct stat st;
     int fd;
 
-    if (!run->json || (!stat(run->json, &st) && !S_ISREG(st.st_mode)))
+    if (!path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
         return 0;
-    fd = open_json(run, temporary, sizeof temporary);
+    fd = open_beside(path, temporary, sizeof temporary);
     if (fd < 0)
         return fd;
     close(fd);
@@ -169,11 +170,22 @@ int dft_page_try_json(const struct dft_run *run)
     return 0;
 }
 
+int dft_page_try_files(const struct dft_run *run, const char **which)
+{
+    int error = try_file(run->json);
+
+    *which = run->json;
+    if (error)
+        return error;
+    *which = run->report;
+    return try_file(run->report);
+}
+
 static void write_json(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--all", "--json", "--run", what[0], what[1]};
     char temporary[PATH_MAX];
-    int fd = open_json(run, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
+    int fd = open_beside(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
     if (!error) {
         code = run_dftmerge(run, arguments, fd, STDERR_FILENO);
@@ -188,12 +200,40 @@ static void write_json(const struct dft_run *run, const char *const *what)
                 strerror(-error), run->place);
 }
 
+/* --- HTML ------------------------------------------------------------------------------------- */
+
+/* dftmerge makes the file whole or not at all. */
+static int write_report(const struct dft_run *run, const char *const *what)
+{
+    const char *arguments[ARGUMENTS] = {"dftmerge", "report", "-o", run->report, "--run", what[0], what[1]};
+    int code = run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    struct stat st;
+
+    if (code == 0 || (code == 1 && !stat(run->report, &st)))
+        return 0;
+    fprintf(stderr, "dftrun: %s was not written%s%s; later: dftmerge report -o FILE %s\n", run->report,
+            code < 0 ? ": " : "", code < 0 ? strerror(-code) : "", run->place);
+    return -EIO;
+}
+
+static void say_where(const struct dft_run *run, int is_job, int has_report)
+{
+    fprintf(stderr,
+            is_job ? "Traces of all ranks: %s (slow ranks: dftmerge ranks)\n" : "Traces: %s (more: dftmerge --help)\n",
+            run->place);
+    if (has_report)
+        fprintf(stderr, "Report: %s\n", run->report);
+    else
+        fprintf(stderr, "To look at: dftmerge report -o report.html %s\n", run->place);
+}
+
 /* --- the page --------------------------------------------------------------------------------- */
 
 void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome)
 {
     const int is_job = run->launch.rank >= 0 && *run->launch.id;
     const char *id = dft_run_variable("DFTRACER_RUN_ID");
+    int has_report = 0;
     char glob[2 * PATH_MAX], pattern[sizeof run->launch.id];
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", is_job ? pattern : "all",
                                         is_job ? run->place : glob};
@@ -204,26 +244,26 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     }
     if (run->no_page)
         dft_reason_note(run);
-    if (run->no_page && !run->json)
+    if (run->no_page && !run->json && !run->report)
         return;
     make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
     if (make_glob(run, glob, sizeof glob) < 0)
         return;
     if (run->json)
         write_json(run, arguments + 3);
+    if (run->report)
+        has_report = !write_report(run, arguments + 3);
     if (run->no_page)
         return;
     add_shape(run, arguments, 5);
     run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
     dft_reason_note(run);
-    fprintf(stderr,
-            is_job ? "Traces of all ranks: %s (slow ranks: dftmerge ranks)\n" : "Traces: %s (more: dftmerge --help)\n",
-            run->place);
+    say_where(run, is_job, has_report);
 }
 
 void dft_page_point(const struct dft_run *run)
 {
-    if (run->no_page && !run->json)
+    if (run->no_page && !run->json && !run->report)
         return;
     fprintf(stderr,
             "job       rank 0 of this job has ended: %s\n"
@@ -235,4 +275,6 @@ void dft_page_point(const struct dft_run *run)
             run->command[0], run->ranks.why,
             run->json ? "none yet: dftmerge summary --all --json DIR" : "not asked for", run->place, run->place,
             run->place);
+    if (run->report)
+        fprintf(stderr, "report    none yet: dftmerge report -o %s %s\n", run->report, run->place);
 }
