@@ -75,7 +75,12 @@ def column(body, place, rows):
 def read(page):
     """The runs in the bytes of a page."""
     (found,) = MARK.findall(page)
-    raw = zlib.decompress(base64.b64decode(found, validate=True))
+    return unpack(base64.b64decode(found, validate=True))
+
+
+def unpack(data):
+    """The runs in a zlib stream."""
+    raw = zlib.decompress(data)
     mark, version, length = struct.unpack("<4sII", raw[:12])
     assert mark == b"DFTR" and version == 1, (mark, version)
     head, body = json.loads(raw[12 : 12 + length]), raw[12 + length :]

@@ -10,7 +10,8 @@
 #include "base/array.h"
 
 #define VERSION 1u
-#define MARK    "id=\"dftrace-data\">"
+#define DATA    "id=\"dftrace-data\">"
+#define LIVE    "name=\"dftrace-live\" content=\""
 
 /* report_template.S: built/report.html of the folder report, without an end. */
 extern const char dft_report_template[], dft_report_template_end[];
@@ -111,13 +112,24 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t length)
     }
 }
 
-void dft_report_page(FILE *out, const unsigned char *bytes, size_t length)
+/* Writes the template from *at to behind the mark. A template without the mark is written whole. */
+static void put_until(FILE *out, const char **at, const char *mark)
 {
-    size_t all = (size_t)(dft_report_template_end - dft_report_template);
-    const char *mark = memmem(dft_report_template, all, MARK, strlen(MARK));
-    size_t before = mark ? (size_t)(mark - dft_report_template) + strlen(MARK) : all;
+    const char *found = memmem(*at, (size_t)(dft_report_template_end - *at), mark, strlen(mark));
+    const char *to = found ? found + strlen(mark) : dft_report_template_end;
 
-    fwrite(dft_report_template, 1, before, out);
+    fwrite(*at, 1, (size_t)(to - *at), out);
+    *at = to;
+}
+
+void dft_report_page(FILE *out, const char *live, const unsigned char *bytes, size_t length)
+{
+    const char *at = dft_report_template;
+
+    put_until(out, &at, LIVE);
+    if (live)
+        fputs(live, out);
+    put_until(out, &at, DATA);
     put_base64(out, bytes, length);
-    fwrite(dft_report_template + before, 1, all - before, out);
+    fwrite(at, 1, (size_t)(dft_report_template_end - at), out);
 }

@@ -11,7 +11,8 @@
  * -ENOMEM. */
 int dft_report_compress(const struct dft_report *reports, char *const *heads, unsigned count, unsigned char **bytes,
                         size_t *length);
-/* Writes the page with these bytes inside. Errors are the stream's. */
-void dft_report_page(FILE *out, const unsigned char *bytes, size_t length);
+/* Writes the page with these bytes inside, or (live is not NULL) one that fetches its data from that
+ * address each second. Errors are the stream's. */
+void dft_report_page(FILE *out, const char *live, const unsigned char *bytes, size_t length);
 
 #endif

@@ -6,18 +6,9 @@
 #include <string.h>
 
 #include "base/outfile.h"
-#include "command/part_files.h"
 #include "command/sides.h"
 #include "report/report_bytes.h"
-#include "source/source_notes.h"
-
-/* One side. */
-struct side {
-    struct dft_options options;
-    struct dft_source *source;
-    struct dft_report report;
-    char *head;
-};
+#include "report/report_side.h"
 
 static int refuse(const char *message)
 {
@@ -26,7 +17,7 @@ static int refuse(const char *message)
 }
 
 /* Which paths are whose. Returns how many sides there are, or -EINVAL after an error. */
-static int divide(struct side *sides, const char *path)
+static int divide(struct dft_report_side *sides, const char *path)
 {
     int n = dft_sides_divide(&sides[0].options), all = sides[0].options.source.npaths;
 
@@ -42,29 +33,7 @@ static int divide(struct side *sides, const char *path)
     return 2;
 }
 
-/* Makes the data of a side. The source stays open for its notes. Returns 0, or 1 with *code. */
-static int make_side(struct side *side, const char *name, uint64_t at, const char *path, int *code)
-{
-    struct dft_options *options = &side->options;
-    int rc;
-
-    options->only_queries = 1;
-    options->source.newest |= !options->source.runs && !options->all_runs && !options->source.jobs;
-    if (dft_command_begin(options, &side->source, code)) {
-        side->source = NULL; /* it was closed */
-        return 1;
-    }
-    side->report = (struct dft_report){.source = side->source, .options = options, .name = name};
-    rc = dft_is_input(side->source, path) ? -EEXIST : dft_report_make(&side->report, at, &side->head);
-    if (rc == -EEXIST)
-        fprintf(stderr, "dftmerge report: -o %s is one of the traces: choose another file\n", path);
-    else if (rc)
-        fprintf(stderr, "dftmerge report: %s\n", strerror(-rc));
-    *code = rc ? DFT_EXIT_BAD : DFT_EXIT_OK;
-    return rc != 0;
-}
-
-static int write_page(struct side *sides, unsigned count, const char *path)
+static int write_page(struct dft_report_side *sides, unsigned count, const char *path)
 {
     struct dft_report reports[2];
     char *heads[2] = {NULL, NULL};
@@ -81,7 +50,7 @@ static int write_page(struct side *sides, unsigned count, const char *path)
     if (!rc)
         rc = dft_outfile_open(&file, path);
     if (!rc) {
-        dft_report_page(file.stream, bytes, length);
+        dft_report_page(file.stream, NULL, bytes, length);
         rc = dft_outfile_close(&file, 0, 0);
     }
     if (rc)
@@ -90,34 +59,22 @@ static int write_page(struct side *sides, unsigned count, const char *path)
     return rc;
 }
 
-/* Ends the sides that were opened, and says what is to be said of each. */
-static int end(struct side *sides, unsigned opened, int code)
-{
-    for (unsigned i = 0; i < opened; i++) {
-        dft_report_fini(&sides[i].report);
-        free(sides[i].head);
-        if (sides[i].source) {
-            int own = dft_command_end(&sides[i].options, sides[i].source, DFT_EXIT_OK);
-
-            code = code ? code : own;
-        }
-    }
-    return code;
-}
-
-static int run_sides(struct side *sides, unsigned count, const char *path)
+static int run_sides(struct dft_report_side *sides, unsigned count, const char *path)
 {
     static const char *const names[2][2] = {{"", ""}, {"A", "B"}};
     unsigned made = 0;
     int code = DFT_EXIT_OK, rc = 0;
 
     for (; made < count && !rc; made++)
-        rc = make_side(&sides[made], names[count - 1][made], made ? sides[0].report.data.count : 0, path, &code);
+        rc = dft_report_side_make(&sides[made], "report", names[count - 1][made], made ? sides[0].report.data.count : 0,
+                                  path, &code);
     if (!rc && write_page(sides, count, path))
         code = DFT_EXIT_BAD;
     for (unsigned i = made; i < count; i++)
         dft_options_fini(&sides[i].options);
-    return end(sides, made, code);
+    for (unsigned i = 0; i < made; i++)
+        code = dft_report_side_end(&sides[i], code);
+    return code;
 }
 
 static int run(int argc, char **argv)
@@ -127,7 +84,7 @@ static int run(int argc, char **argv)
         {"output", 'o', "FILE", &path, NULL, "the page to write; - is standard output"},
         {0},
     };
-    struct side *sides = calloc(2, sizeof *sides);
+    struct dft_report_side *sides = calloc(2, sizeof *sides);
     int code = DFT_EXIT_BAD, count;
 
     if (!sides)

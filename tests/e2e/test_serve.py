@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dftmerge serve: the data of the page while a program runs, and who gets them."""
+
+import contextlib
+import http.client
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+
+import reportpage
+from steady import Steady
+from tracing import BUILD, DFTRUN, SECONDS, Tests, environment, equal, run, true
+
+DFTMERGE = BUILD / "bin" / "dftmerge"
+tests = Tests()
+
+
+@contextlib.contextmanager
+def server(*arguments):
+    """The address that it prints."""
+    with subprocess.Popen([DFTMERGE, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait(SECONDS)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+        return answer.read()
+
+
+def status_of(url):
+    try:
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def calls(url):
+    """How many calls the data have of each name."""
+    (run_,) = reportpage.unpack(get(url + "data"))
+    table, names = run_.table(run_["cubes"][0]["table"]), run_.table("calls")["name"]
+    count = {}
+    for c, n in zip(table["c"], table["n"]):
+        count[names[c]] = count.get(names[c], 0) + n
+    return count
+
+
+def traced(directory):
+    (directory / "in").write_bytes(b"x" * 4096)
+    return [DFTRUN, "--no-summary", "-o", directory / "traces", "--", "sh", "-c",
+            "i=0; while [ $i -lt 200 ]; do cat in >/dev/null; i=$((i+1)); done"]
+
+
+@tests.case
+def shows_a_running_program_call_by_call(directory):
+    with Steady(directory) as program:
+        program.do("r 10")
+        with server(program.place) as (url, _):
+            true(b'name="dftrace-live" content="data"' in get(url), "the page fetches its data")
+            reads = 10
+            for more in (1, 100, 5000, 3):
+                equal(calls(url)["pread"], reads, "reads so far")
+                program.do(f"r {more}")
+                reads += more
+            equal(calls(url)["pread"], reads, "reads in all")
+            equal(program.end(), 0, "exit code")
+            equal(calls(url)["pread"], reads, "after its end")
+
+
+@tests.case
+def says_the_same_as_summary(directory):
+    equal(run(traced(directory), cwd=directory, env=environment()).code, 0, "the program")
+    with server("--name", "read,open*", directory / "traces") as (url, _):
+        served = calls(url)
+    page = run([DFTMERGE, "report", "-o", "-", "--name", "read,open*", directory / "traces"]).out
+    (run_,) = reportpage.read(page)
+    table, names = run_.table(run_["cubes"][0]["table"]), run_.table("calls")["name"]
+    equal(sum(table["n"]), sum(served.values()), "calls")
+    true(set(served) <= set(names) and served["read"] >= 200, served)
+
+
+@tests.case
+def waits_for_the_first_trace(directory):
+    (directory / "traces").mkdir()
+    with server(directory / "traces") as (url, _):
+        equal(status_of(url), 200, "the page")
+        with contextlib.suppress(urllib.error.HTTPError):
+            get(url + "data")
+            raise AssertionError("data without a trace")
+        equal(status_of(url + "data"), 503, "data")
+        run(traced(directory), cwd=directory, env=environment())
+        true(calls(url)["read"] >= 200, "after the program")
+
+
+@tests.case
+def only_who_knows_the_address(directory):
+    (directory / "traces").mkdir()
+    with server(directory / "traces") as (url, _):
+        port = int(re.match(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/$", url).group(1))
+        root = f"http://127.0.0.1:{port}/"
+        for path in ("", "data", "x" * 32 + "/", url[len(root):-2] + "/", url[len(root):] + "../", url[len(root):] + "other"):
+            equal(status_of(root + path), 404, path)
+        true(url not in get(url).decode(), "the page does not hold its address")
+        with server(directory / "traces") as (other, _):
+            true(other != url and other.split("/")[3] != url.split("/")[3], "each server has a token of its own")
+        listening = run(["ss", "-ltnH"]).out.decode() if pathlib.Path("/usr/bin/ss").exists() else ""
+        true(f"0.0.0.0:{port}" not in listening and f"[::]:{port}" not in listening, listening)
+
+
+@tests.case
+def bad_requests_hold_nobody_up(directory):
+    (directory / "traces").mkdir()
+    with server(directory / "traces") as (url, process):
+        port = int(url.split(":")[2].split("/")[0])
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4)]
+        for request, status in ((b"\r\n\r\n", 400), (b"GET\r\n\r\n", 400), (b"GET / SMTP\r\n\r\n", 400), (b"POST / HTTP/1.1\r\n\r\n", 405),
+                                (b"GET " + b"/x" * 5000 + b" HTTP/1.1\r\n\r\n", 431), (b"GET /" + b"x" * 300 + b" HTTP/1.1\r\n\r\n", 431),
+                                (b"GET / HTTP/1.1\r\nA: \x00\r\n\r\n", 400), (bytes(range(256)) * 64, 431)):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.settimeout(SECONDS)
+                connection.sendall(request)
+                answer = connection.makefile("rb").readline()
+                true(answer.startswith(b"HTTP/1.1 %d " % status), f"{request[:40]}: {answer}")
+        equal(status_of(url), 200, "the page, beside clients that say nothing")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        connection.request("HEAD", "/" + url.split("/", 3)[3])
+        answer = connection.getresponse()
+        true(answer.status == 200 and int(answer.getheader("Content-Length")) > 0 and not answer.read(), "HEAD")
+        for s in silent:
+            s.close()
+        process.send_signal(signal.SIGINT)
+        equal(process.wait(SECONDS), 0, "Ctrl-C ends it")
+
+
+@tests.case
+def usage(directory):
+    (directory / "traces").mkdir()
+    for port in ("x", "70000", "-1", ""):
+        done = run([DFTMERGE, "serve", "--port", port, directory / "traces"])
+        true(done.code == 2 and b"not a port" in done.err, done)
+    done = run([DFTMERGE, "serve", directory / "missing"])
+    true(done.code == 1 and b"missing" in done.err and b"No such file" in done.err, done)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run([DFTMERGE, "serve", "--port", str(taken.getsockname()[1]), directory / "traces"])
+        true(done.code == 1 and b"in use" in done.err, done)
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
