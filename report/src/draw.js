@@ -165,18 +165,19 @@ export function tipOn(node, lines) {
 }
 
 /**
- * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH pixels: `done(from, to)` with
+ * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH): `done(from, to)` with
  * shares from 0 to 1; `clear()` at a double click. A click without a drag is left to others. By keys: arrows move a
  * cursor (`hover(share)`), shift and arrows open a range, Enter chooses it.
  */
 export function brush(node, { left, width, done, clear = () => {}, hover = () => {} }) {
     const band = node.appendChild(el('div', { class: 'brush', hidden: true }));
-    const shareOf = (event) => Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / width));
+    const wide = () => (typeof width === 'function' ? width() : width) || 1;
+    const shareOf = (event) => Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / wide()));
     let start = null, cursor = null, mark = null;
     const show = (a, b) => {
         band.hidden = false;
-        band.style.left = left + Math.min(a, b) * width + 'px';
-        band.style.width = Math.max(1, Math.abs(b - a) * width) + 'px';
+        band.style.left = left + Math.min(a, b) * wide() + 'px';
+        band.style.width = Math.max(1, Math.abs(b - a) * wide()) + 'px';
     };
 
     node.addEventListener('pointerdown', (event) => {
@@ -184,7 +185,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
             start = shareOf(event);
     });
     node.addEventListener('pointermove', (event) => {
-        if (start !== null && Math.abs(shareOf(event) - start) * width > 4) {
+        if (start !== null && Math.abs(shareOf(event) - start) * wide() > 4) {
             node.setPointerCapture(event.pointerId);
             show(start, shareOf(event));
         }
@@ -193,7 +194,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
         const from = start, to = shareOf(event);
         start = null;
         band.hidden = true;
-        if (from !== null && Math.abs(to - from) * width > 4)
+        if (from !== null && Math.abs(to - from) * wide() > 4)
             done(Math.min(from, to), Math.max(from, to));
     });
     node.addEventListener('dblclick', clear);

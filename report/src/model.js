@@ -149,17 +149,17 @@ export class View {
     }
 
     /** The time that chosen processes lived, in the chosen range; `each`: by row of `who`. */
-    lives() {
-        return this.keep('lives', () => {
+    lives({ without = [] } = {}) {
+        return this.keep(`lives ${without}`, () => {
             const processes = this.run.table('processes'), who = this.run.table('who');
             const rows = processes.rows ? processes : who;
-            const each = new Float64Array(who.rows);
+            const each = new Float64Array(who.rows), mask = without.includes('p') ? null : this.filter.p;
             const [from, to] = this.filter.t ? this.range() : [-Infinity, Infinity];
             let total = 0, count = 0;
 
             for (let i = 0; i < rows.rows; i++) {
                 const p = processes.rows ? rows.p[i] : i;
-                if (this.filter.p && !this.filter.p[p])
+                if (mask && !mask[p])
                     continue;
                 const start = rows.start_ns[i], end = start + rows.life_ns[i];
                 const lived = Math.max(0, Math.min(end, to) - Math.max(start, from));

@@ -6,6 +6,9 @@ import * as format from './format.js';
 
 const ROW = 26, AROUND = 12;
 
+/* A table of fewer pixels leaves out its minor columns. */
+const NARROW = 560;
+
 /* What a reader did to a table stays when the table is drawn anew: by the table's key. */
 const states = new Map();
 
@@ -63,7 +66,7 @@ export function sorted(rows, column, isDown) {
 
 /**
  * A table in HOST. SPEC: `key`, by which its order and search are remembered; `columns: [{title, value(row), text(row),
- * width, is_number, share(row), colour, tip(row), csv, css(row)}]`, of which the first is searched; `rows`, numbers;
+ * width, is_number, share(row), colour, tip(row), csv, css(row), is_minor}]`, of which the first is searched; `rows`, numbers;
  * `sort`, the title of the column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls.
  */
 export class Table {
@@ -72,7 +75,8 @@ export class Table {
         this.state = states.get(spec.key) ?? { sort: spec.sort, isDown: true, search: '', top: 0 };
         states.set(spec.key, this.state);
         this.at = -1;
-        this.width = spec.columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
+        this.columns = host.clientWidth < NARROW ? spec.columns.filter((column) => !column.is_minor) : spec.columns;
+        this.width = this.columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
         this.body = el('tbody');
         this.note = el('span', { class: 'dim' });
         this.box = el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': spec.label ?? 'table', onkeydown: (event) => this.key(event) },
@@ -94,13 +98,13 @@ export class Table {
     }
 
     table() {
-        const { columns } = this.spec;
+        const { columns } = this;
         this.heads = columns.map((column) => el('th', { class: column.is_number ? 'is-number' : null, scope: 'col' },
             el('button', { type: 'button', title: column.help ?? null, onclick: () => this.sortBy(column) }, column.title)));
-        const first = columns[0].width ?? 200;
+        const first = columns[0].width ?? 200, least = Math.min(first, this.columns === this.spec.columns ? 150 : 120);
         const cols = columns.map((column, i) => el('col', { style: i ? { width: (column.width ?? 80) + 'px' } : {} }));
 
-        return el('table', { style: { width: `max(100%, ${this.width - first + Math.min(first, 150)}px)` } }, el('colgroup', {}, ...cols),
+        return el('table', { style: { width: `max(100%, ${this.width - first + least}px)` } }, el('colgroup', {}, ...cols),
                   el('thead', {}, el('tr', {}, ...this.heads)), this.body);
     }
 
@@ -122,7 +126,7 @@ export class Table {
     }
 
     order() {
-        const { columns, rows } = this.spec;
+        const { columns } = this, { rows } = this.spec;
         const column = columns.find((one) => one.title === this.state.sort) ?? columns.find((one) => one.is_number) ?? columns[0];
         const wanted = this.state.search.toLowerCase();
         const found = wanted ? rows.filter((row) => String(columns[0].value(row)).toLowerCase().includes(wanted)) : rows;
@@ -153,12 +157,12 @@ export class Table {
             return;
         this.shown = { from, to, rows: this.rows, at: this.at };
         const gap = (rows) => (rows > 0 ? [el('tr', { class: 'is-gap', 'aria-hidden': 'true' },
-            el('td', { colspan: this.spec.columns.length, style: { height: rows * ROW + 'px' } }))] : []);
+            el('td', { colspan: this.columns.length, style: { height: rows * ROW + 'px' } }))] : []);
         this.body.replaceChildren(...gap(from), ...this.rows.slice(from, to).map((row, i) => this.row(row, from + i)), ...gap(count - to));
     }
 
     row(row, at) {
-        const { columns, is_chosen: isChosen, choose } = this.spec;
+        const { columns } = this, { is_chosen: isChosen, choose } = this.spec;
 
         return el('tr', { class: at === this.at ? 'is-at' : null, 'aria-selected': isChosen ? String(!!isChosen(row)) : null,
                           onclick: choose ? (event) => choose(row, event.shiftKey) : null },

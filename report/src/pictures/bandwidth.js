@@ -62,7 +62,7 @@ function largest(...lists) {
 }
 
 /* Axes, cursor and shade of what is not chosen: what both charts share. */
-function options(view, { width, height, most, end, splits, text, series, label }) {
+function options(view, { width, height, most, end, splits, text, series }) {
     const { colours: shades, run } = view;
     const axis = { stroke: shades.dim, grid: { stroke: shades.line, width: 1 }, ticks: { show: false }, font: shades.font };
     const shadeRest = (u) => {
@@ -79,16 +79,12 @@ function options(view, { width, height, most, end, splits, text, series, label }
     };
 
     return {
-        width, height, legend: { show: false }, padding: [6, 8, 0, 0],
+        width, height, legend: { show: false }, padding: [6, 20, 0, 0],
         cursor: { drag: { x: false, y: false }, y: false, sync: { key: `time ${run.name}` }, points: { show: false } },
         scales: { x: { time: false, range: [0, end] }, y: { range: [0, most] } },
         axes: [{ ...axis, size: 26, splits: () => ticks(0, end, Math.max(2, width / 110)), values: (u, values) => values.map((value) => axisTime(value, values[1] - values[0] || end, end)) },
                { ...axis, size: AXIS, splits, values: (u, values) => values.map(text), label: null }],
-        series: [{}, ...series], hooks: { draw: [shadeRest], ready: [(u) => {
-            u.over.tabIndex = 0;
-            u.over.setAttribute('role', 'img');
-            u.over.setAttribute('aria-label', label);
-        }] },
+        series: [{}, ...series], hooks: { draw: [shadeRest] },
     };
 }
 
@@ -99,11 +95,14 @@ function chart(host, view, settings, data, lines) {
     const end = settings.end, binAt = (share) => Math.min(run.time.count - 1, Math.max(0, Math.floor((run.start_ns + share * end) / run.time.width_ns)));
     const show = (share, place) => showTip(place, [`${format.at(Math.max(0, binAt(share) * run.time.width_ns - run.start_ns))}, ${format.ns(run.time.width_ns)}`, ...lines(binAt(share))]);
 
+    u.over.tabIndex = 0;
+    u.over.setAttribute('role', 'img');
+    u.over.setAttribute('aria-label', settings.label);
     u.over.addEventListener('pointermove', (event) => show(event.offsetX / u.over.clientWidth, event));
     u.over.addEventListener('pointerleave', hideTip);
     u.over.addEventListener('blur', hideTip);
     brush(u.over, {
-        left: 0, width: u.over.clientWidth,
+        left: 0, width: () => u.over.clientWidth,
         done: (from, to) => view.select({ t: binsBetween(run, run.start_ns, run.start_ns + end, from, to) }),
         clear: () => view.select({ t: null }),
         hover: (share) => {
@@ -172,7 +171,10 @@ export default {
     lacks: (run) => (run.time.count && run.wall_ns > 0 ? null : 'No time passed in this run.'),
     numbers: numbersOf,
     sentence(view, numbers) {
-        const seconds = numbers.width_ns / 1e9, [from, to] = view.range(), peak = (values) => format.rate(largest(values) / seconds);
+        const seconds = numbers.width_ns / 1e9, [from, to] = view.range(), chosen = view.filter.t ?? [0, Infinity];
+        const peak = (values) => format.rate(largest(values.slice(...chosen)) / seconds);
+        if (!largest(numbers.share, numbers.read_bytes, numbers.written_bytes))
+            return 'No time in I/O.';
         const mean = (bytes) => (to > from ? `${format.rate(bytes / ((to - from) / 1e9))} on average` : '-');
 
         return `Read ${format.bytes(numbers.read_total)}, ${mean(numbers.read_total)}, at most ${peak(numbers.read_bytes)}; ` +
@@ -180,6 +182,8 @@ export default {
     },
     draw(element, view, numbers) {
         const { colours: shades, base } = view;
+        if (!largest(numbers.share, numbers.read_bytes, numbers.written_bytes))
+            return null;
         const other = base && !this.lacks(base.run) ? base.numbers(this) : null;
         const lasts = (one) => Math.max(one.run.wall_ns, 1), end = Math.max(lasts(view), base ? lasts(base) : 0);
         let charts = [];

@@ -6,11 +6,11 @@ import * as format from '../format.js';
 import { BINS, percentiles } from '../histogram.js';
 import { Table } from '../table.js';
 import { bytes, counts, means, shares, times } from './columns.js';
-import { most, present, total } from './groups.js';
+import { chosenOf, most, present, total } from './groups.js';
 
 /* p50 and p99 by call, of histograms. */
 function percentilesOf(view) {
-    const { cube, count, passes, ignored, sub } = view.latency(['c']), each = new Map();
+    const { cube, count, passes, ignored, sub } = view.latency(['c'], { without: ['c'] }), each = new Map();
     const p50 = new Float64Array(view.run.extent.c).fill(NaN), p99 = p50.slice();
 
     for (let i = 0; i < count; i++)
@@ -27,7 +27,7 @@ const kindOf = (run, c) => Math.min(6, run.table('calls').class[c]);
 
 /* A column of the class, with its colour. */
 function classColumn(view, kind) {
-    return { title: 'class', width: 84, value: (c) => NAMES[kind(c)] };
+    return { title: 'class', width: 84, is_minor: true, value: (c) => NAMES[kind(c)] };
 }
 
 function ownColumns(view, numbers) {
@@ -39,13 +39,13 @@ function ownColumns(view, numbers) {
     return [
         { title: 'call', width: 190, value: name, text: (c) => format.cut(name(c), 36), tip: (c) => [format.safe(name(c)), ['category', run.table('calls').cat[c]]] },
         classColumn(view, (c) => kindOf(run, c)),
-        counts('calls', numbers.calls, { width: 84 }), counts('failed', numbers.failed, { width: 66 }), times('time', numbers.time_ns),
+        counts('calls', numbers.calls, { width: 84 }), counts('failed', numbers.failed, { width: 66, is_minor: true }), times('time', numbers.time_ns),
         { ...bar, share: (c) => (IS_IO[kindOf(run, c)] ? bar.share(c) : 0), colour: (c) => view.colours.classes[kindOf(run, c)] },
         { ...share, help: 'of all I/O', text: (c) => (IS_IO[kindOf(run, c)] ? share.text(c) : '-') },
-        means('mean', numbers.time_ns, numbers.calls, format.ns, { csv: 'mean_ns' }),
-        { title: 'p50', csv: 'p50_ns', width: 74, is_number: true, value: (c) => numbers.p50_ns[c], text: known(numbers.p50_ns) },
-        { title: 'p99', csv: 'p99_ns', width: 74, is_number: true, value: (c) => numbers.p99_ns[c], text: known(numbers.p99_ns) },
-        bytes('bytes', numbers.bytes), means('a call', numbers.bytes, numbers.calls, format.bytes, { csv: 'bytes_a_call' }),
+        means('mean', numbers.time_ns, numbers.calls, format.ns, { csv: 'mean_ns', is_minor: true }),
+        { title: 'p50', is_minor: true, csv: 'p50_ns', width: 74, is_number: true, value: (c) => numbers.p50_ns[c], text: known(numbers.p50_ns) },
+        { title: 'p99', is_minor: true, csv: 'p99_ns', width: 74, is_number: true, value: (c) => numbers.p99_ns[c], text: known(numbers.p99_ns) },
+        bytes('bytes', numbers.bytes), means('a call', numbers.bytes, numbers.calls, format.bytes, { csv: 'bytes_a_call', is_minor: true }),
     ];
 }
 
@@ -92,16 +92,15 @@ export default {
     id: 'calls', title: 'Calls', axes: ['c'], is_together: true,
     lacks: () => null,
     numbers(view) {
-        const sums = view.sums(['c'], { columns: ['n', 'e', 'd', 'b'] }), { p50, p99, ignored, isAbout } = view.latency(['c']).count ? percentilesOf(view) : { ignored: [], isAbout: false };
-        const none = new Float64Array(view.run.extent.c).fill(NaN);
+        const sums = view.sums(['c'], { columns: ['n', 'e', 'd', 'b'], without: ['c'] }), { p50, p99, ignored, isAbout } = percentilesOf(view);
         const calls = view.run.table('calls'), isRegion = (c) => calls.is_region[c];
         const own = (values) => values.map((value, c) => (isRegion(c) ? 0 : value));
 
-        return { name: calls.name, cat: calls.cat, calls: own(sums.n), failed: own(sums.e), time_ns: own(sums.d), bytes: own(sums.b), p50_ns: p50 ?? none, p99_ns: p99 ?? none,
+        return { name: calls.name, cat: calls.cat, calls: own(sums.n), failed: own(sums.e), time_ns: own(sums.d), bytes: own(sums.b), p50_ns: p50, p99_ns: p99,
                  is_about: isAbout, ignored: [...new Set([...sums.ignored, ...ignored])] };
     },
     sentence(view, numbers) {
-        const top = most(numbers.time_ns.map((value, c) => (IS_IO[kindOf(view.run, c)] ? value : 0)));
+        const top = most(chosenOf(view, 'c', numbers.time_ns).map((value, c) => (IS_IO[kindOf(view.run, c)] ? value : 0)));
 
         if (top < 0)
             return 'No calls that are I/O.';

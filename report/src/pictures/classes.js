@@ -27,14 +27,21 @@ function part(name, times, life_ns, count, row) {
              life_ns: life_ns / count, rest_ns: Math.max(0, life_ns - used) / count, is_over: used > life_ns };
 }
 
+/* Whether calls of class KIND are among those that are chosen. */
+function isChosen({ run, filter }, kind) {
+    const { class: classes } = run.table('calls');
+
+    return !filter.c || filter.c.some((byte, c) => byte && classes[c] === kind);
+}
+
 function segments(view, bar, scale) {
     const pieces = STACKED.map((kind) => {
         const ns = bar.times[WORDS[kind]];
-        return ns > 0 ? [NAMES[kind], ns, view.colours.classes[kind], (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey)] : null;
+        return ns > 0 ? [NAMES[kind], ns, view.colours.classes[kind], (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey), !isChosen(view, kind)] : null;
     });
 
-    return [...pieces, bar.rest_ns > 0 ? ['not in I/O', bar.rest_ns, null, null] : null].filter(Boolean).map(([name, ns, colour, choose]) =>
-        tipOn(el(choose ? 'button' : 'span', { 'aria-label': `${name} ${format.ns(ns)}`, onclick: choose, style: { width: `${100 * ns / scale}%`, ...(colour ? { background: colour } : {}) } }),
+    return [...pieces, bar.rest_ns > 0 ? ['not in I/O', bar.rest_ns, null, null] : null].filter(Boolean).map(([name, ns, colour, choose, isDim]) =>
+        tipOn(el(choose ? 'button' : 'span', { 'aria-label': `${name} ${format.ns(ns)}`, onclick: choose, style: { width: `${100 * ns / scale}%`, ...(colour ? { background: colour } : {}), ...(isDim ? { opacity: 0.25 } : {}) } }),
               () => [bar.name, [name, `${format.ns(ns)}  ${format.share(ns, bar.life_ns)}`, colour ?? view.colours.idle], choose ? 'click to choose these calls' : null]));
 }
 
@@ -69,7 +76,7 @@ export default {
     id: 'classes', title: 'Where the time went', axes: ['p', 'c'], is_narrow: true,
     lacks: (run) => (run.extent.p ? null : 'This run has no processes.'),
     numbers(view) {
-        const rows = view.run.extent.p, sums = view.sums(['p', 'class'], { columns: ['d'] });
+        const rows = view.run.extent.p, sums = view.sums(['p', 'class'], { columns: ['d'], without: ['c'] });
         const { total, count, each } = view.lives();
         const bars = [part(count === 1 ? '1 process' : `average of ${format.count(count)}`, timesOf(sums, rows, null), total, Math.max(1, count))];
         let slowest = -1, most = 0;

@@ -28,7 +28,7 @@ export const bytes = (title, values, more) => numbers(title, values, format.byte
 
 /** The share of VALUES of WHOLE, as a bar and as a number. */
 export function shares(values, whole, colour) {
-    return [{ title: '', csv: 'share', width: 90, is_number: true, value: (row) => values[row] / (whole || 1), share: (row) => values[row] / (whole || 1), colour: () => colour },
+    return [{ title: '', csv: 'share', is_minor: true, width: 90, is_number: true, value: (row) => values[row] / (whole || 1), share: (row) => values[row] / (whole || 1), colour: () => colour },
             { title: '%', is_number: true, width: 54, value: (row) => 100 * values[row] / (whole || 1), text: (row) => (100 * values[row] / (whole || 1)).toFixed(1) }];
 }
 

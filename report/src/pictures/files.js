@@ -4,7 +4,7 @@
 import * as format from '../format.js';
 import { Table, switcher } from '../table.js';
 import { bytes, counts, means, shares, times } from './columns.js';
-import { groupSums, most, present, total } from './groups.js';
+import { chosenOf, groupSums, most, present, total } from './groups.js';
 
 const SUMS = ['calls', 'failed', 'time_ns', 'bytes', 'read_bytes', 'written_bytes', 'wait_ns', 'all_calls', 'all_ns'];
 
@@ -33,10 +33,10 @@ function columnsOf(view, sums, isPattern, distinct) {
     return [
         { title: isPattern ? 'pattern' : 'file', width: 340, value: name, text: (row) => format.path(name(row), 64), tip: (row) => [format.safe(name(row))] },
         ...(isPattern ? [counts('files', sums.files, { width: 66 })] : []),
-        counts('calls', sums.calls, { width: 78 }), counts('failed', sums.failed, { width: 62 }),
-        times('time', sums.time_ns), ...shares(sums.time_ns, total(sums.time_ns), view.colours.accent), means('mean', sums.time_ns, sums.calls, format.ns, { csv: 'mean_ns' }),
-        bytes('read', sums.read_bytes), bytes('written', sums.written_bytes), means('a call', sums.bytes, sums.calls, format.bytes, { csv: 'bytes_a_call', help: 'bytes that a call moves on average' }),
-        ...(distinct ? [{ title: 'again', width: 66, is_number: true, help: 'how often the bytes of the file were read, on average',
+        counts('calls', sums.calls, { width: 78 }), counts('failed', sums.failed, { width: 62, is_minor: true }),
+        times('time', sums.time_ns), ...shares(sums.time_ns, total(sums.time_ns), view.colours.accent), means('mean', sums.time_ns, sums.calls, format.ns, { csv: 'mean_ns', is_minor: true }),
+        bytes('read', sums.read_bytes), bytes('written', sums.written_bytes), means('a call', sums.bytes, sums.calls, format.bytes, { csv: 'bytes_a_call', is_minor: true, help: 'bytes that a call moves on average' }),
+        ...(distinct ? [{ title: 'again', is_minor: true, width: 66, is_number: true, help: 'how often the bytes of the file were read, on average',
             value: (row) => (distinct[row] > 1 ? sums.read_bytes[row] / (distinct[row] - 1) : NaN),
             text: (row) => (distinct[row] > 1 && sums.read_bytes[row] ? format.factor(sums.read_bytes[row] / (distinct[row] - 1)) : '-') }] : []),
     ];
@@ -47,12 +47,13 @@ export default {
     lacks: (run) => (run.extent.f > 0 && run.cubes.some((cube) => cube.dims.includes('f')) ? null : 'These data do not know files.'),
     numbers: (view) => ({ ...groupSums(view, 'f'), path: view.run.table('files').path }),
     sentence(view, numbers) {
-        const rows = present(numbers.all_calls).filter((row) => numbers.path[row] !== '').length, top = most(numbers.time_ns);
+        const spent = chosenOf(view, 'f', numbers.time_ns), top = most(spent);
+        const rows = present(chosenOf(view, 'f', numbers.all_calls)).filter((row) => numbers.path[row] !== '').length;
 
         if (top < 0)
             return 'No calls on files.';
-        return `${format.counted(rows, 'file')}, ${format.ns(total(numbers.time_ns))} of I/O; the most in ${format.path(numbers.path[top] || OTHERS, 70)}: ` +
-            `${format.ns(numbers.time_ns[top])}, ${format.share(numbers.time_ns[top], total(numbers.time_ns))}.`;
+        return `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; the most in ${format.path(numbers.path[top] || OTHERS, 70)}: ` +
+            `${format.ns(spent[top])}, ${format.share(spent[top], total(spent))}.`;
     },
     completeness({ run }, numbers) {
         const thinned = run.thinned.filter((one) => one.what === 'files').map((one) => one.text);

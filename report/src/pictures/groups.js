@@ -5,10 +5,10 @@ import { IO, READ, WAIT, WRITE } from '../classes.js';
 
 /**
  * By row of DIM, as arrays: `calls failed time_ns bytes` of I/O, `read_bytes written_bytes wait_ns`, and `all_calls all_ns`
- * of all classes, regions too.
+ * of all classes, regions too. The filter of DIM itself is left out, so that more rows can be chosen: see `chosenOf`.
  */
 export function groupSums(view, dim) {
-    const sums = view.sums([dim, 'class'], { columns: ['n', 'e', 'd', 'b'] });
+    const sums = view.sums([dim, 'class'], { columns: ['n', 'e', 'd', 'b'], without: [dim] });
     const rows = view.size(dim);
     const column = (values, kinds) => {
         const out = new Float64Array(rows);
@@ -24,6 +24,13 @@ export function groupSums(view, dim) {
         read_bytes: column(sums.b, [READ]), written_bytes: column(sums.b, [WRITE]), wait_ns: column(sums.d, [WAIT]),
         all_calls: column(sums.n, all), all_ns: column(sums.d, all), ignored: sums.ignored,
     };
+}
+
+/** VALUES of the rows of DIM that are chosen, 0 for others. */
+export function chosenOf(view, dim, values) {
+    const mask = view.filter[dim];
+
+    return mask ? values.map((value, row) => (mask[row] ? value : 0)) : values;
 }
 
 /** The sum of an array. */

@@ -39,7 +39,7 @@ function tilesOf(view) {
 
     return [
         [view.filter.t ? 'chosen time' : 'time', 'time_ns', format.ns, (numbers) => [format.counted(numbers.processes, 'process', 'processes'), many].filter(Boolean).join(', ')],
-        ['in I/O', 'io_ns', format.ns, (numbers) => `${format.share(numbers.io_ns, numbers.lives_ns)} of ${format.ns(numbers.lives_ns)} of ${numbers.processes === 1 ? 'the process' : 'processes'}`],
+        ['in I/O', 'io_ns', format.ns, (numbers) => `${format.share(numbers.io_ns, numbers.lives_ns)} of ${numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)}, all processes`}`],
         ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')], ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
         ['metadata', 'meta_ns', format.ns, calls('metas')], ['sync', 'sync_ns', format.ns, calls('syncs')],
         ['calls', 'calls', format.count, (numbers) => (numbers.failed ? `${format.count(numbers.failed)} failed` : 'none failed')],

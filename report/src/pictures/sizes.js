@@ -45,6 +45,8 @@ export default {
             `most time: ${cost.name}, ${format.share(sum(cost.time_ns), time)} of ${format.ns(time)}.`;
     },
     draw(element, view, numbers) {
+        if (!numbers.rows.length)
+            return;
         const other = view.base?.numbers(this).rows ?? [];
         const calls = Math.max(most(numbers.rows, 'calls'), most(other, 'calls')) || 1;
         const time = Math.max(most(numbers.rows, 'time_ns'), most(other, 'time_ns')) || 1;
