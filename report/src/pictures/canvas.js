@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// A canvas that is crisp, scrolls over more rows than a screen has, and hands on pointer, wheel and keys.
+
+import { el, hideTip, showTip } from '../draw.js';
+import { safe } from '../format.js';
+
+/**
+ * A canvas in HOST. OPTIONS: label, height, total (of all rows, to scroll over), state, paint(stage), and what it answers
+ * to: move(x, y), click(x, y, event), drag(from, to, isDone, event), wheel(x, y, event), key(event). The last two return
+ * whether they used the event. A drag that was cancelled ends with isDone null. STATE remembers scroll and focus.
+ */
+export function stage(host, options) {
+    const { height, state } = options;
+    const total = Math.max(height, options.total ?? height);
+    const canvas = el('canvas', { role: 'img', 'aria-label': options.label, tabindex: 0 });
+    const box = host.appendChild(el('div', { class: 'stage' }, canvas, el('div', { style: { height: `${total - height}px` } })));
+
+    box.style.cssText = `position:relative;overflow:hidden ${total > height ? 'auto' : 'hidden'};height:${height}px`;
+    canvas.style.cssText = 'position:sticky;top:0;display:block;touch-action:pan-y';
+    const width = Math.max(160, box.clientWidth || host.clientWidth || 600);
+    const ratio = Math.max(1, Math.min(3, window.devicePixelRatio || 1));
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const it = { box, canvas, context: canvas.getContext('2d'), width, height, ratio, top: 0, total };
+    it.repaint = repainter(it, options);
+    it.tip = (x, y, lines) => {
+        const edge = canvas.getBoundingClientRect();
+        if (lines)
+            showTip({ clientX: edge.left + x, clientY: edge.top + y }, lines);
+        else
+            hideTip();
+    };
+    box.scrollTop = Math.min(state.top ?? 0, total - height);
+    box.addEventListener('scroll', () => {
+        state.top = box.scrollTop;
+        it.repaint();
+    });
+    listen(it, options);
+    paintNow(it, options);
+    if (state.hasFocus)
+        canvas.focus({ preventScroll: true });
+    return it;
+}
+
+function paintNow(it, options) {
+    it.top = it.box.scrollTop;
+    it.context.setTransform(it.ratio, 0, 0, it.ratio, 0, 0);
+    it.context.clearRect(0, 0, it.width, it.height);
+    it.context.textBaseline = 'middle';
+    options.paint(it);
+}
+
+/* Paints once a frame, however often it is asked to. */
+function repainter(it, options) {
+    let isAsked = false;
+    return () => {
+        if (isAsked)
+            return;
+        isAsked = true;
+        requestAnimationFrame(() => {
+            isAsked = false;
+            paintNow(it, options);
+        });
+    };
+}
+
+function listen(it, options) {
+    const { canvas } = it;
+    const at = (event) => {
+        const edge = canvas.getBoundingClientRect();
+        return { x: event.clientX - edge.left, y: event.clientY - edge.top };
+    };
+    canvas.addEventListener('wheel', (event) => {
+        const may = event.ctrlKey || document.activeElement === canvas;
+        if (may && options.wheel?.(at(event).x, at(event).y, event))
+            event.preventDefault();
+    }, { passive: false });
+    canvas.addEventListener('keydown', (event) => {
+        if (options.key?.(event))
+            event.preventDefault();
+    });
+    canvas.addEventListener('focus', () => {
+        options.state.hasFocus = true;
+    });
+    canvas.addEventListener('blur', () => {
+        hideTip();
+        options.state.hasFocus = !canvas.isConnected;
+    });
+    canvas.addEventListener('pointerleave', hideTip);
+    listenToDrags(canvas, at, options);
+}
+
+function listenToDrags(canvas, at, options) {
+    let from = null, isDrag = false;
+    const end = (event) => {
+        if (!from)
+            return;
+        const isDone = event.type === 'pointerup';
+        if (isDrag)
+            options.drag?.(from, at(event), isDone || null, event);
+        else if (isDone)
+            options.click?.(at(event).x, at(event).y, event);
+        from = null;
+    };
+
+    canvas.addEventListener('pointerdown', (event) => {
+        if (event.button || event.pointerType === 'touch' && !event.isPrimary)
+            return;
+        from = at(event);
+        isDrag = false;
+        canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener('pointermove', (event) => {
+        const to = at(event);
+        if (from && (isDrag || Math.hypot(to.x - from.x, to.y - from.y) > 4)) {
+            isDrag = true;
+            options.drag?.(from, to, false, event);
+        } else {
+            options.move?.(to.x, to.y, event);
+        }
+    });
+    canvas.addEventListener('pointerup', end);
+    canvas.addEventListener('pointercancel', end);
+}
+
+/** The longest beginning of TEXT, with an ellipsis, that fits into WIDTH; "" where not even two letters do. */
+export function cut(context, text, width) {
+    const whole = safe(text);
+    let low = 0, high = Math.min(whole.length, Math.ceil(width / 2));
+
+    if (width < 8 || !whole)
+        return '';
+    if (high === whole.length && context.measureText(whole).width <= width)
+        return whole;
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (context.measureText(`${whole.slice(0, middle)}\u2026`).width <= width)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low < 2 ? '' : `${whole.slice(0, low)}\u2026`;
+}
+
+/** A choice in HOST of OPTIONS `[[value, text], ...]`; CHANGED gets the value. */
+export function choice(host, name, options, value, changed) {
+    const list = el('select', { 'aria-label': name, onchange: () => changed(list.value) },
+                    ...options.map(([key, text]) => el('option', { value: key, selected: String(key) === String(value) }, safe(text))));
+    host.append(el('label', { class: 'choice' }, `${name} `, list));
+    return list;
+}
+
+/** A field to search in. CHANGED gets the text, lower case, while it is typed. */
+export function searchField(host, name, state, changed) {
+    const field = el('input', { type: 'search', placeholder: name, 'aria-label': name, value: state.search ?? '' });
+    field.addEventListener('input', () => {
+        state.search = field.value;
+        changed(field.value.toLowerCase());
+    });
+    host.append(field);
+    return field;
+}
+
+/** What colours mean: `[[text, colour], ...]`. */
+export function legend(host, entries) {
+    host.append(el('div', { class: 'legend' }, ...entries.map(([text, colour]) =>
+        el('span', { style: { 'margin-right': '12px', 'white-space': 'nowrap' } },
+           el('i', { class: 'swatch', style: { background: colour } }), text))));
+}
+
+/** A row of controls above a picture. */
+export function controls(host) {
+    return host.appendChild(el('div', { class: 'controls', style: { display: 'flex', gap: '6px 14px', 'flex-wrap': 'wrap',
+                                                                    'align-items': 'center', margin: '0 0 6px' } }));
+}
+
+/** A note below a picture. */
+export function note(host, text) {
+    host.append(el('p', { class: 'note' }, text));
+}
+
+/** A span [lo, hi] within [least, most], zoomed around AT by FACTOR, no shorter than SHORTEST. */
+export function zoomed([lo, hi], [least, most], at, factor, shortest) {
+    const length = Math.min(most - least, Math.max(shortest, (hi - lo) * factor));
+    const share = hi > lo ? (at - lo) / (hi - lo) : 0.5;
+    return moved([at - share * length, at + (1 - share) * length], [least, most], 0);
+}
+
+/** A span moved by BY, kept within [least, most]. */
+export function moved([lo, hi], [least, most], by) {
+    const length = Math.min(hi - lo, most - least);
+    const from = Math.max(least, Math.min(most - length, lo + by));
+    return [from, from + length];
+}
+
+/** The first index of ascending VALUES that is above VALUE. */
+export function above(values, value) {
+    let low = 0, high = values.length;
+
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (values[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

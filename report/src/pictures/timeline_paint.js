@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Paints the rows of the timeline that are seen: density with its gaps, then slices, each no thinner than a pixel.
+
+import { cut } from './canvas.js';
+import { nameOf } from './parts.js';
+import { HEAD, LINE, lineOf, visible } from './timeline_rows.js';
+
+export function paintTimeline(view, numbers, chart, high) {
+    const { context, top } = chart.it;
+    const lanes = lanesByP(numbers);
+
+    context.save();
+    context.beginPath();
+    context.rect(0, 0, chart.it.width, high);
+    context.clip();
+    for (const row of visible(chart.layout, top, high)) {
+        const y = row.y - top;
+        if (row.kind === 'head') {
+            paintLife(view, chart, row.p, y + 2, HEAD - 4);
+            if (numbers.density)
+                paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
+            paintName(view, chart, nameOf(view.run, row.p), 4, y + HEAD / 2, true);
+        } else {
+            paintLane(view, numbers, chart, row, y);
+        }
+    }
+    context.restore();
+}
+
+function lanesByP(numbers) {
+    const counts = new Map();
+    for (const { p } of numbers.lanes)
+        counts.set(p, (counts.get(p) ?? 0) + 1);
+    return counts;
+}
+
+function paintName(view, chart, text, x, y, isHead) {
+    const { context } = chart.it;
+    context.fillStyle = isHead ? view.colours.text : view.colours.dim;
+    context.textAlign = 'left';
+    context.fillText(cut(context, text, chart.left - x - 6), x, y);
+}
+
+/* The part of the window in which a row of p lives, shaded: what stays shaded is a gap. */
+function paintLife(view, chart, p, y, high) {
+    const { start_ns: born, life_ns: life } = view.run.table('who');
+    const { context, width } = chart.it;
+    const from = Math.max(chart.left, chart.xOf(born[p])), to = Math.min(width, chart.xOf(born[p] + life[p]));
+    context.fillStyle = view.colours.idle;
+    if (to > from)
+        context.fillRect(from, y, Math.max(1, to - from), high);
+}
+
+/* Time in calls by class in each bin, as a share of the bin of all lanes; bins thinner than a pixel show the fullest. */
+function paintDensity(view, numbers, chart, p, y, high, lanes) {
+    const { density } = numbers;
+    const { context } = chart.it;
+    const { width_ns: width } = view.run.time;
+    const kinds = view.run.table('calls').class;
+    const [from, to] = chart.span();
+    const first = Math.floor(from / width), count = Math.min(view.run.time.count, Math.ceil(to / width)) - first;
+    const sums = new Float64Array(Math.max(0, count) * 8);
+
+    for (let i = density.start[p]; i < density.start[p + 1]; i++) {
+        const row = density.rows[i], bin = density.cube.t[row] - first;
+        if (bin >= 0 && bin < count)
+            sums[bin * 8 + (density.cube.c ? kinds[density.cube.c[row]] : 0)] += density.cube.w[row];
+    }
+    const wide = Math.max(1, (width / (to - from)) * chart.wide());
+    for (let bin = 0; bin < count; bin++) {
+        const x = Math.max(chart.left, chart.xOf((first + bin) * width));
+        let all = 0;
+        for (let kind = 0; kind < 8; kind++)
+            all += sums[bin * 8 + kind];
+        if (!all)
+            continue;
+        context.fillStyle = view.colours.surface;
+        context.fillRect(x, y, wide + 0.3, high);
+        const scale = Math.max(1.5, Math.min(1, all / (width * lanes)) * high) / all;
+        let up = y + high;
+        for (let kind = 1; kind < 9; kind++) {
+            const size = sums[bin * 8 + kind % 8] * scale;
+            if (!size)
+                continue;
+            context.fillStyle = view.colours.classes[kind % 8] ?? view.colours.dim;
+            context.fillRect(x, up - size, wide + 0.3, size);
+            up -= size;
+        }
+    }
+}
+
+function laneName(run, lane) {
+    const { process, tid } = run.table('lanes');
+    const { program, pid, role } = run.table('processes');
+    const row = process[lane];
+    const name = role[row] || program[row].slice(program[row].lastIndexOf('/') + 1);
+    return tid[lane] === pid[row] ? `${name} ${pid[row]}` : `thread ${tid[lane]}`;
+}
+
+/* The slices of a lane. Those thinner than a pixel that fall onto a painted one of the same line are left out. */
+function paintLane(view, numbers, chart, row, y) {
+    const { start_ns: start, dur_ns: dur, depth, c, err } = view.run.table('slices');
+    const { class: kinds, is_region: isRegion, name } = view.run.table('calls');
+    const { rows, start: starts } = numbers.by_lane;
+    const { context, width } = chart.it;
+    const [from, to] = chart.span();
+    const scale = chart.wide() / (to - from);
+    const painted = new Float64Array(16).fill(-1);
+
+    paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
+    context.fillStyle = view.colours.line;
+    context.fillRect(chart.left, y + row.high - 1, chart.wide(), 0.5);
+    for (let i = starts[row.lane]; i < starts[row.lane + 1]; i++) {
+        const slice = rows[i];
+        if (start[slice] > to || start[slice] + dur[slice] < from)
+            continue;
+        const line = lineOf(depth[slice]);
+        const x = Math.max(chart.left, chart.left + (start[slice] - from) * scale);
+        const end = Math.min(width, chart.left + (start[slice] + dur[slice] - from) * scale);
+        if (end - x < 1 && painted[line] >= x - 0.5)
+            continue;
+        painted[line] = Math.max(painted[line], Math.max(end, x + 1));
+        const kind = isRegion[c[slice]] ? 0 : kinds[c[slice]];
+        paintSlice(view, context, { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
+                   kind, name[c[slice]], err[slice] > 0, slice === chart.state.cursor);
+    }
+}
+
+function paintSlice(view, context, { x, y, wide, high }, kind, name, isFailed, isCursor) {
+    const { colours } = view;
+    context.fillStyle = colours.classes[kind];
+    context.fillRect(x, y, wide, high);
+    if (isFailed) {
+        context.fillStyle = colours.bad;
+        context.fillRect(x, y + high - 2, wide, 2);
+    }
+    if (wide > 26) {
+        context.fillStyle = inkOn(colours.classes[kind]);
+        context.fillText(cut(context, name, wide - 6), x + 3, y + high / 2 + 0.5);
+    }
+    if (isCursor) {
+        context.strokeStyle = colours.text;
+        context.lineWidth = 2;
+        context.strokeRect(x, y, Math.max(2, wide), high);
+        context.lineWidth = 1;
+    }
+}
+
+const inks = new Map();
+
+/** Black or white, whichever is read more easily on a colour `#rrggbb`. */
+export function inkOn(colour) {
+    if (!inks.has(colour)) {
+        const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) || 0) / 255);
+        inks.set(colour, 0.2126 * red ** 2.2 + 0.7152 * green ** 2.2 + 0.0722 * blue ** 2.2 > 0.2 ? '#000' : '#fff');
+    }
+    return inks.get(colour);
+}
