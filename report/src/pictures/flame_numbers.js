@@ -99,27 +99,24 @@ export function functionsOf(root, measure = 'd') {
     return own;
 }
 
-/** Who calls function `name`, and whom it calls, each `[{name, value}]`, greatest first; recursion counts once. */
+/**
+ * Who calls function NAME, and whom it calls, each `[{name, value}]`, greatest first. Where it calls itself the outermost
+ * one counts, so both lists sum up to its total.
+ */
 export function aroundOf(root, name, measure = 'd') {
     const callers = new Map(), callees = new Map();
     const add = (to, key, value) => to.set(key, (to.get(key) ?? 0) + value);
-    const walk = (at, inside) => {
-        const is_it = at.name === name;
-        if (is_it && !inside)
-            add(callers, at.parent.parent ? at.parent.name : '(outermost)', at[measure]);
-        if (is_it)
-            add(callees, '(itself)', at.self[measure]);
-        let next = is_it ? (inside ?? new Set([name])) : inside;
-        if (at.parent?.name === name && !is_it && inside && !inside.has(at.name)) {
-            add(callees, at.name, at[measure]);
-            next = new Set(inside).add(at.name);
+    const walk = (at) => {
+        if (at.name !== name) {
+            at.children.forEach(walk);
+            return;
         }
-        for (const child of at.children.values())
-            walk(child, next);
+        add(callers, at.parent.parent ? at.parent.name : '(outermost)', at[measure]);
+        add(callees, '(itself)', at.self[measure]);
+        at.children.forEach((child) => add(callees, child.name, child[measure]));
     };
 
-    for (const child of root.children.values())
-        walk(child, null);
+    root.children.forEach(walk);
     const sorted = (map) => [...map].filter(([, value]) => value > 0).map(([key, value]) => ({ name: key, value }))
         .sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
     return { callers: sorted(callers), callees: sorted(callees) };
