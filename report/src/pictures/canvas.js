@@ -146,10 +146,15 @@ export function cut(context, text, width) {
 
 /** A choice in HOST of OPTIONS `[[value, text], ...]`; CHANGED gets the value. */
 export function choice(host, name, options, value, changed) {
-    const list = el('select', { 'aria-label': name, onchange: () => changed(list.value) },
+    if (options.length <= 3) {
+        const group = host.appendChild(el('span', { class: 'group', role: 'group', 'aria-label': name }));
+        group.append(...options.map(([key, text]) => el('button', { type: 'button', value: key, 'aria-pressed': String(String(key) === String(value)),
+                                                                    onclick: () => changed(key) }, safe(text))));
+        return;
+    }
+    const list = el('select', { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(list.value) },
                     ...options.map(([key, text]) => el('option', { value: key, selected: String(key) === String(value) }, safe(text))));
-    host.append(el('label', { class: 'choice' }, `${name} `, list));
-    return list;
+    host.append(el('label', { class: 'dim', style: { 'font-size': '12px', 'max-width': '100%' } }, `${name} `, list));
 }
 
 /** A field to search in. CHANGED gets the text, lower case, while it is typed. */
@@ -160,25 +165,22 @@ export function searchField(host, name, state, changed) {
         changed(field.value.toLowerCase());
     });
     host.append(field);
-    return field;
 }
 
 /** What colours mean: `[[text, colour], ...]`. */
 export function legend(host, entries) {
-    host.append(el('div', { class: 'legend' }, ...entries.map(([text, colour]) =>
-        el('span', { style: { 'margin-right': '12px', 'white-space': 'nowrap' } },
-           el('i', { class: 'swatch', style: { background: colour } }), text))));
+    host.append(el('div', { class: 'legend', style: { 'margin-top': '4px' } }, ...entries.map(([text, colour]) =>
+        el('span', { style: { 'white-space': 'nowrap' } }, el('i', { class: 'swatch', style: { background: colour } }), text))));
 }
 
 /** A row of controls above a picture. */
 export function controls(host) {
-    return host.appendChild(el('div', { class: 'controls', style: { display: 'flex', gap: '6px 14px', 'flex-wrap': 'wrap',
-                                                                    'align-items': 'center', margin: '0 0 6px' } }));
+    return host.appendChild(el('div', { class: 'controls' }));
 }
 
 /** A note below a picture. */
 export function note(host, text) {
-    host.append(el('p', { class: 'note' }, text));
+    host.append(el('p', { class: 'dim', style: { 'font-size': '11.5px' } }, text));
 }
 
 /** A span [lo, hi] within [least, most], zoomed around AT by FACTOR, no shorter than SHORTEST. */
@@ -207,4 +209,30 @@ export function above(values, value) {
             high = middle;
     }
     return low;
+}
+
+/** SHARE of the colour B in A, both `#rrggbb`. */
+export function mix(a, b, share) {
+    const part = (text, at) => parseInt(text.slice(at, at + 2), 16) || 0;
+    const mixed = [1, 3, 5].map((at) => Math.round(part(a, at) * (1 - share) + part(b, at) * share));
+    return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** A number from 0 to below COUNT that is the same for the same NAME. */
+export function shadeOf(name, count) {
+    let hash = 7;
+    for (let i = 0; i < name.length; i++)
+        hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
+    return hash % count;
+}
+
+const inks = new Map();
+
+/** Black or white, whichever is read more easily on a colour `#rrggbb`. */
+export function inkOn(colour) {
+    if (!inks.has(colour)) {
+        const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) || 0) / 255);
+        inks.set(colour, 0.2126 * red ** 2.2 + 0.7152 * green ** 2.2 + 0.0722 * blue ** 2.2 > 0.2 ? '#000' : '#fff');
+    }
+    return inks.get(colour);
 }

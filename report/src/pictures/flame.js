@@ -3,12 +3,11 @@
 
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, note, searchField, stage } from './canvas.js';
-import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES } from './flame_numbers.js';
+import { choice, controls, cut, inkOn, mix, note, searchField, shadeOf, stage } from './canvas.js';
+import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES, NO_STACK } from './flame_numbers.js';
 import { stateOf } from './parts.js';
-import { inkOn } from './timeline_paint.js';
 
-const LINE = 18, TALLEST = 420;
+const LINE = 18, TALLEST = 420, MOST_AROUND = 8;
 
 const texts = { d: format.ns, b: format.bytes, n: format.count };
 
@@ -16,28 +15,16 @@ const kindOf = (run) => stateOf(run, 'flame').kind ?? kindsOf(run)[0];
 
 function sentence(view, numbers) {
     const { root, top, kind } = numbers;
-    if (!root.d)
+    if (!root.d || !top)
         return 'No call has a stack here.';
     const [first] = [...root.children.values()].sort((a, b) => b.d - a.d);
     if (kind === 'regions')
         return `Most time in calls, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
                `the call with most is ${format.cut(top.name, 40)}, ${format.ns(top.self)} = ${format.share(top.self, root.d)}.`;
+    const none = root.children.get(NO_STACK)?.d ?? 0;
+    const unknown = none ? ` ${format.share(none, root.d)} has no stack.` : '';
     return `${format.cut(top.name, 60)} makes the calls that take longest: ${format.ns(top.self)} = ${format.share(top.self, root.d)} of ` +
-           `${format.ns(root.d)} in calls; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.`;
-}
-
-/* Colours by name: shades of one hue, so that a match of the search stands out. */
-function shadeOf(name, colours) {
-    let hash = 7;
-    for (let i = 0; i < name.length; i++)
-        hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
-    return mix(colours.accent, colours.surface, 0.35 + (hash % 6) * 0.075);
-}
-
-/* SHARE of B in A, both `#rrggbb`. */
-export function mix(a, b, share) {
-    const part = (text, at) => parseInt(text.slice(at, at + 2), 16) || 0;
-    return `#${[1, 3, 5].map((at) => Math.round(part(a, at) * (1 - share) + part(b, at) * share).toString(16).padStart(2, '0')).join('')}`;
+           `${format.ns(root.d)} in calls; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`;
 }
 
 function nodeAt(root, path) {
@@ -72,7 +59,7 @@ function paint(view, chart, it) {
         if (y < -LINE || y > it.height || wide < 0.4)
             continue;
         const isMatch = chart.search && box.node.name.toLowerCase().includes(chart.search);
-        const fill = isMatch ? colours.classes[2] : shadeOf(box.node.name, colours);
+        const fill = isMatch ? colours.classes[2] : mix(colours.accent, colours.surface, 0.35 + shadeOf(box.node.name, 6) * 0.075);
         context.globalAlpha = box.isAbove ? 0.55 : chart.search && !isMatch ? 0.45 : 1;
         context.fillStyle = fill;
         context.fillRect(box.from * scale, y, Math.max(0.6, wide - (wide > 3 ? 1 : 0)), LINE - 1);
@@ -141,16 +128,16 @@ function around(host, view, chart) {
         return;
     const { callers, callees } = aroundOf(root, name, measure);
     const text = texts[measure];
-    const list = (title, rows) => el('table', { style: { flex: '1 1 260px', 'max-width': '100%' } },
-        el('caption', { style: { 'text-align': 'left' } }, title),
-        el('tbody', {}, ...rows.slice(0, 8).map((row) => el('tr', {},
-            el('td', { style: { 'overflow-wrap': 'anywhere' } }, row.name.startsWith('(') ? format.safe(row.name)
-                : el('button', { type: 'button', class: 'link', onclick: () => chart.choose(row.name) }, format.cut(row.name, 60))),
-            el('td', { class: 'number' }, text(row.value)), el('td', { class: 'number' }, format.share(row.value, own.total)))),
-            rows.length > 8 ? el('tr', {}, el('td', {}, `${format.count(rows.length - 8)} more`)) : null));
+    const list = (title, rows) => el('table', { class: 'plain' },
+        el('tbody', {}, el('tr', {}, el('th', {}, title), el('th', { class: 'is-number' }, MEASURES.find(([key]) => key === measure)[1]), el('th', {}, '')),
+           ...rows.slice(0, MOST_AROUND).map((row) => el('tr', {},
+               el('td', { style: { 'white-space': 'normal', 'overflow-wrap': 'anywhere' } }, row.name.startsWith('(') ? format.safe(row.name)
+                   : el('button', { type: 'button', class: 'word', onclick: () => chart.choose(row.name) }, format.cut(row.name, 60))),
+               el('td', { class: 'is-number' }, text(row.value)), el('td', { class: 'is-number' }, format.share(row.value, own.total)))),
+           rows.length > MOST_AROUND ? el('tr', {}, el('td', {}, `${format.count(rows.length - MOST_AROUND)} more`)) : null));
     host.replaceChildren(
-        el('p', {}, el('b', {}, format.cut(name, 80)), `: ${text(own.total)} = ${format.share(own.total, root[measure])} of all, itself ${text(own.self)}`),
-        el('div', { style: { display: 'flex', gap: '8px 24px', 'flex-wrap': 'wrap', 'align-items': 'flex-start' } },
+        el('p', { style: { 'margin-top': '8px' } }, el('b', {}, format.cut(name, 80)), `: ${text(own.total)} = ${format.share(own.total, root[measure])} of all, itself ${text(own.self)}`),
+        el('div', { style: { display: 'flex', gap: '0 48px', 'flex-wrap': 'wrap', 'align-items': 'flex-start' } },
            list('called by', callers), list('calls', callees)));
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the flame graph: a tree of functions or of regions, and who calls a function and whom it calls.
 
-import { hasCube } from './parts.js';
+import { hasCube, rowsByCall } from './parts.js';
 
 /** What a flame graph can be by: column of a cube, word, and whether it is time. */
 export const MEASURES = [['d', 'time'], ['b', 'bytes'], ['n', 'calls']];
+
+/** The name of the frame of calls without a stack. */
+export const NO_STACK = '(no stack)';
 
 const SEPARATOR = ';', DEEPEST = 256;
 
@@ -42,7 +45,7 @@ export function kindsOf(run) {
 export function flameNumbers(view, kind) {
     const { run } = view;
     const root = node('all', null, 0);
-    const answer = view.rows(kind === 'stacks' ? ['k'] : ['g', 'c']);
+    const answer = kind === 'stacks' ? rowsByCall(view, ['k']) : view.rows(['g', 'c']);
     const { cube, passes } = answer;
     const texts = kind === 'stacks' ? run.table('stacks').text : run.table('regions').name;
     const { name: calls, is_region: isRegion } = run.table('calls');
@@ -52,12 +55,12 @@ export function flameNumbers(view, kind) {
             return [texts[cube.g[row]] || '(no region)', calls[cube.c[row]]];
         const k = cube.k[row];
         if (!split.has(k))
-            split.set(k, texts[k] ? texts[k].split(SEPARATOR, DEEPEST) : ['(no stack)']);
+            split.set(k, texts[k] ? texts[k].split(SEPARATOR, DEEPEST) : [NO_STACK]);
         return split.get(k);
     };
 
     for (let i = 0; i < answer.count; i++)
-        if (passes[i] && (cube.n[i] || cube.d[i]) && !(kind === 'regions' && isRegion[cube.c[i]]))
+        if (passes[i] && (cube.n[i] || cube.d[i]) && !(cube.c && isRegion[cube.c[i]]))
             addAt(root, namesOf(i), cube.d[i], cube.b[i], cube.n[i]);
     return { kind, root, ...heaviest(root), ignored: answer.ignored };
 }
@@ -68,7 +71,7 @@ function heaviest(root) {
     let top = null, depth = 0;
 
     for (const one of own.values())
-        if (!top || one.self > top.self)
+        if (one.name !== NO_STACK && (!top || one.self > top.self))
             top = one;
     const walk = (at) => {
         depth = Math.max(depth, at.depth);

@@ -21,8 +21,8 @@ function sentence(view, numbers) {
     const mean = total / rows.length;
     const part = rows.length > 1 ? `, ${format.factor(largest.ns / mean)} the mean and ${format.share(largest.ns, total)} of all` : '';
     const when = ` Most is under way at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
-    const still = idle ? ` ${format.counted(idle, `${one} does`, `${many} do`)} nothing.` : '';
-    return `${nameOf(run, largest.p)} is longest in ${numbers.is_io ? 'I/O' : 'calls'}: ${format.ns(largest.ns)}${part}.${when}${still}`;
+    const still = idle ? ` ${format.count(idle)} of ${format.counted(rows.length, one, many)} ${idle === 1 ? 'does' : 'do'} nothing.` : '';
+    return `Longest in ${numbers.is_io ? 'I/O' : 'calls'} is ${nameOf(run, largest.p)}: ${format.ns(largest.ns)}${part}.${when}${still}`;
 }
 
 /* Where what is: the map lies between the names at the left and the sums at the right. */

@@ -15,7 +15,7 @@ function sentence(view, numbers) {
     if (!io)
         return `No I/O here; compute is ${format.share(compute, all)} of the time.`;
     const [worst] = bars;
-    const rank = worst?.exposed && bars.length > 1 ? ` ${worst.name} waits longest, ${format.ns(worst.exposed)}.` : '';
+    const rank = worst?.exposed && bars.length > 1 ? ` Most stalls ${worst.name}, ${format.ns(worst.exposed)}.` : '';
     const when = numbers.worst === null || !exposed ? '' :
         ` Most of it is at ${format.at(numbers.worst * view.run.time.width_ns - view.run.start_ns)}.`;
     return `${format.share(share, 1)} of the I/O is hidden behind compute; ${format.ns(exposed)} stall, which is ` +
@@ -40,7 +40,7 @@ function paintStrip(view, numbers, it, chart) {
     const bins = (to - from) / columns;
     const scale = (HALF - 4) / (most * bins), wide = (it.width - chart.left) / columns;
     for (let i = 0; i < columns; i++) {
-        const x = chart.left + i * wide, w = Math.max(1, wide - (wide > 5 ? 1 : 0) + (wide > 5 ? 0 : 0.3));
+        const x = Math.round(chart.left + i * wide), w = Math.max(1, Math.round(chart.left + (i + 1) * wide) - x);
         const bar = (y, high, colour) => {
             context.fillStyle = colour;
             context.fillRect(x, y, w, high);

@@ -13,11 +13,11 @@ function sentence(view, numbers) {
     const { rows, slowest, median, imbalance, total } = numbers;
     if (!total)
         return `None of ${format.counted(rows.length, 'row')} does I/O here.`;
-    const share = slowest.life_ns ? ` = ${format.share(slowest.io, slowest.life_ns)} of its life` : '';
+    const share = slowest.life_ns && slowest.processes === 1 ? ` = ${format.share(slowest.io, slowest.life_ns)} of its life` : '';
     if (rows.length === 1)
-        return `${nameOf(view.run, slowest.p)} is in I/O for ${format.ns(slowest.io)}${share}.`;
-    const verdict = imbalance < 0.1 ? 'All are alike' : `${nameOf(view.run, slowest.p)} is the slowest`;
-    return `${verdict}: ${format.ns(slowest.io)} in I/O${share}, the median ${nameOf(view.run, median.p)} ${format.ns(median.io)}` +
+        return `In I/O for ${format.ns(slowest.io)}${share}: ${nameOf(view.run, slowest.p)}.`;
+    const verdict = imbalance < 0.1 ? 'All are alike; slowest is' : 'Slowest is';
+    return `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
            `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; imbalance ${format.share(imbalance, 1)}` +
            `${baseText(view, numbers)}.`;
 }
@@ -84,7 +84,7 @@ function paintRow(view, it, row, y, chart) {
 function tipOf(view, row, base) {
     return [nameOf(view.run, row.p), ...IO.filter((kind) => row.classes[kind]).map((kind) =>
         [NAMES[kind], format.ns(row.classes[kind]), view.colours.classes[kind]]), ['I/O', format.ns(row.io)],
-            row.life_ns ? ['of its life', format.share(row.io, row.life_ns)] : null,
+            row.life_ns && row.processes === 1 ? ['of its life', format.share(row.io, row.life_ns)] : null,
             base !== undefined ? [`I/O in ${view.base.run.name}`, format.ns(base)] : null];
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Paints the rows of the timeline that are seen: density with its gaps, then slices, each no thinner than a pixel.
 
-import { cut } from './canvas.js';
+import { cut, inkOn, mix, shadeOf } from './canvas.js';
 import { nameOf } from './parts.js';
 import { HEAD, LINE, lineOf, visible } from './timeline_rows.js';
 
@@ -54,7 +54,6 @@ function paintLife(view, chart, p, y, high) {
 /* Time in calls by class in each bin, as a share of the bin of all lanes; bins thinner than a pixel show the fullest. */
 function paintDensity(view, numbers, chart, p, y, high, lanes) {
     const { density } = numbers;
-    const { context } = chart.it;
     const { width_ns: width } = view.run.time;
     const kinds = view.run.table('calls').class;
     const [from, to] = chart.span();
@@ -66,26 +65,30 @@ function paintDensity(view, numbers, chart, p, y, high, lanes) {
         if (bin >= 0 && bin < count)
             sums[bin * 8 + (density.cube.c ? kinds[density.cube.c[row]] : 0)] += density.cube.w[row];
     }
-    const wide = Math.max(1, (width / (to - from)) * chart.wide());
     for (let bin = 0; bin < count; bin++) {
-        const x = Math.max(chart.left, chart.xOf((first + bin) * width));
-        let all = 0;
-        for (let kind = 0; kind < 8; kind++)
-            all += sums[bin * 8 + kind];
-        if (!all)
-            continue;
-        context.fillStyle = view.colours.surface;
-        context.fillRect(x, y, wide + 0.3, high);
-        const scale = Math.max(1.5, Math.min(1, all / (width * lanes)) * high) / all;
-        let up = y + high;
-        for (let kind = 1; kind < 9; kind++) {
-            const size = sums[bin * 8 + kind % 8] * scale;
-            if (!size)
-                continue;
-            context.fillStyle = view.colours.classes[kind % 8] ?? view.colours.dim;
-            context.fillRect(x, up - size, wide + 0.3, size);
-            up -= size;
-        }
+        const x = Math.max(chart.left, Math.round(chart.xOf((first + bin) * width)));
+        const wide = Math.max(1, Math.round(chart.xOf((first + bin + 1) * width)) - x);
+        paintBin(view, chart.it.context, sums.subarray(bin * 8, bin * 8 + 8), { x, y, wide, high, scale: high / (width * lanes) });
+    }
+}
+
+/* One bin: regions are the ground, calls stand on it in the order of classes. */
+function paintBin(view, context, sums, { x, y, wide, high, scale }) {
+    const calls = sums.reduce((all, ns) => all + ns, 0) - sums[0];
+    const fill = (up, size, colour) => {
+        context.fillStyle = colour;
+        context.fillRect(x, up - size, wide, size);
+    };
+
+    if (!calls && !sums[0])
+        return;
+    fill(y + high, high, view.colours.surface);
+    fill(y + high, Math.min(1, sums[0] * scale / high) * high, view.colours.classes[0]);
+    const fit = calls * scale > high ? high / calls : Math.max(scale, calls ? 1.5 / calls : 0);
+    let up = y + high;
+    for (let kind = 1; kind < 8; kind++) {
+        fill(up, sums[kind] * fit, view.colours.classes[kind] ?? view.colours.dim);
+        up -= sums[kind] * fit;
     }
 }
 
@@ -120,22 +123,23 @@ function paintLane(view, numbers, chart, row, y) {
         if (end - x < 1 && painted[line] >= x - 0.5)
             continue;
         painted[line] = Math.max(painted[line], Math.max(end, x + 1));
-        const kind = isRegion[c[slice]] ? 0 : kinds[c[slice]];
+        const fill = isRegion[c[slice]] ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
+            : view.colours.classes[kinds[c[slice]]];
         paintSlice(view, context, { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
-                   kind, name[c[slice]], err[slice] > 0, slice === chart.state.cursor);
+                   fill, name[c[slice]], err[slice] > 0, slice === chart.state.cursor);
     }
 }
 
-function paintSlice(view, context, { x, y, wide, high }, kind, name, isFailed, isCursor) {
+function paintSlice(view, context, { x, y, wide, high }, fill, name, isFailed, isCursor) {
     const { colours } = view;
-    context.fillStyle = colours.classes[kind];
+    context.fillStyle = fill;
     context.fillRect(x, y, wide, high);
     if (isFailed) {
         context.fillStyle = colours.bad;
         context.fillRect(x, y + high - 2, wide, 2);
     }
     if (wide > 26) {
-        context.fillStyle = inkOn(colours.classes[kind]);
+        context.fillStyle = inkOn(fill);
         context.fillText(cut(context, name, wide - 6), x + 3, y + high / 2 + 0.5);
     }
     if (isCursor) {
@@ -144,15 +148,4 @@ function paintSlice(view, context, { x, y, wide, high }, kind, name, isFailed, i
         context.strokeRect(x, y, Math.max(2, wide), high);
         context.lineWidth = 1;
     }
-}
-
-const inks = new Map();
-
-/** Black or white, whichever is read more easily on a colour `#rrggbb`. */
-export function inkOn(colour) {
-    if (!inks.has(colour)) {
-        const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) || 0) / 255);
-        inks.set(colour, 0.2126 * red ** 2.2 + 0.7152 * green ** 2.2 + 0.0722 * blue ** 2.2 > 0.2 ? '#000' : '#fff');
-    }
-    return inks.get(colour);
 }

@@ -76,11 +76,11 @@ function paintRow(view, chart, i, y) {
         if (ending === 1)
             context.globalAlpha *= 0.75;
         context.fillRect(from, y + 4, Math.max(2, to - from), ROW - 8);
-        if (ending === 1)
+        if (ending === 1) {
             paintCross(context, colours, Math.min(it.width - 6, Math.max(left + 5, to)), y + ROW / 2);
-        else if (ending === 3) {
-            context.fillStyle = colours.dim;
-            context.fillRect(to, y + 4, 3, ROW - 8);
+        } else if (ending) {
+            context.fillStyle = ending === 2 ? colours.classes[2] : colours.dim;
+            context.fillRect(Math.max(from, to - 4), y + 4, 4, ROW - 8);
         }
     }
     context.globalAlpha = list.isDim?.[i] ? 0.5 : 1;
@@ -89,7 +89,8 @@ function paintRow(view, chart, i, y) {
         context.fillRect(9 + level * (it.width < 520 ? 6 : INDENT), y, 1, ROW);
     context.fillStyle = colours.text;
     const name = processes.role[row] || baseName(processes.program[row]);
-    context.fillText(cut(context, `${name} ${processes.pid[row]}`, left - indent - 8), indent, y + ROW / 2);
+    const rank = processes.rank[row] ? `, rank ${processes.rank[row] - 1}` : '';
+    context.fillText(cut(context, `${name} ${processes.pid[row]}${rank}`, left - indent - 8), indent, y + ROW / 2);
     context.globalAlpha = 1;
 }
 
@@ -221,7 +222,7 @@ function draw(element, view, numbers) {
     element.append(host);
     show(numbers.count > 10 ? (state.search ?? '').toLowerCase() : '');
     legend(element, [['process', view.colours.accent], ...(numbers.endings[1] ? [['ended by a signal (\u00d7)', view.colours.bad]] : []),
-                     ...(numbers.endings[3] ? [['end not known', view.colours.dim]] : [])]);
+                     ...(numbers.endings[2] ? [['ended with a status that is not 0', view.colours.classes[2]]] : []), ...(numbers.endings[3] ? [['end not known', view.colours.dim]] : [])]);
     note(element, `Drag to move, wheel over bars (after a click) to zoom; a click chooses ${view.run.who === 'process' ? 'the process' : 'its rank'}.`);
 }
 

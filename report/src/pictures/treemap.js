@@ -4,10 +4,8 @@
 import { IO, NAMES } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, legend, note, stage } from './canvas.js';
-import { mix } from './flame.js';
+import { choice, controls, cut, inkOn, legend, mix, note, stage } from './canvas.js';
 import { hasCube, stateOf } from './parts.js';
-import { inkOn } from './timeline_paint.js';
 import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 
 const HEAD = 17, HIGH = 380, LEAST = 14, LEVELS = 4;
@@ -22,6 +20,14 @@ function sentence(view, numbers) {
         return `${format.counted(files, 'file')}: ${format.ns(root.d)} of I/O, ${format.bytes(root.b)}.`;
     return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} (${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
            `${format.path(largest.path, 60)}: ${format.counted(largest.n, 'call')}, ${format.bytes(largest.b)}.`;
+}
+
+/* NODE, or the first directory below it that has more than one thing. */
+function wide(node) {
+    let at = node;
+    for (let [only] = at.children.values(); at.children.size === 1 && only.children.size; [only] = at.children.values())
+        at = only;
+    return at;
 }
 
 const mainClass = (node) => IO.reduce((best, kind) => (node.classes[kind] > node.classes[best] ? kind : best), IO[0]);
@@ -54,7 +60,8 @@ function paintBox(view, chart, context, box) {
     }
     if (w > 30 && h > 12) {
         context.fillStyle = isDirectory ? colours.text : inkOn(shade);
-        context.fillText(cut(context, titleOf(node), w - 8), x + 4, y + 9);
+        const value = isDirectory ? `  ${texts[chart.measure](node[chart.measure])}` : '';
+        context.fillText(cut(context, titleOf(node) + value, w - 8), x + 4, y + 9);
         if (!isDirectory && h > 30)
             context.fillText(cut(context, texts[chart.measure](node[chart.measure]), w - 8), x + 4, y + 23);
     }
@@ -118,7 +125,7 @@ function crumbs(bar, chart, open) {
         way.unshift(at);
     bar.append(el('nav', { 'aria-label': 'Directory' }, ...way.map((node, i) => (i === way.length - 1
         ? el('b', {}, format.cut(node.name || 'all', 60))
-        : el('button', { type: 'button', class: 'link', onclick: () => open(node) }, format.cut(node.name || 'all', 40))))
+        : el('button', { type: 'button', class: 'word', onclick: () => open(node) }, format.cut(node.name || 'all', 40))))
         .flatMap((part, i) => (i ? [' ', part] : [part]))));
 }
 
@@ -126,7 +133,7 @@ function draw(element, view, numbers) {
     const state = stateOf(view.run, 'treemap', { measure: 'd', path: '' });
     const { root } = numbers;
     const measure = root[state.measure] ? state.measure : 'd';
-    const chart = { it: null, root, focus: nodeAt(root, state.path), measure, cursor: null, boxes: [] };
+    const chart = { it: null, root, focus: wide(nodeAt(root, state.path)), measure, cursor: null, boxes: [] };
     const again = (change) => {
         Object.assign(state, change);
         element.replaceChildren();
