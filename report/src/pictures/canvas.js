@@ -78,8 +78,10 @@ function listen(it, options) {
             event.preventDefault();
     }, { passive: false });
     canvas.addEventListener('keydown', (event) => {
-        if (options.key?.(event))
+        if (!event.metaKey && !event.altKey && options.key?.(event)) {
             event.preventDefault();
+            event.stopPropagation();
+        }
     });
     canvas.addEventListener('focus', () => {
         options.state.hasFocus = true;

@@ -103,7 +103,7 @@ function keysOf(view, chart, focusOn) {
             chart.cursor = step(chart.cursor ?? chart.focus, event.key) ?? chart.cursor ?? chart.focus;
         else if (event.key === 'Enter' && chart.cursor)
             return focusOn(chart.cursor) ?? true;
-        else if (event.key === 'Escape')
+        else if (event.key === 'Escape' && chart.focus !== chart.root)
             return focusOn(chart.root) ?? true;
         else
             return false;

@@ -5,7 +5,7 @@ import { timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { cut, moved, note, stage, zoomed } from './canvas.js';
 import { fold, fromCell, heatNumbers } from './heat_numbers.js';
-import { hasCube, nameOf, otherNumbers, stateOf } from './parts.js';
+import { hasCube, nameOf, otherNumbers, stateOf, windowShare } from './parts.js';
 
 const TOP = 46, AXIS = 22, LEGEND = 24;
 
@@ -17,7 +17,7 @@ function sentence(view, numbers) {
     const [one, many] = nouns(run);
 
     if (!largest)
-        return `None of ${format.counted(rows.length, one, many)} was in a call here.`;
+        return `No ${one} is in a call here.`;
     const mean = total / rows.length;
     const part = rows.length > 1 ? `, ${format.factor(largest.ns / mean)} the mean and ${format.share(largest.ns, total)} of all` : '';
     const when = ` Most is under way at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
@@ -29,7 +29,7 @@ function sentence(view, numbers) {
 function geometry(it, numbers, state) {
     const isNarrow = it.width < 520;
     const left = isNarrow ? 58 : 92, right = isNarrow ? 44 : 96;
-    return { left, top: TOP, wide: it.width - left - right, high: it.height - TOP - AXIS - LEGEND, right, isNarrow, ...state };
+    return { left, top: TOP, wide: (it.width - left - right) * it.share, high: it.height - TOP - AXIS - LEGEND, right, isNarrow, ...state };
 }
 
 /* The zoom holds for one shape of the numbers: other bins or rows begin anew. */
@@ -53,6 +53,12 @@ export function scaleOf(...all) {
                 high = Math.max(high, q);
             }
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
+}
+
+/* The largest row, and the most at a time, of both runs. */
+function mostOf(...all) {
+    return { row: Math.max(0, ...all.map(({ largest }) => largest?.ns ?? 0)),
+             rate: Math.max(0, ...all.map((one) => one.by_time.reduce((a, b) => Math.max(a, b), 0) / one.width_ns)) };
 }
 
 const shade = (scale, q) => Math.max(0, Math.min(255, Math.round(((q - scale[0]) / (scale[1] - scale[0])) * 255)));
@@ -81,7 +87,7 @@ function paintCells(it, g, numbers, scale, heat) {
 }
 
 /* Sums over time above, with the largest at its height. */
-function paintTop(it, g, numbers, colours) {
+function paintTop(it, g, numbers, colours, most) {
     const [from, to] = whole(g.cols);
     const { context } = it;
     const high = TOP - 16;
@@ -91,45 +97,41 @@ function paintTop(it, g, numbers, colours) {
         const at = Math.floor(((i - from) * sums.length) / (to - from));
         sums[at] = Math.max(sums[at], numbers.by_time[i]);
     }
-    const most = sums.reduce((a, b) => Math.max(a, b), 0);
     context.fillStyle = colours.accent;
     const step = g.wide / sums.length;
     sums.forEach((sum, i) => {
-        const size = most ? (sum / most) * high : 0;
+        const size = most.rate ? (sum / numbers.width_ns / most.rate) * high : 0;
         context.fillRect(g.left + i * step, TOP - 4 - size, Math.max(1, step - (step > 4 ? 1 : 0)), size);
     });
     context.fillStyle = colours.dim;
     context.textAlign = 'left';
-    context.fillText(cut(context, `all together: at most ${format.ns(most)} in ${format.ns(numbers.width_ns)}`, g.wide), g.left, 6);
+    context.fillText(cut(context, `all together: at most ${format.ns(sums.reduce((a, b) => Math.max(a, b), 0))} in ${format.ns(numbers.width_ns)}`, g.wide), g.left, 6);
 }
 
 /* Sums of rows at the right; the largest row has its name. */
-function paintRight(it, g, numbers, view) {
+function paintRight(it, g, numbers, view, most) {
     const [from, to] = whole(g.rows);
     const { context } = it;
     const { colours } = view;
     const x = g.left + g.wide + 6, wide = g.right - 10;
     const lines = Math.max(1, Math.min(to - from, Math.floor(g.high)));
     const sums = new Float64Array(lines);
-    let most = 0;
 
     for (let row = from; row < Math.min(to, numbers.rows.length); row++) {
         const at = Math.floor(((row - from) * lines) / (to - from));
         sums[at] = Math.max(sums[at], numbers.by_row[row]);
     }
-    for (const ns of numbers.by_row)
-        most = Math.max(most, ns);
     const step = g.high / lines;
     sums.forEach((ns, i) => {
-        const isMost = ns === most && ns > 0;
+        const isMost = ns > 0 && ns === numbers.largest.ns;
         context.fillStyle = isMost ? colours.bad : colours.accent;
-        context.fillRect(x, g.top + i * step, most ? (ns / most) * wide : 0, Math.max(isMost ? 2 : 1, step - (step > 4 ? 1 : 0)));
+        context.fillRect(x, g.top + i * step, most.row ? (ns / most.row) * wide : 0, Math.max(isMost ? 2 : 1, step - (step > 4 ? 1 : 0)));
     });
     if (numbers.largest) {
         context.fillStyle = colours.bad;
         context.textAlign = 'right';
-        context.fillText(cut(context, nameOf(view.run, numbers.largest.p), wide + 6), it.width - 4, TOP - 22);
-        context.fillText(cut(context, format.ns(numbers.largest.ns), wide + 6), it.width - 4, TOP - 9);
+        context.fillText(cut(context, nameOf(view.run, numbers.largest.p), wide + 6), x + wide + 4, TOP - 22);
+        context.fillText(cut(context, format.ns(numbers.largest.ns), wide + 6), x + wide + 4, TOP - 9);
     }
 }
 
@@ -137,20 +139,22 @@ function paintNames(it, g, numbers, view) {
     const [from, to] = whole(g.rows);
     const { context } = it;
     const size = g.high / (to - from);
-    const each = Math.max(1, Math.ceil(15 / size));
+    const power = 10 ** Math.floor(Math.log10(Math.max(1, 15 / size)));
+    const each = [1, 2, 5, 10].map((step) => step * power).find((step) => step * size >= 15) ?? 1;
+    const base = numbers.rows[0] % each ? 0 : from % each ? each - (from % each) : 0;
 
     context.fillStyle = view.colours.dim;
     context.textAlign = 'right';
-    for (let row = Math.ceil(from / each) * each; row < Math.min(to, numbers.rows.length); row += each)
+    for (let row = from + base; row < Math.min(to, numbers.rows.length); row += each)
         context.fillText(cut(context, nameOf(view.run, numbers.rows[row]), g.left - 10), g.left - 6,
-                         Math.max(g.top + 6, Math.min(g.top + g.high - 6, g.top + (row - from + 0.5) * size)));
+                         g.top + (row - from + 0.5) * size);
     context.textAlign = 'left';
 }
 
 function paintLegend(it, g, scale, colours) {
     const { context } = it;
-    const wide = Math.min(180, g.wide / 2), y = it.height - LEGEND + 8;
-    const x = g.left + g.wide - wide;
+    const wide = Math.min(180, it.width / 4), y = it.height - LEGEND + 8;
+    const x = it.width - wide - 70;
 
     for (let i = 0; i < wide; i++) {
         context.fillStyle = `rgb(${colours.heat[Math.floor((i / wide) * 255)]})`;
@@ -160,7 +164,7 @@ function paintLegend(it, g, scale, colours) {
     context.textAlign = 'right';
     context.fillText(format.ns(Math.round(fromCell(scale[0]))), x - 6, y + 5);
     context.textAlign = 'left';
-    context.fillText(cut(context, format.ns(Math.round(fromCell(scale[1]))), it.width - x - wide - 6), x + wide + 6, y + 5);
+    context.fillText(cut(context, format.ns(Math.round(fromCell(scale[1]))), 60), x + wide + 6, y + 5);
 }
 
 /* The cell at a place: column and row of the numbers; folded rows give the largest one. */
@@ -228,7 +232,7 @@ function keys(view, numbers, state, it, g, scale) {
             view.select(changeOf(view, numbers, [at[0], at[0] + 1], [at[1], at[1] + 1]), event.shiftKey);
         } else if (event.key === '+' || event.key === '-') {
             zoomBoth(state, numbers, at[0] + 0.5, at[1] + 0.5, event.key === '+' ? 0.5 : 2);
-        } else if (event.key === 'Escape' || event.key === '0') {
+        } else if (event.key === 'Escape' && state.cols[1] - state.cols[0] < numbers.columns) {
             state.key = '';
             zoomOf(view, numbers);
         } else {
@@ -274,17 +278,20 @@ function draw(element, view, numbers) {
     const state = zoomOf(view, numbers);
     const scale = scaleOf(numbers, ...otherNumbers(view, heat));
     const map = Math.max(64, Math.min(420, numbers.rows.length * 18));
+    const share = windowShare(view), most = mostOf(numbers, ...otherNumbers(view, heat));
     let box = null, it = null;
     const g = () => geometry(it, numbers, state);
     const paint = (now) => {
         it = now;
+        it.share = share;
         const area = g();
         it.context.font = colours.font;
         paintCells(it, area, numbers, scale, colours.heat);
-        paintTop(it, area, numbers, colours);
-        paintRight(it, area, numbers, view);
+        paintTop(it, area, numbers, colours, most);
+        paintRight(it, area, numbers, view, most);
         paintNames(it, area, numbers, view);
-        paintLegend(it, area, scale, colours);
+        if (numbers.total)
+            paintLegend(it, area, scale, colours);
         frame(it, area, colours, state, box);
         const time = whole(state.cols).map((col) => (numbers.from + col) * numbers.width_ns - run.start_ns);
         timeAxis(it.context, { x: area.left, width: area.wide, y: area.top + area.high + 1, from: time[0], to: time[1], colours });

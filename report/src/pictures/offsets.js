@@ -6,7 +6,7 @@ import { ticks, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
 import { filesOf, offsetsNumbers } from './offsets_numbers.js';
-import { nameOf, stateOf } from './parts.js';
+import { drawnWindow, nameOf, stateOf } from './parts.js';
 
 const HIGH = 320, AXIS = 24, MOST_FILES = 500;
 
@@ -26,18 +26,18 @@ function sentence(view, numbers) {
 
     if (!numbers.order.length)
         return `${format.path(path, 50)} is not accessed here.`;
-    const how = sampled ? `in the sample it looks ${word}` : `it is ${word}`;
+    const how = `${sampled ? 'in the sample ' : ''}mostly ${word}`;
     const moved_bytes = [numbers.reads ? `${format.counted(numbers.reads, 'read')} of ${format.bytes(numbers.read_bytes)}` : null,
                          numbers.writes ? `${format.counted(numbers.writes, 'write')} of ${format.bytes(numbers.written_bytes)}` : null];
     return `${format.path(path, 50)}: ${how} (${format.share(most, all)} of accesses); ${moved_bytes.filter(Boolean).join(', ')}, ` +
-           `between byte ${format.count(numbers.lowest)} and ${format.bytes(numbers.highest)}.` +
+           `from ${numbers.lowest ? format.bytes(numbers.lowest) : 'the start'} to ${format.bytes(numbers.highest)}.` +
            (sampled ? ` ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses are kept, taken evenly.` : '');
 }
 
 /* Places on the canvas: time to the right, offsets upwards. */
-function placesOf(it, state, numbers) {
+function placesOf(view, it, state, numbers) {
     const left = it.width < 520 ? 62 : 80, wide = it.width - left - 8, high = it.height - AXIS - 8;
-    const t = state.span ?? numbers.window;
+    const t = state.span ?? drawnWindow(view);
     const o = state.offsets ?? [numbers.lowest, Math.max(numbers.highest, numbers.lowest + 1)];
     return {
         left, wide, high, t, o,
@@ -69,7 +69,7 @@ function paintAxis(view, it, at) {
 }
 
 function paint(view, numbers, state, it) {
-    const at = placesOf(it, state, numbers);
+    const at = placesOf(view, it, state, numbers);
     const { context } = it;
     const table = view.run.table('offsets');
 
@@ -134,7 +134,7 @@ function keysOf(view, numbers, state, chart) {
             chart.it.tip(chart.at.x(table.start_ns[state.cursor]) + 8, chart.at.y(table.offset[state.cursor]), tipOf(view, state.cursor));
         } else if (event.key === '+' || event.key === '-') {
             chart.zoom((chart.at.t[0] + chart.at.t[1]) / 2, (chart.at.o[0] + chart.at.o[1]) / 2, event.key === '+' ? 0.5 : 2);
-        } else if (event.key === 'Escape' || event.key === '0') {
+        } else if (event.key === 'Escape' && state.span) {
             state.span = state.offsets = null;
         } else if (event.key === 'Enter') {
             view.select({ f: [numbers.file] }, event.shiftKey);
@@ -150,7 +150,7 @@ function canvasOf(element, view, numbers, state) {
     const chart = { it: null, at: null, grip: null };
     const allOffsets = [numbers.lowest, Math.max(numbers.highest, numbers.lowest + 1)];
     chart.zoom = (ns, offset, factor) => {
-        state.span = zoomed(chart.at.t, numbers.window, ns, factor, 1000);
+        state.span = zoomed(chart.at.t, drawnWindow(view), ns, factor, 1000);
         state.offsets = zoomed(chart.at.o, allOffsets, offset, factor, 64);
     };
     stage(element, {
@@ -170,7 +170,7 @@ function canvasOf(element, view, numbers, state) {
         },
         drag: (from, to, isDone) => {
             const grip = chart.grip ??= chart.at;
-            state.span = moved(grip.t, numbers.window, ((from.x - to.x) / grip.wide) * (grip.t[1] - grip.t[0]));
+            state.span = moved(grip.t, drawnWindow(view), ((from.x - to.x) / grip.wide) * (grip.t[1] - grip.t[0]));
             state.offsets = moved(grip.o, allOffsets, ((to.y - from.y) / grip.high) * (grip.o[1] - grip.o[0]));
             if (isDone !== false)
                 chart.grip = null;

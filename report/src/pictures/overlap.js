@@ -4,7 +4,7 @@
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { cut, legend, note, stage } from './canvas.js';
-import { otherNumbers, stateOf } from './parts.js';
+import { otherNumbers, stateOf, windowShare } from './parts.js';
 import { overlapNumbers } from './overlap_numbers.js';
 
 const HALF = 60, AXIS = 26, ROW = 20, MOST_ROWS = 16;
@@ -30,7 +30,7 @@ function paintStrip(view, numbers, it, chart) {
     const { colours, run } = view;
     const strip = run.table('strip');
     const { from, to } = numbers;
-    const columns = Math.max(1, Math.min(to - from, Math.floor(it.width - chart.left)));
+    const columns = Math.max(1, Math.min(to - from, Math.floor(chart.wide(it))));
     const sums = { compute: new Float64Array(columns), hidden: new Float64Array(columns), exposed: new Float64Array(columns) };
 
     for (const [part, values] of Object.entries(sums))
@@ -38,7 +38,7 @@ function paintStrip(view, numbers, it, chart) {
             values[Math.floor(((bin - from) * columns) / (to - from))] += strip[part][bin];
     const most = chart.most || 1;
     const bins = (to - from) / columns;
-    const scale = (HALF - 4) / (most * bins), wide = (it.width - chart.left) / columns;
+    const scale = (HALF - 4) / (most * bins), wide = chart.wide(it) / columns;
     for (let i = 0; i < columns; i++) {
         const x = Math.round(chart.left + i * wide), w = Math.max(1, Math.round(chart.left + (i + 1) * wide) - x);
         const bar = (y, high, colour) => {
@@ -52,14 +52,14 @@ function paintStrip(view, numbers, it, chart) {
             bar(2 * HALF, 5, colours.exposed);
     }
     context.fillStyle = colours.dim;
-    context.fillRect(chart.left, HALF, it.width - chart.left, 1);
+    context.fillRect(chart.left, HALF, chart.wide(it), 1);
     context.textAlign = 'right';
     context.fillText(cut(context, 'compute', chart.left - 6), chart.left - 6, HALF / 2);
     context.fillText(cut(context, 'I/O', chart.left - 6), chart.left - 6, HALF * 1.5);
     context.fillText(cut(context, 'stall', chart.left - 6), chart.left - 6, 2 * HALF + 3);
     context.textAlign = 'left';
     const time = [from, to].map((bin) => bin * run.time.width_ns - run.start_ns);
-    timeAxis(context, { x: chart.left, width: it.width - chart.left, y: 2 * HALF + 8, from: time[0], to: time[1], colours });
+    timeAxis(context, { x: chart.left, width: chart.wide(it), y: 2 * HALF + 8, from: time[0], to: time[1], colours });
 }
 
 /* The most that is computed or in I/O in a bin: the scale of both halves, and of both runs. */
@@ -73,9 +73,10 @@ function mostOf(view) {
 
 function stripOf(element, view, numbers, state) {
     const { run } = view;
-    const chart = { left: 64, most: Math.max(mostOf(view), view.base ? mostOf(view.base) : 0) * run.time.width_ns, it: null };
+    const share = windowShare(view);
+    const chart = { left: 64, wide: (it) => (it.width - 64) * share, most: Math.max(mostOf(view), view.base ? mostOf(view.base) : 0) * run.time.width_ns, it: null };
     let band = null;
-    const binAt = (x) => numbers.from + Math.floor(((x - chart.left) / (chart.it.width - chart.left)) * (numbers.to - numbers.from));
+    const binAt = (x) => numbers.from + Math.floor(((x - chart.left) / chart.wide(chart.it)) * (numbers.to - numbers.from));
     const tipOf = (bin) => {
         const strip = run.table('strip');
         if (bin < numbers.from || bin >= numbers.to || bin >= strip.rows)
@@ -86,7 +87,7 @@ function stripOf(element, view, numbers, state) {
                 ['I/O that stalls', format.ns(strip.exposed[bin]), colours.exposed], ['idle', format.ns(strip.idle[bin]), colours.idle]];
     };
     const choose = (a, b) => {
-        const width = run.time.width_ns, wide = chart.it.width - chart.left;
+        const width = run.time.width_ns, wide = chart.wide(chart.it);
         view.select({ t: binsBetween(run, numbers.from * width, numbers.to * width, (a - chart.left) / wide, (b - chart.left) / wide) });
     };
 
@@ -101,7 +102,7 @@ function stripOf(element, view, numbers, state) {
             if (band)
                 it.context.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), 2 * HALF + 8);
             if (state.cursor !== undefined && document.activeElement === it.canvas)
-                it.context.fillRect(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * (it.width - chart.left), 0, 3, 2 * HALF + 8);
+                it.context.fillRect(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * chart.wide(it), 0, 3, 2 * HALF + 8);
             it.context.globalAlpha = 1;
         },
         move: (x, y) => chart.it.tip(x, y, tipOf(binAt(x))),
@@ -115,7 +116,7 @@ function stripOf(element, view, numbers, state) {
             const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
             if (step) {
                 state.cursor = Math.max(numbers.from, Math.min(numbers.to - 1, (state.cursor ?? numbers.from) + step * (event.shiftKey ? 10 : 1)));
-                chart.it.tip(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * (chart.it.width - chart.left) + 8, 20, tipOf(state.cursor));
+                chart.it.tip(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * chart.wide(chart.it) + 8, 20, tipOf(state.cursor));
             } else if (event.key === 'Enter' && state.cursor !== undefined) {
                 view.select({ t: [state.cursor, state.cursor + 1] });
             } else {

@@ -40,6 +40,19 @@ export function windowOf(view) {
     return [from, Math.max(to, from + 1)];
 }
 
+/** The window that is drawn: of two runs the longer one, so that both have one scale. */
+export function drawnWindow(view) {
+    const [from, to] = windowOf(view);
+    const [start, end] = view.base ? windowOf(view.base) : [0, 0];
+    return [from, from + Math.max(to - from, end - start)];
+}
+
+/** The share of the drawn window that this run has. */
+export function windowShare(view) {
+    const [from, to] = windowOf(view), [start, end] = drawnWindow(view);
+    return (to - from) / (end - start);
+}
+
 /** Those of DIMS that the filter restricts. */
 export const filtered = (view, dims) => view.filter.chosen.filter((dim) => dims.includes(dim));
 

@@ -29,26 +29,32 @@ function baseText(view, numbers) {
     return `; the mean is ${format.ns(numbers.mean)}, in ${view.base.run.name} ${format.ns(base.mean)}`;
 }
 
-/* All rows as one profile, sorted: more of them than pixels show the largest. */
+/* All rows as one profile, sorted: of more rows than pixels the largest is as high, with the mean of classes. */
 function paintProfile(view, numbers, it, most) {
     const { context, width } = it;
     const { rows } = numbers;
     const columns = Math.min(rows.length, Math.floor(width)), wide = width / columns;
 
     for (let i = 0; i < columns; i++) {
-        const row = rows[Math.floor((i * rows.length) / columns)];
+        const first = Math.floor((i * rows.length) / columns), last = Math.max(first + 1, Math.floor(((i + 1) * rows.length) / columns));
+        const classes = IO.map((kind) => rows.slice(first, last).reduce((sum, row) => sum + row.classes[kind], 0));
+        const scale = (rows[first].io / (classes.reduce((a, b) => a + b, 0) || 1) / most) * (PROFILE - 6);
         let y = PROFILE;
-        for (const kind of IO) {
-            const high = (row.classes[kind] / most) * (PROFILE - 6);
+        IO.forEach((kind, at) => {
+            const high = classes[at] * scale;
             context.fillStyle = view.colours.classes[kind];
             context.fillRect(i * wide, y - high, Math.max(1, wide - (wide > 4 ? 1 : 0) + 0.2), high);
             y -= high;
-        }
+        });
     }
     const y = PROFILE - (numbers.mean / most) * (PROFILE - 6);
     context.fillStyle = view.colours.text;
     for (let x = 0; x < width; x += 7)
         context.fillRect(x, y, 4, 1);
+    const median = (rows.indexOf(numbers.median) + 0.5) / rows.length * width;
+    context.fillRect(median, PROFILE - 8, 1.5, 8);
+    context.textAlign = 'center';
+    context.fillText('median', Math.max(22, Math.min(width - 22, median)), Math.min(y - 8, PROFILE - 14));
     context.textAlign = 'right';
     context.fillText(cut(context, `mean ${format.ns(numbers.mean)}`, width), width - 4, Math.max(7, y - 8));
     context.textAlign = 'left';
@@ -164,7 +170,7 @@ function draw(element, view, numbers) {
     listOf(element, view, numbers, chart);
     legend(element, IO.filter((kind) => numbers.rows.some(({ classes }) => classes[kind])).map((kind) => [NAMES[kind], view.colours.classes[kind]]));
     note(element, `${base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : ''}Imbalance is how far the slowest is above the mean. ` +
-         'A click chooses, with shift it adds.');
+         `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`);
 }
 
 const ranks = {

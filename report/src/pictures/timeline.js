@@ -5,7 +5,7 @@ import { NAMES } from '../classes.js';
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
-import { nameOf, stateOf } from './parts.js';
+import { drawnWindow, nameOf, stateOf } from './parts.js';
 import { timelineNumbers } from './timeline_numbers.js';
 import { paintTimeline } from './timeline_paint.js';
 import { LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
@@ -110,7 +110,7 @@ function actions(view, numbers, chart) {
             } else {
                 chart.grip ??= [...chart.span()];
                 const by = ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]);
-                state.span = moved(chart.grip, numbers.window, by);
+                state.span = moved(chart.grip, chart.window, by);
                 if (isDone !== false)
                     chart.grip = null;
             }
@@ -120,7 +120,7 @@ function actions(view, numbers, chart) {
             if (!event.ctrlKey && !event.altKey && chart.it.total > chart.it.height && Math.abs(event.deltaY) > Math.abs(event.deltaX) && x < chart.left)
                 return false;
             if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
-                state.span = moved(chart.span(), numbers.window, (event.deltaX / chart.wide()) * (chart.span()[1] - chart.span()[0]));
+                state.span = moved(chart.span(), chart.window, (event.deltaX / chart.wide()) * (chart.span()[1] - chart.span()[0]));
             else
                 chart.zoom(chart.timeAt(x), event.deltaY > 0 ? 1.25 : 0.8);
             chart.it.repaint();
@@ -138,7 +138,7 @@ function keysOf(view, numbers, chart, answers) {
         const row = chart.layout.rows.find(({ lane }) => lane === slices.lane[cursor]);
         const start = slices.start_ns[cursor], [from, to] = chart.span();
         if (start < from || start > to)
-            chart.state.span = moved([from, to], numbers.window, start - (from + to) / 2);
+            chart.state.span = moved([from, to], chart.window, start - (from + to) / 2);
         if (row && (row.y < chart.it.top || row.y + row.high > chart.it.top + chart.it.height - AXIS))
             chart.it.box.scrollTop = row.y - chart.it.height / 3;
         chart.it.tip(chart.xOf(slices.start_ns[cursor]) + 12, (row?.y ?? 0) - chart.it.box.scrollTop + 24, tipOfSlice(view, cursor));
@@ -162,12 +162,12 @@ function keysOf(view, numbers, chart, answers) {
         const [from, to] = chart.span();
         const by = moves[event.key];
         if (by && event.shiftKey)
-            chart.state.span = moved([from, to], numbers.window, (by[0] * (to - from)) / 5);
+            chart.state.span = moved([from, to], chart.window, (by[0] * (to - from)) / 5);
         else if (by)
             go(...by);
         else if (event.key === '+' || event.key === '-')
             chart.zoom(chart.state.cursor >= 0 ? slices.start_ns[chart.state.cursor] : (from + to) / 2, event.key === '+' ? 0.5 : 2);
-        else if (event.key === 'Escape' || event.key === '0')
+        else if (event.key === 'Escape' && chart.state.span)
             chart.state.span = null;
         else if (event.key === 'Enter' && chart.state.cursor >= 0)
             answers.choose(chart.state.cursor, event.shiftKey);
@@ -180,19 +180,19 @@ function keysOf(view, numbers, chart, answers) {
 
 function chartOf(view, numbers) {
     const state = stateOf(view.run, 'timeline', { cursor: -1 });
-    const key = numbers.window.join();
+    const window = drawnWindow(view), key = window.join();
     if (state.key !== key)
         Object.assign(state, { key, span: null });
     if (state.cursor >= view.run.table('slices').rows)
         state.cursor = -1;
-    const chart = { state, left: 0, it: null, band: null, grip: null };
+    const chart = { state, window, left: 0, it: null, band: null, grip: null };
     chart.layout = rowsOfTimeline(view, numbers, state.only === 'ranks');
-    chart.span = () => state.span ?? numbers.window;
+    chart.span = () => state.span ?? chart.window;
     chart.wide = () => chart.it.width - chart.left;
     chart.timeAt = (x) => chart.span()[0] + ((x - chart.left) / chart.wide()) * (chart.span()[1] - chart.span()[0]);
     chart.xOf = (ns) => chart.left + ((ns - chart.span()[0]) / (chart.span()[1] - chart.span()[0])) * chart.wide();
     chart.zoom = (at, factor) => {
-        state.span = zoomed(chart.span(), numbers.window, at, factor, Math.min(1000, numbers.window[1] - numbers.window[0]));
+        state.span = zoomed(chart.span(), chart.window, at, factor, Math.min(1000, chart.window[1] - chart.window[0]));
     };
     chart.choose = (a, b) => view.select({ t: binsBetween(view.run, ...chart.span(), (a - chart.left) / chart.wide(), (b - chart.left) / chart.wide()) });
     return chart;
@@ -200,7 +200,7 @@ function chartOf(view, numbers) {
 
 function paint(view, numbers, chart, it) {
     chart.it = it;
-    chart.left = it.width < 520 ? 70 : 130;
+    chart.left = it.width < 520 ? 96 : 130;
     it.context.font = view.colours.font;
     paintTimeline(view, numbers, chart, it.height - AXIS);
     const { context } = it;
@@ -238,7 +238,7 @@ function draw(element, view, numbers) {
         move: answers.move, click: answers.click, drag: answers.drag, wheel: answers.wheel,
         key: keysOf(view, numbers, chart, answers),
     });
-    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', view.colours.idle]]);
+    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`]]);
     note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it and its file.');
 }
 

@@ -41,12 +41,28 @@ function paintName(view, chart, text, x, y, isHead) {
     context.fillText(cut(context, text, chart.left - x - 6), x, y);
 }
 
+/* A pattern of thin lines that rise to the right. */
+function hatched(context, colour) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 6;
+    const lines = tile.getContext('2d');
+    lines.strokeStyle = colour;
+    lines.lineWidth = 0.8;
+    lines.beginPath();
+    for (const by of [-6, 0, 6]) {
+        lines.moveTo(by - 1, 7);
+        lines.lineTo(by + 7, -1);
+    }
+    lines.stroke();
+    return context.createPattern(tile, 'repeat');
+}
+
 /* The part of the window in which a row of p lives, shaded: what stays shaded is a gap. */
 function paintLife(view, chart, p, y, high) {
     const { start_ns: born, life_ns: life } = view.run.table('who');
     const { context, width } = chart.it;
     const from = Math.max(chart.left, chart.xOf(born[p])), to = Math.min(width, chart.xOf(born[p] + life[p]));
-    context.fillStyle = view.colours.idle;
+    context.fillStyle = chart.hatch ??= hatched(context, view.colours.faint);
     if (to > from)
         context.fillRect(from, y, Math.max(1, to - from), high);
 }

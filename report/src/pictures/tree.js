@@ -4,7 +4,7 @@
 import { el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { controls, cut, legend, moved, note, searchField, stage, zoomed } from './canvas.js';
-import { stateOf } from './parts.js';
+import { drawnWindow, stateOf } from './parts.js';
 import { endingOf, treeNumbers } from './tree_numbers.js';
 
 const ROW = 18, AXIS = 24, TALLEST = 432, INDENT = 12, DEEPEST = 12;
@@ -139,7 +139,7 @@ function keysOf(view, chart, select) {
             chart.zoom((from + to) / 2, event.key === '+' ? 0.5 : 2);
         else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight')
             state.span = moved([from, to], chart.window, ((to - from) / 5) * (event.key === 'ArrowLeft' ? -1 : 1));
-        else if (event.key === 'Escape' || event.key === '0')
+        else if (event.key === 'Escape' && state.span)
             state.span = null;
         else
             return false;
@@ -154,16 +154,16 @@ function keysOf(view, chart, select) {
     };
 }
 
-function chartOf(view, numbers, state) {
-    const key = numbers.window.join();
+function chartOf(view, state) {
+    const window = drawnWindow(view), key = window.join();
     if (state.key !== key)
         Object.assign(state, { key, span: null });
-    const chart = { state, it: null, left: 0, grip: null, window: numbers.window };
-    chart.span = () => state.span ?? numbers.window;
+    const chart = { state, it: null, left: 0, grip: null, window };
+    chart.span = () => state.span ?? window;
     chart.wide = () => chart.it.width - chart.left;
     chart.xOf = (ns) => chart.left + ((ns - chart.span()[0]) / (chart.span()[1] - chart.span()[0])) * chart.wide();
     chart.zoom = (at, factor) => {
-        state.span = zoomed(chart.span(), numbers.window, at, factor, Math.min(1000, numbers.window[1] - numbers.window[0]));
+        state.span = zoomed(chart.span(), window, at, factor, Math.min(1000, window[1] - window[0]));
     };
     return chart;
 }
@@ -187,7 +187,7 @@ function canvasOf(host, view, numbers, chart) {
         click: (x, y, event) => select(rowAt(y), event.shiftKey),
         drag: (from, to, isDone) => {
             chart.grip ??= [...chart.span()];
-            state.span = moved(chart.grip, numbers.window, ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]));
+            state.span = moved(chart.grip, chart.window, ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]));
             if (isDone !== false)
                 chart.grip = null;
             chart.it.repaint();
@@ -206,7 +206,7 @@ function canvasOf(host, view, numbers, chart) {
 function draw(element, view, numbers) {
     const state = stateOf(view.run, 'tree');
     const processes = view.run.table('processes');
-    const chart = chartOf(view, numbers, state);
+    const chart = chartOf(view, state);
     const bar = controls(element), found = el('span', { class: 'dim', role: 'status' });
     const host = el('div');
     const show = (search) => {

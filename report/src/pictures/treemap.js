@@ -54,14 +54,15 @@ function paintBox(view, chart, context, box) {
         return;
     context.fillStyle = shade;
     context.fillRect(x + 0.5, y + 0.5, Math.max(0.5, w - 1), Math.max(0.5, h - 1));
-    if (isDirectory && w <= 4 * LEAST | h <= HEAD + LEAST) {
+    if (isDirectory && (w <= 4 * LEAST || h <= HEAD + LEAST)) {
         context.fillStyle = mix(colours.classes[mainClass(node)], colours.surface, 0.45);
         context.fillRect(x + 1, y + 1, Math.max(0.5, w - 2), Math.max(0.5, h - 2));
     }
     if (w > 30 && h > 12) {
         context.fillStyle = isDirectory ? colours.text : inkOn(shade);
-        const value = isDirectory ? `  ${texts[chart.measure](node[chart.measure])}` : '';
-        context.fillText(cut(context, titleOf(node) + value, w - 8), x + 4, y + 9);
+        const title = titleOf(node), both = `${title}  ${texts[chart.measure](node[chart.measure])}`;
+        const isBoth = isDirectory && context.measureText(both).width <= w - 8;
+        context.fillText(cut(context, isBoth ? both : title, w - 8), x + 4, y + 9);
         if (!isDirectory && h > 30)
             context.fillText(cut(context, texts[chart.measure](node[chart.measure]), w - 8), x + 4, y + 23);
     }
@@ -169,7 +170,7 @@ function draw(element, view, numbers) {
         },
         key: keysOf(view, chart, open),
     });
-    const used = new Set(chart.boxes.filter(({ node }) => !node.children.size).map(({ node }) => mainClass(node)));
+    const used = new Set(chart.boxes.map(({ node }) => mainClass(node)));
     legend(element, IO.filter((kind) => used.has(kind)).map((kind) => [NAMES[kind], view.colours.classes[kind]]));
     note(element, 'A click opens a directory, or chooses a file; Escape goes up. Files whose names differ in numbers alone are one area.');
 }
