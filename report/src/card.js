@@ -48,6 +48,7 @@ export class Card {
         this.drawSentence(views);
         const shown = this.picture.is_together ? views.slice(-1) : views;
         this.runs.classList.toggle('is-two', shown.length > 1);
+        this.runs.classList.toggle('is-stacked', !!this.picture.is_stacked);
         this.runs.replaceChildren(...shown.map(() => el('div', { class: 'run' })));
         shown.forEach((view, i) => this.drawRun(this.runs.children[i], view, shown.length > 1));
         this.foot.replaceChildren(...this.footLine(views));

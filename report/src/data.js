@@ -56,18 +56,17 @@ function unsigned(bytes, table, name, rows, sign) {
     let at = 0, last = 0;
 
     for (let i = 0; i < rows; i++) {
+        const first = bytes[at];
         let value = 0, scale = 1, byte;
         do {
             if (at >= end || scale > LARGEST)
                 fail(`The data are damaged: column ${name} of table ${table} ends early.`);
             byte = bytes[at++];
-            value += (byte & 127) * scale;
+            value += sign && scale === 1 ? (byte & 127) >> 1 : (byte & 127) * (sign ? scale / 2 : scale);
             scale *= 128;
         } while (byte >= 128);
-        if (sign) {
-            last += value % 2 ? -(value + 1) / 2 : value / 2;
-            value = last;
-        }
+        if (sign)
+            value = last += first & 1 ? -value - 1 : value;
         values[i] = value;
     }
     if (at !== end)
@@ -77,7 +76,7 @@ function unsigned(bytes, table, name, rows, sign) {
 
 function texts(bytes, table, name, rows) {
     const values = new Array(rows);
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const end = bytes.length;
     let at = 0;
 

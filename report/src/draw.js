@@ -21,7 +21,7 @@ export function el(name, attributes = {}, ...children) {
         else
             node.setAttribute(key, value === true ? '' : String(value));
     }
-    node.append(...children.filter((child) => child !== null && child !== undefined).map((child) =>
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined).map((child) =>
         (child instanceof Node ? child : String(child))));
     return node;
 }
@@ -95,11 +95,11 @@ export function bytesAbove(value) {
     return value > 0 ? 2 ** Math.ceil(Math.log2(value)) : 1;
 }
 
-/** A time of an axis: all of its values in the unit of STEP. */
-export function axisTime(ns, step) {
-    const [unit, size] = step >= 1e9 || ns === 0 && step >= 1e8 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6]
-                       : step >= 1e3 ? ['us', 1e3] : ['ns', 1];
-    return `${+(ns / size).toFixed(2)} ${unit}`;
+/** A mark of an axis of time whose marks are STEP apart, and of which MOST is the last: all are in one unit. */
+export function axisTime(ns, step, most) {
+    const [unit, size] = most >= 1e9 ? ['s', 1e9] : most >= 1e6 ? ['ms', 1e6] : most >= 1e3 ? ['us', 1e3] : ['ns', 1];
+
+    return `${(ns / size).toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / size || 1) - 1e-9))))} ${unit}`;
 }
 
 /**
@@ -121,7 +121,7 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
         const place = Math.round(x + (value - from) / (to - from || 1) * width) + 0.5;
         context.moveTo(place, y);
         context.lineTo(place, y + 4);
-        const text = axisTime(value, step);
+        const text = axisTime(value, step, to);
         const half = context.measureText(text).width / 2;
         context.fillText(text, Math.min(Math.max(place - half, x), x + width - 2 * half), y + 6);
     }

@@ -111,7 +111,7 @@ export function path(text, most = 60) {
 
     if (whole.length <= most)
         return whole;
-    const slash = whole.indexOf('/', whole.length - most + 4);
+    const slash = whole.indexOf('/', whole.length - most + 3);
     return slash > 0 && slash < whole.length - 1 ? '...' + whole.slice(slash) : cut(whole, most);
 }
 

@@ -4,6 +4,11 @@
 import { deflateSync } from 'node:zlib';
 
 function leb(out, value) {
+    if (typeof value === 'bigint') {
+        for (; value >= 128n; value >>= 7n)
+            out.push(Number(value & 127n) + 128);
+        value = Number(value);
+    }
     while (value >= 128) {
         out.push(value % 128 + 128);
         value = Math.floor(value / 128);
@@ -25,7 +30,7 @@ function encodeColumn(type, values) {
                 out.push(byte);
         } else if (type === 'd') {
             const by = value - last;
-            leb(out, by < 0 ? -2 * by - 1 : 2 * by);
+            leb(out, by < 0 ? -2n * BigInt(by) - 1n : 2n * BigInt(by));
             last = value;
         } else {
             leb(out, value);

@@ -82,7 +82,7 @@ function options(view, { width, height, most, end, splits, text, series, label }
         width, height, legend: { show: false }, padding: [6, 8, 0, 0],
         cursor: { drag: { x: false, y: false }, y: false, sync: { key: `time ${run.name}` }, points: { show: false } },
         scales: { x: { time: false, range: [0, end] }, y: { range: [0, most] } },
-        axes: [{ ...axis, size: 26, splits: () => ticks(0, end, Math.max(2, width / 110)), values: (u, values) => values.map((value) => axisTime(value, values[1] - values[0] || end)) },
+        axes: [{ ...axis, size: 26, splits: () => ticks(0, end, Math.max(2, width / 110)), values: (u, values) => values.map((value) => axisTime(value, values[1] - values[0] || end, end)) },
                { ...axis, size: AXIS, splits, values: (u, values) => values.map(text), label: null }],
         series: [{}, ...series], hooks: { draw: [shadeRest], ready: [(u) => {
             u.over.tabIndex = 0;

@@ -43,7 +43,7 @@ function columnsOf(view, sums, isPattern, distinct) {
 }
 
 export default {
-    id: 'files', title: 'Files', axes: ['f', 'c'],
+    id: 'files', title: 'Files', axes: ['f', 'c'], is_stacked: true,
     lacks: (run) => (run.extent.f > 0 && run.cubes.some((cube) => cube.dims.includes('f')) ? null : 'These data do not know files.'),
     numbers: (view) => ({ ...groupSums(view, 'f'), path: view.run.table('files').path }),
     sentence(view, numbers) {

@@ -32,28 +32,40 @@ function costliest(view) {
     return [format.cut(first.title, 120) + cost, findings.length > 1 ? `and ${format.counted(findings.length - 1, 'other finding')} below` : ''];
 }
 
-function tile(name, value, note) {
-    return el('div', { class: 'tile' }, el('div', { class: 'name' }, name), el('div', { class: 'value' }, value), el('div', { class: 'note' }, note));
+/* Tiles: name, the number's member, how it is written, and what stands below it. */
+function tilesOf(view) {
+    const { run } = view, many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
+    const calls = (count, ns) => (numbers) => [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
+
+    return [
+        [view.filter.t ? 'chosen time' : 'time', 'time_ns', format.ns, (numbers) => [format.counted(numbers.processes, 'process', 'processes'), many].filter(Boolean).join(', ')],
+        ['in I/O', 'io_ns', format.ns, (numbers) => `${format.share(numbers.io_ns, numbers.lives_ns)} of ${format.ns(numbers.lives_ns)} of ${numbers.processes === 1 ? 'the process' : 'processes'}`],
+        ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')], ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
+        ['metadata', 'meta_ns', format.ns, calls('metas')], ['sync', 'sync_ns', format.ns, calls('syncs')],
+        ['calls', 'calls', format.count, (numbers) => (numbers.failed ? `${format.count(numbers.failed)} failed` : 'none failed')],
+    ];
+}
+
+/* "A 1.89 s, 1.3x": what the other run has, and the factor where it differs. */
+function against(base, member, text, mine) {
+    const other = base.numbers(picture)[member];
+    const isMore = mine > other, isOther = Math.abs(mine - other) > 0.02 * other && other > 0 && mine > 0;
+
+    return el('div', { class: 'note' }, `${format.cut(base.run.name || 'base', 20)} ${text(other)}`, isOther ? el('span', { class: isMore ? 'worse' : 'better' }, `  ${format.factor(mine / other)}`) : null);
 }
 
 function tiles(view, numbers) {
-    const { run } = view;
-    const many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
-    const people = format.counted(numbers.processes, 'process', 'processes');
-
-    return el('div', { class: 'tiles' },
-        tile(view.filter.t ? 'chosen time' : 'time', format.ns(numbers.time_ns), [people, many].filter(Boolean).join(', ')),
-        tile('in I/O', [format.ns(numbers.io_ns), el('small', {}, ` ${format.share(numbers.io_ns, numbers.lives_ns)}`)],
-             `of ${format.ns(numbers.lives_ns)} that ${numbers.processes === 1 ? 'the process' : 'processes'} lived`),
-        tile('read', format.bytes(numbers.read_bytes), `${format.counted(numbers.reads, 'call')}, ${format.ns(numbers.read_ns)}`),
-        tile('written', format.bytes(numbers.written_bytes), `${format.counted(numbers.writes, 'call')}, ${format.ns(numbers.write_ns)}`),
-        tile('metadata', format.ns(numbers.meta_ns), format.counted(numbers.metas, 'call')),
-        tile('sync', format.ns(numbers.sync_ns), format.counted(numbers.syncs, 'call')),
-        tile('calls', format.count(numbers.calls), numbers.failed ? `${format.count(numbers.failed)} failed` : 'none failed'));
+    return el('div', { class: 'tiles' }, ...tilesOf(view).map(([name, member, text, note]) => el('div', { class: 'tile' },
+        el('div', { class: 'name' }, name), el('div', { class: 'value' }, text(numbers[member])), el('div', { class: 'note' }, note(numbers)),
+        view.base ? against(view.base, member, text, numbers[member]) : null)));
 }
 
-export default {
-    id: 'headline', title: 'In short', axes: ['c'],
+function warning({ run }) {
+    return run.is_complete ? null : el('p', { class: 'warning' }, run.name ? `${format.cut(run.name, 20)}: ` : '', `The data are not complete: ${format.cut(run.lost || 'what was lost is not known', 300)}`);
+}
+
+const picture = {
+    id: 'headline', title: 'In short', axes: ['c'], is_together: true,
     lacks: () => null,
     numbers(view) {
         const sums = view.sums(['class'], { columns: ['n', 'e', 'd', 'b'] });
@@ -71,15 +83,13 @@ export default {
         return run.is_complete && !run.thinned.length ? '' : 'see "What is not here"';
     },
     draw(element, view, numbers) {
-        const { run } = view;
-        const isSecond = view.base && !view.isFirst;
-        const [verdict, more] = isSecond ? [comparison(view.base, view), ''] : costliest(view);
+        const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
+        const sides = view.base ? [view.base, view] : [];
 
-        element.append(el('p', { class: 'verdict' }, verdict, ' ', more ? el('small', {}, more) : null));
-        if (view.base)
-            element.append(el('p', { class: 'dim' }, isSecond ? costliest(view)[0] : 'the run that the other one is held against'));
-        if (!run.is_complete)
-            element.append(el('p', { class: 'warning' }, `The data are not complete: ${format.cut(run.lost || 'what was lost is not known', 300)}`));
-        element.append(tiles(view, numbers));
+        element.append(el('p', { class: 'verdict' }, verdict, ' ', more ? el('small', {}, more) : null),
+            ...sides.map((side) => el('p', { class: 'dim' }, el('b', {}, `${format.cut(side.run.name, 20)} `), costliest(side).filter(Boolean).join(', '))),
+            ...[view.base, view].filter(Boolean).map(warning).filter(Boolean), tiles(view, numbers));
     },
 };
+
+export default picture;

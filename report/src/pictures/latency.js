@@ -167,7 +167,7 @@ function legendTable(view, numbers) {
 }
 
 export default {
-    id: 'latency', title: 'How long calls take', axes: ['c'], is_narrow: true,
+    id: 'latency', title: 'How long calls take', axes: ['c'],
     lacks: (run) => (run.latency.length ? null : 'These data have no histograms of durations.'),
     numbers(view) {
         const { each, ignored, sub } = countsOf(view), all = summed(each), octaves = each.map(byOctave);
@@ -192,13 +192,13 @@ export default {
         if (!numbers.calls)
             return;
         const other = view.base && !this.lacks(view.base.run) ? view.base.numbers(this) : null;
-        const host = el('div', {});
+        const host = el('div', { class: 'grow' });
         const fill = () => {
             host.replaceChildren();
             element.replaceChildren(el('div', { class: 'controls' }, switcher([['linear', 'linear'], ['log', 'log']], scale, (value) => {
                 scale = value;
                 fill();
-            })), host, legendTable(view, numbers));
+            })), el('div', { class: 'beside' }, host, legendTable(view, numbers)));
             picture(host, view, numbers, other);
         };
         fill();

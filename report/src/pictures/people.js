@@ -17,7 +17,7 @@ function firstProcesses(run) {
 }
 
 export default {
-    id: 'people', title: 'Ranks and processes', axes: ['p', 'c'],
+    id: 'people', title: 'Ranks and processes', axes: ['p', 'c'], is_stacked: true,
     lacks: (run) => (run.extent.p ? null : 'This run has no processes.'),
     numbers: (view) => ({ ...groupSums(view, 'p'), label: view.run.table('who').label, life_ns: view.lives().each }),
     sentence({ run }, numbers) {
@@ -27,7 +27,7 @@ export default {
         if (top < 0)
             return `${format.counted(count, one, many)}, none of them in I/O.`;
         return `${format.counted(count, one, many)}; ${format.cut(numbers.label[top], 60)} has the most I/O: ${format.ns(numbers.time_ns[top])}, ` +
-            `${format.share(numbers.time_ns[top], numbers.life_ns[top])} of its time, ${format.factor(numbers.time_ns[top] * count / sum)} the average.`;
+            `${format.share(numbers.time_ns[top], numbers.life_ns[top])} of its time${count > 1 ? `, ${format.factor(numbers.time_ns[top] * count / sum)} the average` : ''}.`;
     },
     draw(element, view, numbers) {
         const { run } = view, of = firstProcesses(run), who = run.table('who');

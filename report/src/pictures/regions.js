@@ -20,7 +20,7 @@ function opened(view) {
 }
 
 export default {
-    id: 'regions', title: 'Regions', axes: ['g', 'c'],
+    id: 'regions', title: 'Regions', axes: ['g', 'c'], is_stacked: true,
     lacks: (run) => (run.extent.g > 1 ? null : 'This program has no regions: annotate it, or weave its functions, to see what it did for what.'),
     numbers(view) {
         const { times: spans, counted } = opened(view), name = view.run.table('regions').name;
