@@ -46,7 +46,8 @@ test('flame: a function has all that is below it, once', async () => {
 
     for (const change of [{}, ...changes(run, ['p', 'c'], 20, 6)]) {
         const numbers = flameNumbers(viewOf(run, change), 'stacks');
-        const rows = cube.k.map((k, i) => i).filter((i) => isIn(run, change, 'p', cube.p[i]) && isIn(run, change, 'c', cube.c[i]) && !calls.is_region[cube.c[i]]);
+        const rows = cube.k.map((k, i) => i).filter((i) => isIn(run, change, 'p', cube.p[i]) &&
+            isIn(run, change, 'c', cube.c[i]) && (change.c ? !calls.is_region[cube.c[i]] : IO.includes(calls.class[cube.c[i]])));
         for (const column of ['d', 'b', 'n'])
             assert.equal(numbers.root[column], sum(rows.map((i) => cube[column][i])));
         const functions = functionsOf(numbers.root);
@@ -79,7 +80,7 @@ test('flame: regions have the calls in them, and no region', async () => {
     const { root } = flameNumbers(viewOf(run), 'regions');
 
     regions.forEach((name, g) => {
-        const rows = cube.g.map((_, i) => i).filter((i) => cube.g[i] === g && !calls.is_region[cube.c[i]]);
+        const rows = cube.g.map((_, i) => i).filter((i) => cube.g[i] === g && IO.includes(calls.class[cube.c[i]]));
         assert.equal(root.children.get(name || '(no region)')?.d ?? 0, sum(rows.map((i) => cube.d[i])));
     });
 });

@@ -5,7 +5,7 @@ import { el } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, inkOn, mix, note, searchField, shadeOf, stage } from './canvas.js';
 import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES, NO_STACK } from './flame_numbers.js';
-import { stateOf } from './parts.js';
+import { stateOf, thinnedText } from './parts.js';
 
 const LINE = 18, TALLEST = 420, MOST_AROUND = 8;
 
@@ -15,16 +15,17 @@ const kindOf = (run) => stateOf(run, 'flame').kind ?? kindsOf(run)[0];
 
 function sentence(view, numbers) {
     const { root, top, kind } = numbers;
+    const what = numbers.is_io ? 'I/O' : 'calls';
     if (!root.d || !top)
         return 'No call has a stack here.';
     const [first] = [...root.children.values()].sort((a, b) => b.d - a.d);
     if (kind === 'regions')
-        return `Most time in calls, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
+        return `Most time in ${what}, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
                `the call with most is ${format.cut(top.name, 40)}, ${format.ns(top.self)} = ${format.share(top.self, root.d)}.`;
     const none = root.children.get(NO_STACK)?.d ?? 0;
     const unknown = none ? ` ${format.share(none, root.d)} has no stack.` : '';
     return `${format.cut(top.name, 60)} makes the calls that take longest: ${format.ns(top.self)} = ${format.share(top.self, root.d)} of ` +
-           `${format.ns(root.d)} in calls; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`;
+           `${format.ns(root.d)} in ${what}; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`;
 }
 
 function nodeAt(root, path) {
@@ -211,5 +212,6 @@ function draw(element, view, given) {
 export default {
     id: 'flame', title: 'Stacks and regions', axes: ['k'],
     lacks: (run) => (kindsOf(run).length ? null : 'The data have neither call stacks nor regions: trace with --stack 16, or annotate the program.'),
+    completeness: ({ run }) => thinnedText(run, 'stacks'),
     numbers: (view) => flameNumbers(view, kindsOf(view.run)[0]), sentence, draw,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the flame graph: a tree of functions or of regions, and who calls a function and whom it calls.
 
-import { hasCube, rowsByCall } from './parts.js';
+import { hasCube, ioTest, rowsByCall } from './parts.js';
 
 /** What a flame graph can be by: column of a cube, word, and whether it is time. */
 export const MEASURES = [['d', 'time'], ['b', 'bytes'], ['n', 'calls']];
@@ -41,7 +41,7 @@ export function kindsOf(run) {
     return kinds;
 }
 
-/** The tree under the filter. */
+/** The tree under the filter: of I/O, or of the calls that are chosen. */
 export function flameNumbers(view, kind) {
     const { run } = view;
     const root = node('all', null, 0);
@@ -50,6 +50,7 @@ export function flameNumbers(view, kind) {
     const texts = kind === 'stacks' ? run.table('stacks').text : run.table('regions').name;
     const { name: calls, is_region: isRegion } = run.table('calls');
     const split = new Map();
+    const counts = ioTest(view, cube);
     const namesOf = (row) => {
         if (kind === 'regions')
             return [texts[cube.g[row]] || '(no region)', calls[cube.c[row]]];
@@ -60,9 +61,9 @@ export function flameNumbers(view, kind) {
     };
 
     for (let i = 0; i < answer.count; i++)
-        if (passes[i] && (cube.n[i] || cube.d[i]) && !(cube.c && isRegion[cube.c[i]]))
+        if (passes[i] && counts(i) && (cube.n[i] || cube.d[i]) && !(cube.c && isRegion[cube.c[i]]))
             addAt(root, namesOf(i), cube.d[i], cube.b[i], cube.n[i]);
-    return { kind, root, ...heaviest(root), ignored: answer.ignored };
+    return { kind, root, is_io: Boolean(cube.c) && !view.filter.c, ...heaviest(root), ignored: answer.ignored };
 }
 
 /* The function that is at the end of stacks for most of the time; the deepest depth. */

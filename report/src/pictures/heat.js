@@ -333,9 +333,10 @@ function draw(element, view, numbers) {
 }
 
 const heat = {
-    id: 'heat', title: 'Who is in calls, and when', axes: ['t', 'p'],
+    id: 'heat', title: 'Who does I/O, and when', axes: ['t', 'p'],
     lacks: (run) => (hasCube(run, ['t', 'p']) || (run.heat && run.has(run.heat.table)) ? null
         : 'The data have no table of time and processes: they were thinned out.'),
+    completeness: (view, numbers) => (numbers.source === 'table' ? 'times of rows are sums of cells, each within a tenth' : ''),
     numbers: heatNumbers, sentence, draw,
 };
 

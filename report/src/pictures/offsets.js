@@ -210,7 +210,8 @@ function draw(element, view, numbers) {
 }
 
 export default {
-    id: 'offsets', title: 'Where in a file, and when', axes: ['f', 't', 'p'],
+    id: 'offsets', title: 'Offsets in a file', axes: ['f', 't', 'p'],
     lacks: (run) => (run.has('offsets') ? null : 'The data have no offsets: no file was read or written, or events were not kept.'),
+    completeness: (view, { kept, of }) => (of > kept ? `${format.count(kept)} of ${format.count(of)} accesses of this file are kept` : ''),
     numbers: (view) => offsetsNumbers(view), sentence, draw,
 };

@@ -100,6 +100,9 @@ export function grouped(keys, count, passes) {
     return { start, rows };
 }
 
+/** What was thinned out of WHAT, as a sentence; "" when nothing was. */
+export const thinnedText = (run, what) => run.thinned.filter((one) => one.what === what).map((one) => one.text).join('; ');
+
 /** The numbers of PICTURE of the other run, in a list: empty where there is none. */
 export function otherNumbers(view, picture) {
     return view.base && !picture.lacks(view.base.run) ? [view.base.numbers(picture)] : [];

@@ -174,7 +174,7 @@ function draw(element, view, numbers) {
 }
 
 const ranks = {
-    id: 'ranks', title: 'Who does most I/O', axes: ['p', 'c'],
+    id: 'ranks', title: 'Imbalance', axes: ['p', 'c'],
     lacks: (run) => (!hasCube(run, ['p', 'c']) ? 'The data have no table of processes and calls.' : null),
     numbers: ranksNumbers, sentence, draw,
 };

@@ -23,7 +23,8 @@ function sentence(view, numbers) {
     const drawn = many ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
                   `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
-    return `${longest}${format.counted(numbers.lanes.length, 'thread')}.${gaps}${slices.rows ? drawn : ''}`;
+    const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
+    return `${longest}${format.counted(numbers.lanes.length, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {
@@ -243,8 +244,9 @@ function draw(element, view, numbers) {
 }
 
 export default {
-    id: 'timeline', title: 'Processes and threads over time', axes: ['t', 'p', 'c'],
+    id: 'timeline', title: 'Timeline', axes: ['t', 'p', 'c'],
     lacks: (run) => (run.has('lanes') || run.extent.p ? null : 'The data have no processes.'),
+    completeness: (view, { kept, of }) => (of > kept ? `${format.count(kept)} of ${format.count(of)} calls and regions are known one by one` : ''),
     numbers: timelineNumbers, sentence, draw,
 };
 

@@ -4,7 +4,7 @@
 import { el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { controls, cut, legend, moved, note, searchField, stage, zoomed } from './canvas.js';
-import { drawnWindow, stateOf } from './parts.js';
+import { drawnWindow, stateOf, thinnedText } from './parts.js';
 import { endingOf, treeNumbers } from './tree_numbers.js';
 
 const ROW = 18, AXIS = 24, TALLEST = 432, INDENT = 12, DEEPEST = 12;
@@ -227,7 +227,8 @@ function draw(element, view, numbers) {
 }
 
 export default {
-    id: 'tree', title: 'Processes', axes: ['p'],
+    id: 'tree', title: 'Process tree', axes: ['p'],
     lacks: (run) => (run.has('processes') ? null : 'The data have no processes.'),
+    completeness: ({ run }) => thinnedText(run, 'processes'),
     numbers: treeNumbers, sentence, draw,
 };

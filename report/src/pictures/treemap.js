@@ -5,7 +5,7 @@ import { IO, NAMES } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, inkOn, legend, mix, note, stage } from './canvas.js';
-import { hasCube, stateOf } from './parts.js';
+import { hasCube, stateOf, thinnedText } from './parts.js';
 import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 
 const HEAD = 17, HIGH = 380, LEAST = 14, LEVELS = 4;
@@ -178,5 +178,6 @@ function draw(element, view, numbers) {
 export default {
     id: 'treemap', title: 'Directories', axes: ['f', 'c'],
     lacks: (run) => (hasCube(run, ['f', 'c']) ? null : 'The data have no table of files.'),
+    completeness: ({ run }) => thinnedText(run, 'files'),
     numbers: treemapNumbers, sentence, draw,
 };
