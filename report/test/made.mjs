@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { deflated, fill } from './encode.mjs';
 import { empty, epoch, hostile, wallZero } from './odd_runs.mjs';
 import { small } from './small_run.mjs';
+import { training } from './train_run.mjs';
 import { many, manyFiles, manyRows, ranks } from './wide_runs.mjs';
 
 const MADE = {
@@ -16,6 +17,7 @@ const MADE = {
     many: () => [many(10000)],
     rows: () => [manyRows()],
     files: () => [manyFiles()],
+    train: () => [training()],
     hostile: () => [hostile()],
     empty: () => [empty()],
     wall0: () => [wallZero()],

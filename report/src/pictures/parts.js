@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What the canvas pictures ask of a run and of a view: the chosen window and rows, state that survives a redraw.
+
+import { IS_IO } from '../classes.js';
+
+const kept = new WeakMap();
+
+/** State of picture ID for RUN: zoom, choices, cursor. It lives as long as the run. */
+export function stateOf(run, id, initial = {}) {
+    if (!kept.has(run))
+        kept.set(run, {});
+    const states = kept.get(run);
+    states[id] ??= { ...initial };
+    return states[id];
+}
+
+/** A byte for each of COUNT values of dimension DIM: 1 where the filter lets it pass. */
+export function passing(view, dim, count) {
+    return view.filter[dim] ?? new Uint8Array(count).fill(1);
+}
+
+/** Rows that a mask has, in order. */
+export function rowsOf(mask) {
+    const rows = [];
+    mask.forEach((is_in, row) => {
+        if (is_in)
+            rows.push(row);
+    });
+    return rows;
+}
+
+/** The chosen bins [from, to), at least one. */
+export function binsOf(view) {
+    return view.filter.t ?? [0, Math.max(1, view.run.time.count)];
+}
+
+/** The chosen time in ns after base, never empty. */
+export function windowOf(view) {
+    const [from, to] = view.range();
+    return [from, Math.max(to, from + 1)];
+}
+
+/** The window that is drawn: of two runs the longer one, so that both have one scale. */
+export function drawnWindow(view) {
+    const [from, to] = windowOf(view);
+    const [start, end] = view.base ? windowOf(view.base) : [0, 0];
+    return [from, from + Math.max(to - from, end - start)];
+}
+
+/** The share of the drawn window that this run has. */
+export function windowShare(view) {
+    const [from, to] = windowOf(view), [start, end] = drawnWindow(view);
+    return (to - from) / (end - start);
+}
+
+/** Those of DIMS that the filter restricts. */
+export const filtered = (view, dims) => view.filter.chosen.filter((dim) => dims.includes(dim));
+
+export const hasCube = (run, axes) => run.cubes.some((cube) => axes.every((axis) => cube.dims.includes(axis)));
+
+/** Rows of a cube in which calls are told apart, unless a cube of AXES alone honours more of the filter. */
+export function rowsByCall(view, axes) {
+    const bare = view.rows(axes);
+    if (!hasCube(view.run, [...axes, 'c']))
+        return bare;
+    const answer = view.rows([...axes, 'c']);
+    return answer.ignored.length > bare.ignored.length ? bare : answer;
+}
+
+/** Whether a row of a cube counts: as I/O, or as one of the calls that the filter has chosen. */
+export function ioTest(view, cube) {
+    const kinds = view.run.table('calls').class;
+    if (!cube.c || view.filter.c)
+        return () => true;
+    return (row) => IS_IO[kinds[cube.c[row]]];
+}
+
+/** Index of the greatest value, -1 where none is above zero. */
+export function greatest(values) {
+    let at = -1;
+    for (let i = 0; i < values.length; i++)
+        if (values[i] > (at < 0 ? 0 : values[at]))
+            at = i;
+    return at;
+}
+
+/** Groups rows by key in one pass: the rows of key k are `rows[start[k]]` to before `rows[start[k + 1]]`. */
+export function grouped(keys, count, passes) {
+    const start = new Uint32Array(count + 1);
+    for (let i = 0; i < keys.length; i++)
+        if (passes[i])
+            start[keys[i] + 1]++;
+    for (let k = 0; k < count; k++)
+        start[k + 1] += start[k];
+    const next = start.slice(0, count);
+    const rows = new Uint32Array(start[count]);
+    for (let i = 0; i < keys.length; i++)
+        if (passes[i])
+            rows[next[keys[i]]++] = i;
+    return { start, rows };
+}
+
+/** What was thinned out of WHAT, as a sentence; "" when nothing was. */
+export const thinnedText = (run, what) => run.thinned.filter((one) => one.what === what).map((one) => one.text).join('; ');
+
+/** The numbers of PICTURE of the other run, in a list: empty where there is none. */
+export function otherNumbers(view, picture) {
+    return view.base && !picture.lacks(view.base.run) ? [view.base.numbers(picture)] : [];
+}
+
+/** The name of row P as a reader knows it: a bare number is a rank. */
+export function nameOf(run, p) {
+    const label = run.table('who').label[p] || String(p);
+    return run.who === 'rank' && /^\d+$/.test(label) ? `rank ${label}` : label;
+}

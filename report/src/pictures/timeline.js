@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Processes and threads over time: the longest calls and regions one by one, all others as density behind them.
+
+import { NAMES } from '../classes.js';
+import { binsBetween, timeAxis } from '../draw.js';
+import * as format from '../format.js';
+import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
+import { drawnWindow, nameOf, stateOf } from './parts.js';
+import { timelineNumbers } from './timeline_numbers.js';
+import { paintTimeline } from './timeline_paint.js';
+import { LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
+
+const AXIS = 24, TALLEST = 460;
+
+const callName = (run, c) => run.table('calls').name[c] ?? '';
+
+function sentence(view, numbers) {
+    const { run } = view;
+    const slices = run.table('slices');
+    const many = numbers.of > numbers.kept;
+    const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
+    const gaps = numbers.bins ? ` ${format.share(numbers.empty, numbers.bins)} of the time that they live has neither call nor region.` : '';
+    const drawn = many ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
+                  `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
+        : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
+    const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
+    return `${longest}${format.counted(numbers.lanes.length, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
+}
+
+function longestText(run, slices, row) {
+    const process = run.table('lanes').process[slices.lane[row]];
+    const path = run.table('files').path[slices.f[row]];
+    return `The longest call is ${callName(run, slices.c[row])}${path ? ` of ${format.path(path, 40)}` : ''}, ` +
+           `${format.ns(slices.dur_ns[row])} at ${format.at(slices.start_ns[row] - run.start_ns)} in ` +
+           `${nameOf(run, run.table('processes').p[process])}. `;
+}
+
+function tipOfSlice(view, row) {
+    const { run, colours } = view;
+    const slices = run.table('slices'), calls = run.table('calls');
+    const c = slices.c[row], path = run.table('files').path[slices.f[row]];
+    const bytes = slices.b[row], err = slices.err[row];
+    return [calls.name[c], ['class', calls.is_region[c] ? 'region' : NAMES[calls.class[c]], colours.classes[calls.class[c]]],
+            ['duration', format.ns(slices.dur_ns[row])], ['start', format.at(slices.start_ns[row] - run.start_ns)],
+            path ? ['file', format.path(path, 56)] : null,
+            bytes ? ['bytes', `${format.bytes(bytes)}, ${format.rate((bytes / Math.max(1, slices.dur_ns[row])) * 1e9)}`] : null,
+            err ? ['failed', `errno ${err}`, colours.bad] : null];
+}
+
+function tipOfHead(view, numbers, row, ns) {
+    const { run, colours } = view;
+    const { density } = numbers;
+    const bin = Math.floor(ns / run.time.width_ns);
+    const sums = new Float64Array(8);
+
+    for (let i = density?.start[row.p] ?? 0; i < (density?.start[row.p + 1] ?? 0); i++)
+        if (density.cube.t[density.rows[i]] === bin) {
+            const kind = density.cube.c ? run.table('calls').class[density.cube.c[density.rows[i]]] : 0;
+            sums[kind] += density.cube.w[density.rows[i]];
+        }
+    const lines = NAMES.map((name, kind) => (sums[kind] ? [name, format.ns(sums[kind]), colours.classes[kind]] : null)).filter(Boolean);
+    return [nameOf(run, row.p), ['time', `${format.at(bin * run.time.width_ns - run.start_ns)}, ${format.ns(run.time.width_ns)} long`],
+            ...(lines.length ? lines : ['no call and no region'])];
+}
+
+/* All that answers to the pointer and to keys; `at` maps between places and times. */
+function actions(view, numbers, chart) {
+    const { state } = chart;
+    const found = (x, y) => {
+        const row = visible(chart.layout, y + chart.it.top, 1)[0];
+        if (!row || x < chart.left || y > chart.it.height - AXIS)
+            return null;
+        const ns = chart.timeAt(x);
+        const line = Math.floor((y + chart.it.top - row.y) / LINE);
+        const slack = (chart.span()[1] - chart.span()[0]) / chart.wide() * 2;
+        const slice = row.kind === 'lane' ? sliceAt(view.run.table('slices'), numbers.by_lane, row.lane, ns, line, slack) : -1;
+        return { row, ns, slice };
+    };
+    const choose = (slice, add) => {
+        const slices = view.run.table('slices'), calls = view.run.table('calls');
+        const region = calls.is_region[slices.c[slice]] ? [...view.run.table('regions').name].indexOf(calls.name[slices.c[slice]]) : -1;
+        const change = region > 0 ? { g: [region] } : { c: [slices.c[slice]] };
+        if (slices.f[slice])
+            change.f = [slices.f[slice]];
+        view.select(change, add);
+    };
+
+    return {
+        found, choose,
+        move: (x, y) => {
+            const it = found(x, y);
+            chart.it.tip(x, y, !it ? null : it.slice >= 0 ? tipOfSlice(view, it.slice)
+                : it.row.kind === 'head' ? tipOfHead(view, numbers, it.row, it.ns) : null);
+        },
+        click: (x, y, event) => {
+            const it = found(x, y);
+            if (it?.slice >= 0)
+                choose(it.slice, event.shiftKey);
+            else if (!it && x < chart.left) {
+                const row = visible(chart.layout, y + chart.it.top, 1)[0];
+                if (row)
+                    view.select({ p: [row.p] }, event.shiftKey);
+            }
+        },
+        drag: (from, to, isDone, event) => {
+            chart.it.tip(0, 0, null);
+            if (event.shiftKey || chart.band) {
+                chart.band = isDone === false ? [from.x, to.x] : null;
+                if (isDone)
+                    chart.choose(...[from.x, to.x].sort((a, b) => a - b));
+            } else {
+                chart.grip ??= [...chart.span()];
+                const by = ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]);
+                state.span = moved(chart.grip, chart.window, by);
+                if (isDone !== false)
+                    chart.grip = null;
+            }
+            chart.it.repaint();
+        },
+        wheel: (x, y, event) => {
+            if (!event.ctrlKey && !event.altKey && chart.it.total > chart.it.height && Math.abs(event.deltaY) > Math.abs(event.deltaX) && x < chart.left)
+                return false;
+            if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+                state.span = moved(chart.span(), chart.window, (event.deltaX / chart.wide()) * (chart.span()[1] - chart.span()[0]));
+            else
+                chart.zoom(chart.timeAt(x), event.deltaY > 0 ? 1.25 : 0.8);
+            chart.it.repaint();
+            return true;
+        },
+    };
+}
+
+/* Arrows go from slice to slice and from lane to lane; + and - zoom, shift and arrows move, Escape shows all. */
+function keysOf(view, numbers, chart, answers) {
+    const slices = view.run.table('slices');
+    const lanes = () => chart.layout.rows.filter(({ kind }) => kind === 'lane');
+    const show = () => {
+        const { cursor } = chart.state;
+        const row = chart.layout.rows.find(({ lane }) => lane === slices.lane[cursor]);
+        const start = slices.start_ns[cursor], [from, to] = chart.span();
+        if (start < from || start > to)
+            chart.state.span = moved([from, to], chart.window, start - (from + to) / 2);
+        if (row && (row.y < chart.it.top || row.y + row.high > chart.it.top + chart.it.height - AXIS))
+            chart.it.box.scrollTop = row.y - chart.it.height / 3;
+        chart.it.tip(chart.xOf(slices.start_ns[cursor]) + 12, (row?.y ?? 0) - chart.it.box.scrollTop + 24, tipOfSlice(view, cursor));
+    };
+    const go = (dx, dy) => {
+        const { start, rows } = numbers.by_lane;
+        const all = lanes();
+        let at = Math.max(0, all.findIndex(({ lane }) => lane === slices.lane[chart.state.cursor]));
+        if (dy)
+            for (at += dy; all[at] && start[all[at].lane] === start[all[at].lane + 1];)
+                at += dy;
+        const lane = all[at]?.lane;
+        if (lane === undefined || start[lane] === start[lane + 1])
+            return;
+        const place = dy ? -1 : rows.subarray(start[lane], start[lane + 1]).indexOf(chart.state.cursor);
+        chart.state.cursor = rows[Math.min(start[lane + 1] - 1, Math.max(start[lane], start[lane] + (place < 0 ? 0 : place + dx)))];
+        show();
+    };
+    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    return (event) => {
+        const [from, to] = chart.span();
+        const by = moves[event.key];
+        if (by && event.shiftKey)
+            chart.state.span = moved([from, to], chart.window, (by[0] * (to - from)) / 5);
+        else if (by)
+            go(...by);
+        else if (event.key === '+' || event.key === '-')
+            chart.zoom(chart.state.cursor >= 0 ? slices.start_ns[chart.state.cursor] : (from + to) / 2, event.key === '+' ? 0.5 : 2);
+        else if (event.key === 'Escape' && chart.state.span)
+            chart.state.span = null;
+        else if (event.key === 'Enter' && chart.state.cursor >= 0)
+            answers.choose(chart.state.cursor, event.shiftKey);
+        else
+            return false;
+        chart.it.repaint();
+        return true;
+    };
+}
+
+function chartOf(view, numbers) {
+    const state = stateOf(view.run, 'timeline', { cursor: -1 });
+    const window = drawnWindow(view), key = window.join();
+    if (state.key !== key)
+        Object.assign(state, { key, span: null });
+    if (state.cursor >= view.run.table('slices').rows)
+        state.cursor = -1;
+    const chart = { state, window, left: 0, it: null, band: null, grip: null };
+    chart.layout = rowsOfTimeline(view, numbers, state.only === 'ranks');
+    chart.span = () => state.span ?? chart.window;
+    chart.wide = () => chart.it.width - chart.left;
+    chart.timeAt = (x) => chart.span()[0] + ((x - chart.left) / chart.wide()) * (chart.span()[1] - chart.span()[0]);
+    chart.xOf = (ns) => chart.left + ((ns - chart.span()[0]) / (chart.span()[1] - chart.span()[0])) * chart.wide();
+    chart.zoom = (at, factor) => {
+        state.span = zoomed(chart.span(), chart.window, at, factor, Math.min(1000, chart.window[1] - chart.window[0]));
+    };
+    chart.choose = (a, b) => view.select({ t: binsBetween(view.run, ...chart.span(), (a - chart.left) / chart.wide(), (b - chart.left) / chart.wide()) });
+    return chart;
+}
+
+function paint(view, numbers, chart, it) {
+    chart.it = it;
+    chart.left = it.width < 520 ? 96 : 130;
+    it.context.font = view.colours.font;
+    paintTimeline(view, numbers, chart, it.height - AXIS);
+    const { context } = it;
+    context.fillStyle = view.colours.surface;
+    context.fillRect(0, it.height - AXIS, it.width, AXIS);
+    const [from, to] = chart.span().map((ns) => ns - view.run.start_ns);
+    timeAxis(context, { x: chart.left, width: chart.wide(), y: it.height - AXIS, from, to, colours: view.colours });
+    if (chart.state.span) {
+        context.fillStyle = view.colours.dim;
+        context.fillText(cut(context, `${format.ns(to - from)}`, chart.left - 8), 4, it.height - AXIS / 2);
+    }
+    if (chart.band) {
+        context.globalAlpha = 0.2;
+        context.fillStyle = view.colours.accent;
+        context.fillRect(Math.min(...chart.band), 0, Math.abs(chart.band[1] - chart.band[0]), it.height - AXIS);
+        context.globalAlpha = 1;
+    }
+}
+
+function draw(element, view, numbers) {
+    const chart = chartOf(view, numbers);
+    const again = (value) => {
+        chart.state.only = value;
+        element.replaceChildren();
+        draw(element, view, numbers);
+    };
+    const kinds = [...new Set(view.run.table('calls').class)].sort((a, b) => a - b);
+
+    if (numbers.density && numbers.lanes.length)
+        choice(controls(element), 'Show', [['all', 'threads and calls'], ['ranks', 'only the density']], chart.state.only ?? 'all', again);
+    const answers = actions(view, numbers, chart);
+    stage(element, {
+        label: sentence(view, numbers), height: Math.min(TALLEST, Math.max(60, chart.layout.high) + AXIS),
+        total: chart.layout.high + AXIS, state: chart.state, paint: (it) => paint(view, numbers, chart, it),
+        move: answers.move, click: answers.click, drag: answers.drag, wheel: answers.wheel,
+        key: keysOf(view, numbers, chart, answers),
+    });
+    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`]]);
+    note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it and its file.');
+}
+
+export default {
+    id: 'timeline', title: 'Timeline', axes: ['t', 'p', 'c'],
+    lacks: (run) => (run.has('lanes') || run.extent.p ? null : 'The data have no processes.'),
+    completeness: (view, { kept, of }) => (of > kept ? `${format.count(kept)} of ${format.count(of)} calls and regions are known one by one` : ''),
+    numbers: timelineNumbers, sentence, draw,
+};
+

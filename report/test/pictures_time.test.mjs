@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Numbers of the pictures over time: heat map, timeline, offsets, overlap. Held against sums over the raw columns.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { fold, fromCell, heatNumbers, toCell } from '../src/pictures/heat_numbers.js';
+import { follow, offsetsNumbers } from '../src/pictures/offsets_numbers.js';
+import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
+import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
+import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
+import { changes, isIn, rawCube, rawTable, runOf, viewOf } from './views.mjs';
+
+const IS_IO = [false, true, true, true, true, false, true];
+const sum = (values) => Array.from(values).reduce((all, value) => all + value, 0);
+const isClose = (a, b) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${a} is not ${b}`);
+
+test('heat: cells and margins are sums of w over the rows that pass', async () => {
+    const { run, raw } = await runOf('ranks');
+    const cube = rawCube(raw, ['t', 'p', 'c']), kinds = rawTable(raw, 'calls').class;
+
+    for (const change of [{}, ...changes(run, ['t', 'p', 'c'], 25)]) {
+        const numbers = heatNumbers(viewOf(run, change));
+        const cells = new Map(), byRow = new Map(), byTime = new Map();
+        const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value);
+        cube.t.forEach((t, i) => {
+            const isWanted = change.c ? isIn(run, change, 'c', cube.c[i]) : IS_IO[kinds[cube.c[i]]];
+            if (!isWanted || !cube.w[i] || !isIn(run, change, 't', t) || !isIn(run, change, 'p', cube.p[i]))
+                return;
+            add(cells, `${cube.p[i]} ${t}`, cube.w[i]);
+            add(byRow, cube.p[i], cube.w[i]);
+            add(byTime, t, cube.w[i]);
+        });
+        numbers.rows.forEach((p, row) => isClose(numbers.by_row[row], byRow.get(p) ?? 0));
+        numbers.by_time.forEach((ns, bin) => isClose(ns, byTime.get(numbers.from + bin) ?? 0));
+        numbers.cells.forEach((q, at) => {
+            const ns = cells.get(`${numbers.rows[Math.floor(at / numbers.columns)]} ${numbers.from + (at % numbers.columns)}`) ?? 0;
+            assert.equal(q, ns ? toCell(Math.fround(ns)) : 0);
+        });
+        isClose(numbers.total, sum(byRow.values()));
+        assert.equal(numbers.idle, numbers.rows.length - byRow.size);
+        assert.equal(numbers.largest?.ns ?? 0, Math.max(0, ...byRow.values()));
+        assert.deepEqual(numbers.ignored, []);
+    }
+});
+
+test('heat: without a cube the table answers, and other filters are ignored', async () => {
+    const { run, raw } = await runOf('many');
+    const numbers = heatNumbers(viewOf(run, { p: [777, 3], c: [0], t: [10, 60] }));
+    const q = raw.tables.heat.q[1];
+
+    assert.equal(numbers.source, 'table');
+    assert.deepEqual(numbers.rows, [3, 777]);
+    assert.deepEqual(numbers.ignored, ['c']);
+    [3, 777].forEach((p, row) => {
+        const cells = q.slice(p * run.heat.columns + 10, p * run.heat.columns + 60);
+        assert.deepEqual([...numbers.cells.slice(row * 50, (row + 1) * 50)], [...cells]);
+        isClose(numbers.by_row[row], sum(Array.from(cells, fromCell)));
+    });
+});
+
+test('heat: folding shows the largest of neighbours, and loses none', async () => {
+    const { run } = await runOf('many');
+    const numbers = heatNumbers(viewOf(run));
+
+    for (const [wide, high] of [[1, 1], [7, 13], [200, 400], [200, 10000]]) {
+        const out = fold(numbers, [0, numbers.rows.length], [0, numbers.columns], wide, high);
+        const expected = new Uint8Array(wide * high);
+        numbers.cells.forEach((q, at) => {
+            const row = Math.floor(at / numbers.columns), col = at % numbers.columns;
+            const to = Math.floor((row * high) / numbers.rows.length) * wide + Math.floor((col * wide) / numbers.columns);
+            expected[to] = Math.max(expected[to], q);
+        });
+        assert.deepEqual(out, expected);
+    }
+});
+
+test('heat: a cell says the time within a tenth', () => {
+    for (let ns = 1; ns < 1e15; ns *= 1.37)
+        assert.ok(Math.abs(fromCell(toCell(ns)) / ns - 1) < 0.1);
+});
+
+test('timeline: slices that pass, gaps and the longest call', async () => {
+    const { run, raw } = await runOf('ranks');
+    const slices = rawTable(raw, 'slices'), calls = rawTable(raw, 'calls'), cube = rawCube(raw, ['t', 'p', 'c']);
+    const width = run.time.width_ns;
+
+    for (const change of [{}, ...changes(run, ['t', 'p', 'c', 'f'], 25, 2)]) {
+        const numbers = timelineNumbers(viewOf(run, change));
+        const [from, to] = change.t ? change.t.map((bin) => bin * width) : [0, run.wall_ns];
+        const passes = slices.lane.map((lane, i) => i).filter((i) => slices.start_ns[i] < to && slices.start_ns[i] + slices.dur_ns[i] >= from &&
+            isIn(run, change, 'p', slices.lane[i]) && isIn(run, change, 'c', slices.c[i]) && isIn(run, change, 'f', slices.f[i]));
+        assert.equal(numbers.shown, passes.length);
+        assert.deepEqual([...numbers.by_lane.rows].sort((a, b) => a - b), passes);
+        const io = passes.filter((i) => !calls.is_region[slices.c[i]] && calls.class[slices.c[i]] !== 5 && calls.class[slices.c[i]]);
+        const most = Math.max(0, ...(io.length ? io : passes).map((i) => slices.dur_ns[i]));
+        assert.equal(numbers.longest < 0 ? 0 : slices.dur_ns[numbers.longest], most);
+        if (change.f || change.c)
+            continue;
+        const busy = new Set();
+        cube.t.forEach((t, i) => {
+            if (cube.w[i] && isIn(run, change, 't', t) && isIn(run, change, 'p', cube.p[i]))
+                busy.add(`${t} ${cube.p[i]}`);
+        });
+        assert.equal(numbers.bins - numbers.empty, busy.size);
+    }
+});
+
+test('timeline: rows lie one below the other, and a slice is found where it is drawn', async () => {
+    const { run, raw } = await runOf('ranks');
+    const view = viewOf(run);
+    const numbers = timelineNumbers(view);
+    const layout = rowsOfTimeline(view, numbers, false);
+    const slices = rawTable(raw, 'slices');
+
+    assert.equal(layout.rows.length, 48 * 2);
+    layout.rows.forEach((row, i) => assert.equal(row.y, i ? layout.ends[i - 1] : 0));
+    assert.equal(layout.ends.at(-1), layout.high);
+    assert.deepEqual(visible(layout, 100, 60), layout.rows.filter((row) => row.y < 160 && row.y + row.high > 100));
+    for (let i = 0; i < slices.lane.length; i += 97) {
+        const found = sliceAt(run.table('slices'), numbers.by_lane, slices.lane[i], slices.start_ns[i] + slices.dur_ns[i] / 2, slices.depth[i], 0);
+        assert.equal(slices.lane[found], slices.lane[i]);
+        assert.ok(slices.dur_ns[found] <= slices.dur_ns[i]);
+    }
+});
+
+test('offsets: accesses of the file that was chosen, and how they follow', async () => {
+    const { run, raw } = await runOf('ranks');
+    const table = rawTable(raw, 'offsets');
+
+    for (const change of [{}, { f: [7] }, { f: [2] }, ...changes(run, ['t', 'p', 'f'], 25, 3)]) {
+        const numbers = offsetsNumbers(viewOf(run, change));
+        const [from, to] = change.t ? change.t.map((bin) => bin * run.time.width_ns) : [0, run.wall_ns];
+        const rows = table.f.map((f, i) => i).filter((i) => table.f[i] === numbers.file && table.start_ns[i] >= from && table.start_ns[i] <= to &&
+            isIn(run, change, 'p', table.p[i]));
+        assert.deepEqual([...numbers.order].sort((a, b) => a - b), rows);
+        assert.equal(numbers.writes, rows.filter((i) => table.is_write[i]).length);
+        assert.equal(numbers.read_bytes + numbers.written_bytes, sum(rows.map((i) => table.b[i])));
+        assert.equal(sum(Object.values(numbers.follows)), rows.length);
+        if (change.f?.some((f) => table.f.includes(f)))
+            assert.ok(change.f.includes(numbers.file));
+    }
+});
+
+test('offsets: consecutive, strided, forward and random are told apart, each process for itself', () => {
+    const table = { p: [0, 0, 0, 0, 0, 0, 0, 1], offset: [0, 10, 20, 50, 80, 100, 5, 5], b: [10, 10, 10, 10, 10, 10, 10, 10] };
+
+    assert.deepEqual(follow(table, [0, 1, 2, 3, 4, 5, 6, 7]), { first: 2, consecutive: 2, strided: 1, forward: 2, random: 1 });
+    assert.deepEqual(follow(table, []), { first: 0, consecutive: 0, strided: 0, forward: 0, random: 0 });
+});
+
+test('overlap: sums of the strip in the chosen bins, and the hidden share', async () => {
+    const { run, raw } = await runOf('ranks');
+    const strip = rawTable(raw, 'strip');
+
+    for (const change of [{}, ...changes(run, ['t', 'p'], 20, 4)]) {
+        const numbers = overlapNumbers(viewOf(run, change));
+        const [from, to] = change.t ?? [0, run.time.count];
+        for (const part of ['compute', 'io', 'hidden', 'exposed', 'idle'])
+            assert.equal(numbers[part], sum(strip[part].slice(from, to)));
+        assert.equal(numbers.hidden_share, numbers.io ? numbers.hidden / numbers.io : null);
+        assert.deepEqual(numbers.ignored, change.p ? ['p'] : []);
+    }
+});
