@@ -6,7 +6,7 @@ import { unzlibSync } from 'fflate';
 const MAGIC = 'DFTR';
 const VERSION = 1;
 const HEAD_AT = 12;
-const LARGEST = 2 ** 53;
+const LARGEST = 2 ** 63; // the scale of the tenth byte, the last of 64 bits
 
 /** What is wrong with the data, as a sentence for the reader of the page. */
 export class DataError extends Error {}

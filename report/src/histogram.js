@@ -23,8 +23,27 @@ export function bounds(bin, sub = 32) {
     return [low, low + 2 ** e - 1];
 }
 
-/** Percentiles PERCENTS of a histogram: `counts` by bin. Null of an empty one. */
-export function percentiles(counts, sub, percents) {
+/** Durations without bounds: no percentile is cut. */
+export const ANY = [0, Infinity];
+
+/** The least and the longest duration of rows `bin`, `least`, `most` of a histogram, as far as PASSES lets them in. */
+export function endsOf(cube, count, passes) {
+    let [low, high] = [Infinity, -Infinity];
+
+    for (let i = 0; cube.least && i < count; i++) {
+        if (!passes(i))
+            continue;
+        const from = bounds(cube.bin[i])[0];
+        if (cube.least[i])
+            low = Math.min(low, from + cube.least[i] - 1);
+        if (cube.most[i])
+            high = Math.max(high, from + cube.most[i] - 1);
+    }
+    return low <= high ? [low, high] : ANY;
+}
+
+/** Percentiles PERCENTS of a histogram: `counts` by bin, cut to ENDS. Null of an empty one. */
+export function percentiles(counts, sub, percents, [least, most] = ANY) {
     let total = 0;
 
     for (const count of counts)
@@ -36,7 +55,7 @@ export function percentiles(counts, sub, percents) {
         let seen = 0, bin = 0;
         for (; bin < counts.length && (seen += counts[bin]) < rank; bin++);
         const [low, high] = bounds(Math.min(bin, counts.length - 1), sub);
-        return low + Math.floor((high - low) / 2);
+        return Math.min(Math.max(low + Math.floor((high - low) / 2), least), most);
     });
 }
 

@@ -22,32 +22,27 @@ const char *dft_dimension_name(enum dft_dimension dimension)
     return dimensions[dimension].name;
 }
 
-static int has(const struct dft_cube *cube, unsigned dimension)
-{
-    return cube->dimensions >> dimension & 1;
-}
-
-static uint64_t key_of(const struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS])
+uint64_t dft_cell_key(unsigned mask, const uint32_t at[DFT_DIMENSIONS])
 {
     uint64_t key = 0;
 
     for (unsigned d = 0; d < DFT_DIMENSIONS; d++)
-        if (has(cube, d))
+        if (mask >> d & 1)
             key = key << dimensions[d].bits | at[d];
     return key;
 }
 
-static uint32_t value_of(const struct dft_cube *cube, uint64_t key, unsigned dimension)
+uint32_t dft_cell_value(unsigned mask, uint64_t key, enum dft_dimension dimension)
 {
-    for (unsigned d = DFT_DIMENSIONS; d-- > dimension + 1;)
-        if (has(cube, d))
+    for (unsigned d = DFT_DIMENSIONS; d-- > dimension + 1u;)
+        if (mask >> d & 1)
             key >>= dimensions[d].bits;
     return (uint32_t)(key & ((UINT64_C(1) << dimensions[dimension].bits) - 1));
 }
 
 int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *more)
 {
-    uint64_t key = key_of(cube, at), *number;
+    uint64_t key = dft_cell_key(cube->dimensions, at), *number;
     struct dft_cell *cell;
 
     if (cube->is_over)
@@ -98,18 +93,18 @@ void dft_cube_put(struct dft_cube *cube, struct dft_page_data *data, const char 
         qsort(cube->cells, cube->count, sizeof *cube->cells, by_key);
     dft_data_begin_table(data, table, cube->count);
     for (unsigned d = 0; d < DFT_DIMENSIONS; d++) {
-        if (!has(cube, d))
+        if (!(cube->dimensions >> d & 1))
             continue;
         dft_data_begin_column(data, dimensions[d].name, type);
         for (size_t i = 0; i < cube->count; i++)
-            dft_data_put(data, value_of(cube, cube->cells[i].key, d));
+            dft_data_put(data, dft_cell_value(cube->dimensions, cube->cells[i].key, (enum dft_dimension)d));
         type = DFT_DATA_UNSIGNED;
     }
     put_measure(cube, data, "n", offsetof(struct dft_cell, calls));
     put_measure(cube, data, "e", offsetof(struct dft_cell, errors));
     put_measure(cube, data, "d", offsetof(struct dft_cell, time_ns));
     put_measure(cube, data, "b", offsetof(struct dft_cell, bytes));
-    if (has(cube, DFT_DIMENSION_TIME))
+    if (cube->dimensions >> DFT_DIMENSION_TIME & 1)
         put_measure(cube, data, "w", offsetof(struct dft_cell, busy_ns));
 }
 

@@ -42,6 +42,11 @@ struct dft_cube {
     int is_over; /* there were more than `limit`: the cube has none */
 };
 
+/* One number from the values of some dimensions (1 << enum dft_dimension), in the order of cells; and
+ * one of the values again. */
+uint64_t dft_cell_key(unsigned dimensions, const uint32_t at[DFT_DIMENSIONS]);
+uint32_t dft_cell_value(unsigned dimensions, uint64_t key, enum dft_dimension dimension);
+
 /* Adds `more` (its key means nothing) at these values. Returns 0 or -ENOMEM. */
 int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *more);
 /* Sorts the cells and puts them as a table. The cube cannot grow afterwards. */

@@ -16,7 +16,7 @@ struct dft_thinned {
 };
 
 #define DFT_REPORT_CUBES     24u
-#define DFT_REPORT_LATENCIES 4u
+#define DFT_REPORT_LATENCIES 6u
 
 /* One cube of the page, or the histograms of durations by some dimensions. */
 struct dft_report_part {
@@ -77,6 +77,10 @@ int dft_report_cubes(struct dft_report *report);
 int dft_report_latency(struct dft_report *report);
 int dft_report_samples(struct dft_report *report);
 
+/* The value of each dimension that a group has; 0 of one that is no key. The value of a process that
+ * the page does not have is DFT_WHO_MAX. */
+void dft_report_values(const struct dft_report *report, const struct dft_answer *answer, const struct dft_group *group,
+                       uint32_t at[DFT_DIMENSIONS]);
 /* Notes that something is not there whole. Returns 0 or -ENOMEM. */
 int dft_report_thinned(struct dft_report *report, const char *what, uint64_t kept, uint64_t of, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

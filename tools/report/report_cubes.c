@@ -117,13 +117,15 @@ static uint32_t bin_of(const struct dft_report *report, const struct dft_answer 
     return bin < DFT_TIMES_MAX ? (uint32_t)bin : DFT_TIMES_MAX - 1;
 }
 
-static void find_values(const struct dft_report *report, const struct dft_answer *answer, const struct dft_group *group,
-                        uint32_t at[DFT_DIMENSIONS])
+void dft_report_values(const struct dft_report *report, const struct dft_answer *answer, const struct dft_group *group,
+                       uint32_t at[DFT_DIMENSIONS])
 {
     const struct dft_group_key *key = &group->key;
+    uint32_t process = key->process_group ? answer->process_group[key->process_group - 1]->number : 0;
 
     memset(at, 0, DFT_DIMENSIONS * sizeof *at);
-    at[DFT_DIMENSION_WHO] = report->who_of[answer->process_group[key->process_group - 1]->number];
+    at[DFT_DIMENSION_TIME] = answer->query.width_ns ? bin_of(report, answer, group) : 0;
+    at[DFT_DIMENSION_WHO] = key->process_group ? report->who_of[process] : 0;
     at[DFT_DIMENSION_CALL] = dft_report_call(report, key->cat, key->name, key->class);
     at[DFT_DIMENSION_REGION] = dft_report_region(report, key->region);
     at[DFT_DIMENSION_FILE] = dft_report_value(&report->file_of, key->file);
@@ -143,7 +145,7 @@ static void add_heat(struct dft_report *report, const uint32_t at[DFT_DIMENSIONS
 static int take(struct counting *counting, struct list *list, const struct dft_answer *answer)
 {
     struct dft_report *report = counting->report;
-    int has_time = answer->query.width_ns != 0 && list->query.width_ns, rc = 0;
+    int has_time = list->query.width_ns != 0, rc = 0;
 
     if (has_time)
         take_base(counting, &answer->query);
@@ -157,13 +159,11 @@ static int take(struct counting *counting, struct list *list, const struct dft_a
                                 .busy_ns = answer->has_busy ? metrics->edge : metrics->dur_sum};
         uint32_t at[DFT_DIMENSIONS];
 
-        find_values(report, answer, group, at);
+        dft_report_values(report, answer, group, at);
         if (at[DFT_DIMENSION_WHO] == DFT_WHO_MAX)
             continue;
-        if (has_time) {
-            at[DFT_DIMENSION_TIME] = bin_of(report, answer, group);
-            report->bins = report->bins > at[DFT_DIMENSION_TIME] ? report->bins : at[DFT_DIMENSION_TIME] + 1;
-        }
+        if (has_time && report->bins <= at[DFT_DIMENSION_TIME])
+            report->bins = at[DFT_DIMENSION_TIME] + 1;
         if (list == counting->lists)
             add_heat(report, at, cell.busy_ns);
         for (unsigned k = 0; k < list->count && !rc; k++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Histograms of durations for the page: of calls by process, time, region and file. */
+/* Histograms of durations for the page, by call and what else it may filter by.
+ *
+ * Two tables by all of that are tried first, and answer everything. Where a run has too many
+ * histograms for them, tables by one dimension beside the call take their place. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,53 +12,51 @@
 #include "query/query.h"
 #include "report/report.h"
 
-#define ROWS   400000u            /* of one table */
+#define ROWS   300000u            /* of one table */
 #define EVENTS UINT64_C(20000000) /* with more, only what aggregates answer is asked */
+#define WHOLE  UINT64_C(4000000)  /* with more events, a table by all dimensions would be too large */
+
+#define T (1u << DFT_DIMENSION_TIME)
+#define P (1u << DFT_DIMENSION_WHO)
+#define C (1u << DFT_DIMENSION_CALL)
+#define G (1u << DFT_DIMENSION_REGION)
+#define F (1u << DFT_DIMENSION_FILE)
 
 /* One bin of a group. */
 struct row {
-    uint32_t first, call, bin; /* first: value of the other dimension */
+    uint64_t key; /* dft_cell_key */
+    uint32_t bin;
     uint64_t count;
+    /* of the bin with the least (the longest) duration of a group: how far that lies in it, + 1 */
+    uint64_t least, most;
 };
 
-static const struct {
-    enum dft_by by;
-    enum dft_dimension dimension;
-    int needs_events;
-    const char *what;
-} tables[DFT_REPORT_LATENCIES] = {
-    {DFT_BY_PROCESS, DFT_DIMENSION_WHO, 0, "process"},
-    {DFT_BY_REGION, DFT_DIMENSION_REGION, 0, "region"},
-    {DFT_BY_TIME, DFT_DIMENSION_TIME, 1, "time"},
-    {DFT_BY_FILE, DFT_DIMENSION_FILE, 1, "file"},
+struct table {
+    unsigned dimensions;
+    const char *what; /* of one with parts of the dimensions; NULL: of all */
 };
 
-static uint32_t value_of(const struct dft_report *report, const struct dft_answer *answer,
-                         const struct dft_group *group, enum dft_by by)
-{
-    const struct dft_group_key *key = &group->key;
-    uint64_t time = answer->query.base_ns + key->time * answer->query.width_ns;
+static const struct table of_calls[] = {{T | P | C | G, NULL}, {P | C, "process"}, {C | G, "region"}, {T | C, "time"}};
+static const struct table of_files[] = {{T | P | C | G | F, NULL}, {C | F, "file"}};
 
-    switch (by) {
-    case DFT_BY_PROCESS:
-        return report->who_of[answer->process_group[key->process_group - 1]->number];
-    case DFT_BY_REGION:
-        return dft_report_region(report, key->region);
-    case DFT_BY_TIME:
-        return time > report->base_ns ? (uint32_t)((time - report->base_ns) / report->width_ns) : 0;
-    default:
-        return dft_report_value(&report->file_of, key->file);
-    }
-}
+/* --- rows --------------------------------------------------------------------------------------- */
 
 static int by_place(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
 
-    DFT_ORDER(a->first, b->first);
-    DFT_ORDER(a->call, b->call);
+    DFT_ORDER(a->key, b->key);
     DFT_ORDER(a->bin, b->bin);
     return 0;
+}
+
+/* Puts the durations of another row of the same place into a row. */
+static void add_row(struct row *row, const struct row *more)
+{
+    row->count += more->count;
+    if (more->least && (!row->least || more->least < row->least))
+        row->least = more->least;
+    row->most = more->most > row->most ? more->most : row->most;
 }
 
 /* Puts rows of one place together. Returns how many there are then. */
@@ -67,100 +68,154 @@ static size_t merge(struct row *rows, size_t count)
         qsort(rows, count, sizeof *rows, by_place);
     for (size_t i = 0; i < count; i++) {
         if (n && !by_place(&rows[n - 1], &rows[i]))
-            rows[n - 1].count += rows[i].count;
+            add_row(&rows[n - 1], &rows[i]);
         else
             rows[n++] = rows[i];
     }
     return n;
 }
 
-static size_t list_rows(const struct dft_report *report, const struct dft_answer *answer, enum dft_by by,
+static uint64_t place_in(uint64_t ns, uint32_t bin)
+{
+    uint64_t low = dft_bin_low(bin);
+
+    return ns >= low && ns - low < dft_bin_width(bin) ? ns - low + 1 : 0;
+}
+
+static struct row make_row(const struct dft_group *group, uint32_t b, uint64_t key)
+{
+    const struct dft_metrics *metrics = &group->metrics;
+    struct row row = {.key = key, .bin = group->bins[b].bin, .count = group->bins[b].count};
+
+    if (!b && dft_metrics_knows_dur_min(metrics))
+        row.least = place_in(metrics->dur_min, row.bin);
+    if (b + 1 == group->nbins && dft_metrics_knows_dur_max(metrics))
+        row.most = place_in(metrics->dur_max, row.bin);
+    return row;
+}
+
+static size_t list_rows(const struct dft_report *report, const struct dft_answer *answer, unsigned dimensions,
                         struct row *rows)
 {
+    uint32_t at[DFT_DIMENSIONS];
     size_t n = 0;
 
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
-        uint32_t first = value_of(report, answer, group, by);
-        uint32_t call = dft_report_call(report, group->key.cat, group->key.name, group->key.class);
 
-        if (by == DFT_BY_PROCESS && first == DFT_WHO_MAX)
-            continue;
-        for (uint32_t b = 0; b < group->nbins; b++)
-            rows[n++] = (struct row){first, call, group->bins[b].bin, group->bins[b].count};
+        dft_report_values(report, answer, group, at);
+        for (uint32_t b = 0; at[DFT_DIMENSION_WHO] < DFT_WHO_MAX && b < group->nbins; b++)
+            rows[n++] = make_row(group, b, dft_cell_key(dimensions, at));
     }
     return n;
 }
 
-static void put_rows(struct dft_report *report, unsigned table, const struct row *rows, size_t count, unsigned sub)
+/* The bins of an octave become its first one. */
+static size_t thin_out(struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rows[i].bin = rows[i].bin < 64 ? rows[i].bin : rows[i].bin / 32 * 32;
+        rows[i].least = rows[i].most = 0;
+    }
+    return merge(rows, count);
+}
+
+static void put_rows(struct dft_report *report, unsigned dimensions, const struct row *rows, size_t count, unsigned sub)
 {
     struct dft_report_part *part = &report->latencies[report->nlatencies];
     struct dft_page_data *data = &report->data;
+    char type = DFT_DATA_DELTA;
 
-    part->dimensions = 1u << tables[table].dimension | 1u << DFT_DIMENSION_CALL;
-    part->sub = sub;
+    *part = (struct dft_report_part){.dimensions = dimensions, .sub = sub};
     snprintf(part->table, sizeof part->table, "latency%u", report->nlatencies++);
     dft_data_begin_table(data, part->table, count);
-    dft_data_begin_column(data, dft_dimension_name(tables[table].dimension), DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].first);
-    dft_data_begin_column(data, dft_dimension_name(DFT_DIMENSION_CALL), DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].call);
+    for (unsigned d = 0; d < DFT_DIMENSIONS; d++) {
+        if (!(dimensions >> d & 1))
+            continue;
+        dft_data_begin_column(data, dft_dimension_name((enum dft_dimension)d), type);
+        for (size_t i = 0; i < count; i++)
+            dft_data_put(data, dft_cell_value(dimensions, rows[i].key, (enum dft_dimension)d));
+        type = DFT_DATA_UNSIGNED;
+    }
     dft_data_begin_column(data, "bin", DFT_DATA_UNSIGNED);
     for (size_t i = 0; i < count; i++)
         dft_data_put(data, rows[i].bin);
     dft_data_begin_column(data, "n", DFT_DATA_UNSIGNED);
     for (size_t i = 0; i < count; i++)
         dft_data_put(data, rows[i].count);
+    if (sub == 1)
+        return;
+    dft_data_begin_column(data, "least", DFT_DATA_UNSIGNED);
+    for (size_t i = 0; i < count; i++)
+        dft_data_put(data, rows[i].least);
+    dft_data_begin_column(data, "most", DFT_DATA_UNSIGNED);
+    for (size_t i = 0; i < count; i++)
+        dft_data_put(data, rows[i].most);
 }
 
-/* With too many rows, the bins of an octave stand together. */
-static int put_answer(struct dft_report *report, unsigned table, const struct dft_answer *answer)
+/* --- tables -------------------------------------------------------------------------------------- */
+
+static int leave_out(struct dft_report *report, const struct table *table, const char *why)
 {
-    size_t count = answer->nbins + 1;
-    struct row *rows = calloc(count, sizeof *rows);
+    return table->what
+               ? dft_report_thinned(report, "latency", 0, 0, "durations are not told apart by %s: %s", table->what, why)
+               : 0;
+}
+
+/* Only a table of parts is thinned out. */
+static int put_answer(struct dft_report *report, const struct table *table, const struct dft_answer *answer)
+{
+    struct row *rows = calloc(answer->nbins + 1, sizeof *rows);
+    size_t count, all;
     unsigned sub = 32;
     int rc = 0;
 
     if (!rows)
         return -ENOMEM;
-    count = merge(rows, list_rows(report, answer, tables[table].by, rows));
-    if (count > ROWS) {
-        for (size_t i = 0; i < count; i++)
-            rows[i].bin = rows[i].bin < 64 ? rows[i].bin : rows[i].bin / 32 * 32;
-        count = merge(rows, count);
+    all = count = merge(rows, list_rows(report, answer, table->dimensions, rows));
+    if (count > ROWS && table->what) {
+        count = thin_out(rows, count);
         sub = 1;
     }
     if (count > ROWS)
-        rc = dft_report_thinned(report, "latency", 0, count, "durations are not told apart by %s: too many histograms",
-                                tables[table].what);
+        rc = leave_out(report, table, "there are too many histograms");
     else
-        put_rows(report, table, rows, count, sub);
+        put_rows(report, table->dimensions, rows, count, sub);
     if (!rc && sub == 1 && count <= ROWS)
-        rc = dft_report_thinned(report, "latency", count, answer->nbins,
+        rc = dft_report_thinned(report, "latency", count, all,
                                 "durations by %s are known by powers of two: their percentiles are approximate",
-                                tables[table].what);
+                                table->what);
     free(rows);
     return rc;
 }
 
-static int ask(struct dft_report *report, unsigned table)
+static struct dft_query question_of(const struct dft_report *report, unsigned dimensions)
 {
-    struct dft_query query = {.by = {(uint8_t)tables[table].by, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS},
-                              .nby = 4,
+    static const struct {
+        unsigned dimension;
+        uint8_t by;
+    } keys[] = {{T, DFT_BY_TIME}, {P, DFT_BY_PROCESS}, {G, DFT_BY_REGION}, {F, DFT_BY_FILE}};
+    struct dft_query query = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS},
+                              .nby = 3,
                               .percentiles = 1,
                               .bins = 1,
-                              .bounded = 1};
-    struct dft_answer answer = {.count = 0};
-    int rc;
+                              .bounded = 1,
+                              .width_ns = dimensions & T ? report->width_ns : 0};
 
-    query.width_ns = tables[table].by == DFT_BY_TIME ? report->width_ns : 0;
-    rc = dft_query_run(report->source, &report->options->filter, &query, &answer);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (dimensions & keys[i].dimension)
+            query.by[query.nby++] = keys[i].by;
+    return query;
+}
+
+static int ask(struct dft_report *report, const struct table *table)
+{
+    const struct dft_query query = question_of(report, table->dimensions);
+    struct dft_answer answer = {.count = 0};
+    int rc = dft_query_run(report->source, &report->options->filter, &query, &answer);
+
     if (rc == -E2BIG)
-        return dft_report_thinned(report, "latency", 0, 0,
-                                  "durations are not told apart by %s: their histograms take too much memory",
-                                  tables[table].what);
+        return leave_out(report, table, "their histograms take too much memory");
     if (rc)
         return rc;
     if (answer.has_percentiles)
@@ -169,23 +224,32 @@ static int ask(struct dft_report *report, unsigned table)
     return rc;
 }
 
-/* Are there too many events for a question that only events answer? */
-static int is_too_much(const struct dft_report *report)
+/* Asks for a table, unless only events answer and these are too many, or not there. */
+static int try(struct dft_report *report, const struct table *table)
 {
-    return report->events > EVENTS || dft_source_kept(report->source) != DFT_KEPT_ALL;
+    int needs_events = (table->dimensions & (T | F)) != 0;
+
+    if (needs_events && dft_source_kept(report->source) != DFT_KEPT_ALL)
+        return leave_out(report, table, "events were not kept for all calls");
+    if (needs_events && report->events > (table->what ? EVENTS : WHOLE))
+        return leave_out(report, table, "there are too many events");
+    return ask(report, table);
+}
+
+/* The first table answers what the others would. */
+static int try_list(struct dft_report *report, const struct table *list, size_t count)
+{
+    uint32_t before = report->nlatencies;
+    int rc = try(report, &list[0]);
+
+    for (size_t i = 1; i < count && !rc && report->nlatencies - before < i; i++)
+        rc = try(report, &list[i]);
+    return rc;
 }
 
 int dft_report_latency(struct dft_report *report)
 {
-    int rc = 0;
+    int rc = try_list(report, of_calls, sizeof of_calls / sizeof *of_calls);
 
-    for (unsigned i = 0; i < DFT_REPORT_LATENCIES && !rc; i++) {
-        if (!tables[i].needs_events || !is_too_much(report))
-            rc = ask(report, i);
-        else
-            rc = dft_report_thinned(report, "latency", 0, 0, "durations are not told apart by %s: %s", tables[i].what,
-                                    report->events > EVENTS ? "there are too many events"
-                                                            : "events were not kept for all calls");
-    }
-    return rc;
+    return rc ? rc : try_list(report, of_files, sizeof of_files / sizeof *of_files);
 }

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page of dftmerge report in Chromium: it is built from its sources, draws what it has, and its numbers are those of
+summary under the same filter. Needs npm and Chromium; runs in tests/run.sh --full."""
+
+import atexit
+import collections
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tools"))
+
+import reportpage
+from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run, summary
+
+REPORT = ROOT / "report"
+DATA = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
+CLASSES = ["none", "read", "write", "sync", "meta", "wait", "startup"]
+IO = ["read", "write", "sync", "meta", "startup"]
+PICTURES = ["headline", "sizes", "latency", "calls", "files", "people", "bandwidth"]
+
+
+def built(where=[]):
+    """A copy of the folder with its packages, made once."""
+    if not where:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="dftrace-report-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("node_modules"))
+        done = run("npm", "ci", "--no-audit", "--no-fund", cwd=folder / "report")
+        assert done.code == 0, done.err
+        where.append(folder / "report")
+    return where[0]
+
+
+def browse(url, **job):
+    """What Chromium saw. An error on the console, or a request to anywhere, fails the test."""
+    url = url if str(url).startswith("http") else f"file://{url}"
+    done = subprocess.run(["node", HERE / "browser.mjs", built() / "package.json"], input=json.dumps({"url": url, **job}), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert not seen["console"], seen["console"]
+    assert all(r.startswith((url, "data:", "blob:")) for r in seen["requests"]), seen["requests"]
+    return seen
+
+
+def page_of(where, *arguments, expect=0):
+    page = where / "page.html"
+    dftmerge("report", "-o", page, *arguments, expect=expect)
+    return page
+
+
+# --- numbers ------------------------------------------------------------------------------------------------------------
+
+
+def total(groups, member, classes):
+    return sum(g[member] for g in groups if g["class"] in classes)
+
+
+def holds(numbers, said, hist, filters):
+    """The numbers of a page under a filter are those of summary under the same; what does not apply is named."""
+    classes, calls, files = said["classes"], said["calls"], said["files"]
+    (head,), (sizes,), (latency,), (call,), (file,), (who,), (bandwidth,) = (numbers[id_] for id_ in PICTURES)
+    for picture in (head, sizes, latency, call, file, who, bandwidth):
+        assert set(picture["ignored"]) <= set("c"), (filters, picture["ignored"])
+    assert (head["calls"], head["failed"], head["io_ns"]) == tuple(total(classes, m, IO) for m in ("count", "errors", "time_ns")), filters
+    for word, bytes_, count, ns in (("read", "read_bytes", "reads", "read_ns"), ("write", "written_bytes", "writes", "write_ns")):
+        assert (head[bytes_], head[count], head[ns]) == tuple(total(classes, m, [word]) for m in ("bytes", "count", "time_ns")), (filters, word)
+    assert bandwidth["io_ns"] == head["io_ns"] and sum(bandwidth["read_bytes"]) >= head["read_bytes"]
+    got = {(r["name"], w): (r["calls"][w], r["time_ns"][w], r["bytes"][w]) for r in sizes["rows"] for w in ("read", "write") if r["calls"][w]}
+    want = {(g["size"], g["class"]): (g["count"], g["time_ns"], g["bytes"]) for g in said["sizes"] if g["class"] in ("read", "write") and g["size"]}
+    assert got == want, (filters, got, want)
+    if hist["count"]:
+        assert latency["calls"] == hist["count"], filters
+        assert latency["percentiles_ns"] == [hist[f"time_p{p}_ns"] for p in (50, 95, 99)], (filters, latency["percentiles_ns"])
+    if "c" not in call["ignored"]:
+        got = {(c, n): v for c, n, *v in zip(call["cat"], call["name"], call["calls"], call["failed"], call["time_ns"], call["bytes"]) if v[0]}
+    got = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for c, n, *values in zip(call["cat"], call["name"], call["calls"], call["failed"], call["time_ns"], call["bytes"]):
+        got[c, n] = [a + b for a, b in zip(got[c, n], values)]
+    for g in calls:
+        if g["class"] != "none":
+            key = g["cat"], g["name"]
+            got[key] = [a - g[m] for a, m in zip(got[key], ("count", "errors", "time_ns", "bytes"))]
+    if not filters or filters[0] not in ("--name",):
+        assert not any(any(v) for v in got.values()), (filters, {k: v for k, v in got.items() if any(v)})
+    got = {p: (n, d) for p, n, d in zip(file["path"], file["all_calls"], file["all_ns"]) if n}
+    assert got == {g["file"]: (g["count"], g["time_ns"]) for g in files}, filters
+    assert sum(who["time_ns"]) == sum(g["time_ns"] for g in said["by_rank"]), filters
+    assert sum(who["calls"]) == sum(g["count"] for g in said["by_rank"]), filters
+
+
+def filters_of(page, where):
+    """(what is chosen in the page, the same as options): none, a process, a time, a call, a file, a region."""
+    (data,) = reportpage.read(page.read_bytes())
+    who, calls, files, regions, processes = (data.table(t) for t in ("who", "calls", "files", "regions", "processes"))
+    count, width, start = data["time"]["count"], data["time"]["width_ns"], data["start_ns"]
+    first, last = count // 3, max(count // 3 + 1, 2 * count // 3)
+    seconds = [f"{(at * width - start) / 1e9:.9f}" for at in (first, last)]
+    out = [({}, []), ({"t": [first, last]}, (["--from", seconds[0]] if first else []) + ["--to", seconds[1]])]
+    p = len(who["label"]) // 2
+    option = ["--rank", str(who["rank"][p] - 1)] if who["rank"][p] else ["--pid", str(processes["pid"][processes["p"].index(p)])]
+    if who["rank"][p] == 0 or who["rank"].count(who["rank"][p]) == 1:
+        out.append(({"p": [p]}, option))
+        out.append(({"p": [p], "t": [first, last]}, [*option, *(["--from", seconds[0]] if first else []), "--to", seconds[1]]))
+    names = collections.Counter(calls["name"])
+    chosen = [c for c, name in enumerate(calls["name"]) if names[name] == 1 and CLASSES[calls["class"][c]] in ("read", "write")]
+    if chosen:
+        out.append(({"c": chosen[:1]}, ["--name", calls["name"][chosen[0]]]))
+    if len(files["path"]) > 1:
+        out.append(({"f": [1]}, ["--file", files["path"][1]]))
+    if len(regions["name"]) > 1:
+        name = regions["name"][1]
+        out.append(({"g": [g for g, n in enumerate(regions["name"]) if n == name]}, ["--region", name]))
+    return out
+
+
+def numbers_are_those_of_summary(where, traces, *options):
+    page = page_of(where, *options, traces)
+    filters = filters_of(page, where)
+    seen = browse(page, steps=[{"select": select, "ids": PICTURES} for select, _ in filters])
+    assert seen["state"] == "ready"
+    for (select, arguments), answer in zip(filters, seen["answers"]):
+        said = summary("--all", "--top", "100000", *options, *arguments, traces)
+        (hist,) = summary("--hist", "--all", *options, *arguments, traces)["histograms"] or [{"count": 0}]
+        holds(answer, said, hist, arguments)
+    return seen, page
+
+
+def drawn(seen, *lacking):
+    """Every picture shows something, or says why not."""
+    for picture in seen["pictures"]:
+        shows = picture["rows"] or any(c > 4 for c in picture["canvases"]) or len(picture["text"]) > 60
+        assert shows, picture
+    blank = [p["id"] for p in seen["pictures"] if p["canvases"] and max(p["canvases"]) < 4]
+    assert set(blank) <= set(lacking), blank
+
+
+def small_and_dark(page):
+    for job in ({"width": 400}, {"dark": True}, {"width": 400, "dark": True}):
+        seen = browse(page, **job)
+        assert seen["state"] == "ready" and not seen["scrolls"], job
+        drawn(seen)
+
+
+# --- pages --------------------------------------------------------------------------------------------------------------
+
+
+def is_built_from_its_sources(where):
+    folder = built()
+    before = (REPORT / "built" / "report.html").read_bytes()
+    done = run("npm", "run", "build", cwd=folder)
+    assert done.code == 0, done.err
+    assert (folder / "built" / "report.html").read_bytes() == before, "the committed page is another one than the sources make"
+    done = run("npm", "test", cwd=folder)
+    assert done.code == 0, done.out.decode()[-3000:]
+
+
+def a_program_in_c(where):
+    assert run("cc", "-g", "-O2", "-o", where / "slow", ROOT / "examples" / "slow.c").code == 0
+    (where / "work").mkdir()
+    done = run(BUILD / "bin" / "dftrun", "--no-summary", "--stack", "8", "-o", where / "traces", "--", where / "slow", where / "work")
+    assert done.code == 0, done.err
+    seen, page = numbers_are_those_of_summary(where, where / "traces")
+    drawn(seen)
+    assert "1-byte reads" in seen["text"] and "fsync" in seen["text"]
+    small_and_dark(page)
+
+
+def ranks_threads_and_regions(where):
+    make(where / "t", ranks=1, processes=5, threads=3)
+    seen, page = numbers_are_those_of_summary(where, where / "t")
+    drawn(seen)
+
+
+def torch_example(where):
+    if run("/usr/bin/python3", "-c", "import torch").code:
+        print("skipped: torch is not installed")
+        return
+    (where / "work").mkdir()
+    done = run("/usr/bin/python3", "-m", "dftrace", "run", "-o", where / "traces", "--torch", "--no-summary", ROOT / "examples" / "torch_loader.py",
+               where / "work", env={"PYTHONPATH": str(BUILD / "python")})
+    assert done.code == 0, done.err[-2000:]
+    seen, _ = numbers_are_those_of_summary(where, where / "traces")
+    drawn(seen)
+    assert "wait for data" in seen["text"] or "trainer" in seen["text"]
+
+
+def forty_eight_ranks_of_cm1(where):
+    if not DATA.exists():
+        print("skipped: the shared data are not there")
+        return
+    seen, page = numbers_are_those_of_summary(where, DATA, "--no-index")
+    drawn(seen)
+    small_and_dark(page)
+
+
+def ten_thousand_ranks(where):
+    done = run(BUILD / "bin" / "make_ranks", where / "t", "ranks=10000", "seconds=10", "rate=2")
+    assert done.code == 0, done.err
+    page = page_of(where, where / "t")
+    assert page.stat().st_size < 20_000_000
+    ids = ["headline", "calls", "people", "heat", "ranks"]
+    seen = browse(page, steps=[{"ids": ids}, {"select": {"p": [77]}, "ids": ids}, {"select": {"t": [2, 5]}, "ids": ids}])
+    drawn(seen)
+    print(f"        ready after {seen['ready_ms']} ms")
+    for answer, arguments in zip(seen["answers"], ([], ["--rank", "77"])):
+        said = summary("--all", "--top", "100000", *arguments, where / "t")
+        assert answer["headline"][0]["calls"] == total(said["classes"], "count", IO) and answer["headline"][0]["io_ns"] == total(said["classes"], "time_ns", IO)
+        assert not answer["headline"][0]["ignored"] and not answer["people"][0]["ignored"]
+        got = {label: ns for label, ns in zip(answer["people"][0]["label"], answer["people"][0]["time_ns"]) if ns}
+        assert got == {f"rank {g['rank']}": g["time_ns"] for g in said["by_rank"]}
+    assert seen["answers"][2]["people"][0]["ignored"] == ["t"], "a time of single ranks is not known, and that is said"
+
+
+def two_runs(where):
+    make(where / "a", ranks=1, processes=3)
+    make(where / "b", ranks=1, processes=4, seed=9)
+    page = page_of(where, where / "a", "--", where / "b")
+    seen = browse(page, steps=[{"ids": ["headline", "calls"]}])
+    drawn(seen)
+    for number, folder in enumerate(("a", "b")):
+        said = summary("--all", where / folder)
+        assert seen["answers"][0]["headline"][number]["calls"] == total(said["classes"], "count", IO)
+    small_and_dark(page)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------------
+
+
+def foreign(where, *lines):
+    (where / "t").mkdir(exist_ok=True)
+    (where / "t" / "a.pfw").write_text("[\n" + "\n".join(json.dumps(line) for line in lines) + "\n]\n")
+    return where / "t"
+
+
+def event(name, ts, dur=5, **args):
+    return {"id": ts, "name": name, "cat": "POSIX", "ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "args": args}
+
+
+def odd_times(where):
+    for lines in ([event("read", 0, ret=5), event("read", 1_700_000_000_000_000, ret=5)],  # a process at 1970
+                  [event("read", 1_700_000_000_000_000, 0, ret=5)],                        # no time
+                  [event("my region", 1_700_000_000_000_000, 10)]):
+        page = page_of(where, "--no-index", foreign(where, *lines))
+        assert browse(page)["state"] == "ready"
+
+
+def nothing_passes(where):
+    make(where / "t")
+    seen = browse(page_of(where, "--name", "no_such_call", where / "t", expect=None))
+    assert seen["state"] == "ready"
+
+
+def hostile_names(where):
+    nasty = '</script><img src=x onerror=alert(1)>"\'`\u202e\u0007' + "n" * 4000
+    table = [{"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": f"/d/{i}/{nasty}", "value": i + 1}} for i in range(3)]
+    lines = [event(nasty[:200], 1_700_000_000_000_000 + 10 * i, fhash=i % 3 + 1, ret=10) for i in range(9)]
+    lines += [event("read", 1_700_000_000_000_500 + 10 * i, fhash=i % 3 + 1, ret=10) for i in range(9)]
+    page = page_of(where, "--no-index", foreign(where, *table, *lines))
+    seen = browse(page, before="window.alert = () => console.error('executed');")
+    assert seen["state"] == "ready" and not seen["scrolls"]
+    assert browse(page, width=400)["scrolls"] is False
+
+
+def very_many(where):
+    make(where / "t", processes=1, threads=20000, events=4)
+    assert browse(page_of(where, where / "t"))["state"] == "ready"
+    files = where / "files"
+    files.mkdir()
+    with open(files / "a.pfw", "w") as out:
+        out.write("[\n")
+        for i in range(100_000):
+            out.write(json.dumps({"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": f"/d/{i % 977}/f{i}.x", "value": i + 1}}) + "\n")
+            out.write(json.dumps(event("read", 1_700_000_000_000_000 + 10 * i, fhash=i + 1, ret=100)) + "\n")
+        out.write("]\n")
+    seen = browse(page_of(where, "--no-index", files))
+    assert seen["state"] == "ready" and "100,000" in seen["text"].replace("100000", "100,000")
+
+
+def old_browsers_and_damaged_data(where):
+    make(where / "t")
+    page = page_of(where, where / "t")
+    seen = browse(page, before="delete window.DecompressionStream;")
+    assert seen["state"] == "ready"
+    text = page.read_text()
+    start = text.index('id="dftrace-data">') + 18
+    for name, damaged in (("empty", text[:start] + text[text.index("<", start):]), ("cut", text[: start + 400] + text[text.index("<", start):]),
+                          ("other", text[:start] + "AAAA" + text[start + 4 :]), ("letters", text[:start] + "!!" + text[start:])):
+        page.write_text(damaged)
+        seen = browse(page)
+        assert seen["state"] == "failed" and "dftmerge report" in seen["text"], (name, seen["text"])
+
+
+def follows_a_job(where):
+    make(where / "t", processes=2)
+    with subprocess.Popen([DFTMERGE, "serve", where / "t"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        url = server.stdout.readline().strip()
+        seen = browse(url, steps=[{"wait": "document.body.innerText.includes('live, updated')", "ids": ["headline"]}])
+        server.send_signal(signal.SIGINT)
+    said = summary("--all", where / "t")
+    assert seen["answers"][0]["headline"][0]["calls"] == total(said["classes"], "count", IO)
+
+
+if __name__ == "__main__":
+    missing = [tool for tool in ("node", "npm") if not shutil.which(tool)] + ([] if pathlib.Path("/usr/bin/chromium").exists() else ["chromium"])
+    if missing:
+        print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
+        sys.exit(0)
+    main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, ten_thousand_ranks, two_runs,
+          odd_times, nothing_passes, hostile_names, very_many, old_browsers_and_damaged_data, follows_a_job])
