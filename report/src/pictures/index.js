@@ -13,4 +13,16 @@ import people from './people.js';
 import regions from './regions.js';
 import sizes from './sizes.js';
 
-export const pictures = [headline, findings, bandwidth, classes, sizes, latency, calls, files, regions, people, missing];
+export const pictures = [
+    headline,
+    findings,
+    bandwidth,
+    classes,
+    sizes,
+    latency,
+    calls,
+    files,
+    regions,
+    people,
+    missing,
+];
