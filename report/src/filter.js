@@ -70,7 +70,8 @@ function turned(set, keys, add) {
 }
 
 /**
- * FILTER changed as somebody who looks at RUN asks: `t: [from, to)` in bins, `p c g f: [row, ...]`, `class: [word, ...]`,
+ * FILTER changed as somebody who looks at RUN asks: `t: [from, to)` in bins, `p c g f: [row, ...]`,
+ * `class: [word, ...]`,
  * each null to free it. ADD adds to what is chosen, and takes away what was.
  */
 export function changed(filter, run, change, add = false) {
@@ -110,7 +111,7 @@ export function keyText(dim, key) {
 }
 
 /** More values than these are not written into a link. */
-const MOST_IN_LINK = 100;
+export const MOST_IN_LINK = 100;
 
 /** The place of the page as text behind `#`: a picture's id and the filter. */
 export function toHash(id, filter) {

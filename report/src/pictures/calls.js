@@ -43,7 +43,7 @@ function ownColumns(view, numbers) {
             title: 'call',
             width: 190,
             value: name,
-            text: (c) => format.cut(name(c), 36),
+            text: (c, letters) => format.cut(name(c), letters),
             tip: (c) => [format.safe(name(c)), ['category', run.table('calls').cat[c]]],
         },
         classColumn(view, (c) => kindOf(run, c)),
@@ -123,7 +123,7 @@ function comparedColumns(view, base, joint) {
             title: 'call',
             width: 190,
             value: (i) => joint.rows[i].name,
-            text: (i) => format.cut(joint.rows[i].name, 36),
+            text: (i, letters) => format.cut(joint.rows[i].name, letters),
             tip: (i) => [format.safe(joint.rows[i].name)],
         },
         classColumn(view, (i) => joint.rows[i].kind),
@@ -149,6 +149,13 @@ function comparedColumns(view, base, joint) {
         ...pair(times, 'p50', 'p50_ns', { width: 80 }),
         ...pair(bytes, 'bytes', 'bytes', { width: 84 }),
     ];
+}
+
+/* The time of calls that are named NAME. */
+function timeOf(view, picture, name) {
+    const numbers = view.numbers(picture);
+
+    return total(numbers.time_ns.filter((_, c) => numbers.name[c] === name));
 }
 
 export default {
@@ -183,10 +190,10 @@ export default {
         );
 
         if (top < 0) return 'No calls that are I/O.';
-        const rest = view.base
-            ? `, and ${format.ns(view.base.numbers(this).time_ns.reduce((sum, value, c) => (view.base.run.table('calls').name[c] === numbers.name[top] ? sum + value : sum), 0))} in the other run`
-            : '';
-        return `${format.cut(numbers.name[top], 60)} takes most: ${format.ns(numbers.time_ns[top])} in ${format.counted(numbers.calls[top], 'call')}${rest}.`;
+        const rest = view.base ? `, and ${format.ns(timeOf(view.base, this, numbers.name[top]))} in the other run` : '';
+        const count = format.counted(numbers.calls[top], 'call'),
+            name = format.cut(numbers.name[top], 60);
+        return `${name} takes most: ${format.ns(numbers.time_ns[top])} in ${count}${rest}.`;
     },
     completeness: (view, numbers) => (numbers.is_about ? 'percentiles are about' : ''),
     draw(element, view, numbers) {
