@@ -103,6 +103,11 @@ export function dimName(run, dim) {
     ];
 }
 
+/** Names of DIMS, in a text. */
+export function dimNames(run, dims) {
+    return dims.map((dim) => dimName(run, dim)).join(', ');
+}
+
 /** A value of the filter as people read it. */
 export function keyText(dim, key) {
     if (dim === 'c') return WORDS.includes(key) ? NAMES[WORDS.indexOf(key)] : key.slice(key.indexOf(':') + 1);

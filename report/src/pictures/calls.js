@@ -2,6 +2,7 @@
 // Calls by time: one run, or two with their differences.
 
 import { IS_IO, NAMES } from '../classes.js';
+import { dimNames } from '../filter.js';
 import * as format from '../format.js';
 import { BINS, percentiles } from '../histogram.js';
 import { Table } from '../table.js';
@@ -181,7 +182,8 @@ export default {
             p50_ns: p50,
             p99_ns: p99,
             is_about: isAbout,
-            ignored: [...new Set([...sums.ignored, ...ignored])],
+            percentiles_ignored: ignored,
+            ignored: sums.ignored,
         };
     },
     sentence(view, numbers) {
@@ -195,7 +197,15 @@ export default {
             name = format.cut(numbers.name[top], 60);
         return `${name} takes most: ${format.ns(numbers.time_ns[top])} in ${count}${rest}.`;
     },
-    completeness: (view, numbers) => (numbers.is_about ? 'percentiles are about' : ''),
+    completeness: (view, numbers) =>
+        [
+            numbers.is_about ? 'percentiles are about' : '',
+            numbers.percentiles_ignored.length
+                ? `p50 and p99 not filtered by ${dimNames(view.run, numbers.percentiles_ignored)}`
+                : '',
+        ]
+            .filter(Boolean)
+            .join('; '),
     draw(element, view, numbers) {
         const { base } = view;
 

@@ -40,7 +40,7 @@ function costliest(view) {
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
     const { run } = view,
-        many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
+        many = run.summary.ranks && !view.filter.p ? format.counted(run.summary.ranks, 'rank') : '';
     const calls = (count, ns) => (numbers) =>
         [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
 
@@ -57,7 +57,7 @@ function tilesOf(view) {
             format.ns,
             (numbers) =>
                 `${format.share(numbers.io_ns, numbers.lives_ns)} of ` +
-                (numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)}, all processes`),
+                (numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)} of processes`),
         ],
         ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')],
         ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],

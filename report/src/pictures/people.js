@@ -22,7 +22,7 @@ function names({ run }, numbers) {
     const text = (column) => ({
         title: column,
         is_minor: true,
-        width: 100,
+        width: 116,
         value: of(column),
         text: (p) => format.path(of(column)(p), 15),
         tip: (p) => [format.safe(of(column)(p))],
