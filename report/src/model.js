@@ -19,15 +19,18 @@ function filters(set, dim, filter) {
  * with `f` or `k` lack calls without a file or a stack, so they answer only where these are asked for. */
 function choose(sets, axes, chosen, filter) {
     const wanted = new Set([...axes, ...chosen]);
-    let best = null, cost = null;
+    let best = null,
+        cost = null;
 
     for (const set of sets) {
-        if (!axes.every((axis) => knows(set, axis)) || ['f', 'k'].some((dim) => set.dims.includes(dim) && !wanted.has(dim)))
+        if (
+            !axes.every((axis) => knows(set, axis)) ||
+            ['f', 'k'].some((dim) => set.dims.includes(dim) && !wanted.has(dim))
+        )
             continue;
         const price = [chosen.filter((dim) => !filters(set, dim, filter)).length, set.rows];
         const better = best === null ? 1 : price.findIndex((value, i) => value !== cost[i]);
-        if (best === null || (better >= 0 && price[better] < cost[better]))
-            [best, cost] = [set, price];
+        if (best === null || (better >= 0 && price[better] < cost[better])) [best, cost] = [set, price];
     }
     return best;
 }
@@ -40,19 +43,22 @@ function passing(columns, count, rows, dims) {
         const values = columns[dim];
         if (dim === 't') {
             const [from, to] = rows.t;
-            for (let i = 0; i < count; i++)
-                passes[i] &= +(values[i] >= from && values[i] < to);
+            for (let i = 0; i < count; i++) passes[i] &= +(values[i] >= from && values[i] < to);
         } else {
             const mask = rows[dim];
-            for (let i = 0; i < count; i++)
-                passes[i] &= mask[values[i]];
+            for (let i = 0; i < count; i++) passes[i] &= mask[values[i]];
         }
     }
     return passes;
 }
 
-const NOTHING = { cube: Object.fromEntries([...'tpcgfksi', 'class', ...SUMS, 'bin'].map((name) => [name, new Float64Array(0)])),
-                  count: 0, passes: new Uint8Array(0), ignored: [], sub: 32 };
+const NOTHING = {
+    cube: Object.fromEntries([...'tpcgfksi', 'class', ...SUMS, 'bin'].map((name) => [name, new Float64Array(0)])),
+    count: 0,
+    passes: new Uint8Array(0),
+    ignored: [],
+    sub: 32,
+};
 
 /** One run under the filter. Answers are kept: a view lives until the filter or the data change. */
 export class View {
@@ -68,8 +74,7 @@ export class View {
 
     /* What MAKE returns, made once for KEY. */
     keep(key, make) {
-        if (!this.kept.has(key))
-            this.kept.set(key, make());
+        if (!this.kept.has(key)) this.kept.set(key, make());
         return this.kept.get(key);
     }
 
@@ -77,9 +82,10 @@ export class View {
         const chosen = this.filter.chosen.filter((dim) => !without.includes(dim));
         const set = choose(this.run[kind], axes, chosen, this.filter);
 
-        if (!set)
-            return { ...NOTHING, ignored: chosen };
-        const dims = chosen.map((dim) => (dim === 'c' && !set.dims.includes('c') && this.filter.i ? 'i' : dim)).filter((dim) => set.dims.includes(dim));
+        if (!set) return { ...NOTHING, ignored: chosen };
+        const dims = chosen
+            .map((dim) => (dim === 'c' && !set.dims.includes('c') && this.filter.i ? 'i' : dim))
+            .filter((dim) => set.dims.includes(dim));
         const ignored = chosen.filter((dim) => !filters(set, dim, this.filter));
         return this.keep(`${set.name} ${dims}`, () => {
             const cube = set.columns();
@@ -122,10 +128,7 @@ export class View {
             for (const column of columns) {
                 const sums = new Float64Array(shape.reduce((product, size) => product * size, 1));
                 const values = cube[column];
-                if (values)
-                    for (let i = 0; i < count; i++)
-                        if (passes[i])
-                            sums[index[i]] += values[i];
+                if (values) for (let i = 0; i < count; i++) if (passes[i]) sums[index[i]] += values[i];
                 answer[column] = sums;
             }
             return answer;
@@ -137,10 +140,10 @@ export class View {
         const index = new Int32Array(count);
 
         for (const axis of axes) {
-            const size = this.size(axis), values = cube[axis];
+            const size = this.size(axis),
+                values = cube[axis];
 
-            for (let i = 0; i < count; i++)
-                index[i] = index[i] * size + values[i];
+            for (let i = 0; i < count; i++) index[i] = index[i] * size + values[i];
         }
         return index;
     }
@@ -149,24 +152,28 @@ export class View {
     range() {
         const { width_ns: width } = this.run.time;
 
-        return this.filter.t ? this.filter.t.map((bin) => bin * width)
-                             : [this.run.start_ns, this.run.start_ns + this.run.wall_ns];
+        return this.filter.t
+            ? this.filter.t.map((bin) => bin * width)
+            : [this.run.start_ns, this.run.start_ns + this.run.wall_ns];
     }
 
     /** The time that chosen processes lived, in the chosen range; `each`: by row of `who`. */
     lives({ without = [] } = {}) {
         return this.keep(`lives ${without}`, () => {
-            const processes = this.run.table('processes'), who = this.run.table('who');
+            const processes = this.run.table('processes'),
+                who = this.run.table('who');
             const rows = processes.rows ? processes : who;
-            const each = new Float64Array(who.rows), mask = without.includes('p') ? null : this.filter.p;
+            const each = new Float64Array(who.rows),
+                mask = without.includes('p') ? null : this.filter.p;
             const [from, to] = this.filter.t ? this.range() : [-Infinity, Infinity];
-            let total = 0, count = 0;
+            let total = 0,
+                count = 0;
 
             for (let i = 0; i < rows.rows; i++) {
                 const p = processes.rows ? rows.p[i] : i;
-                if (mask && !mask[p])
-                    continue;
-                const start = rows.start_ns[i], end = start + rows.life_ns[i];
+                if (mask && !mask[p]) continue;
+                const start = rows.start_ns[i],
+                    end = start + rows.life_ns[i];
                 const lived = Math.max(0, Math.min(end, to) - Math.max(start, from));
                 each[p] += lived;
                 total += lived;
