@@ -10,7 +10,8 @@ const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
 
 function filesBelow(folder) {
     return readdirSync(new URL(folder, ROOT), { withFileTypes: true }).flatMap((entry) =>
-        (entry.isDirectory() ? filesBelow(`${folder}${entry.name}/`) : [`${folder}${entry.name}`]));
+        entry.isDirectory() ? filesBelow(`${folder}${entry.name}/`) : [`${folder}${entry.name}`],
+    );
 }
 
 /** Sources of the page, in order of their paths. */
@@ -23,7 +24,9 @@ export function digest() {
     const hash = createHash('sha256');
 
     for (const path of sources())
-        hash.update(path + '\0').update(read(path)).update('\0');
+        hash.update(path + '\0')
+            .update(read(path))
+            .update('\0');
     return hash.digest('hex');
 }
 
@@ -32,8 +35,16 @@ const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('ba
 async function bundle(path) {
     const { build } = await import('esbuild');
     const result = await build({
-        entryPoints: [fileURLToPath(new URL(path, ROOT))], bundle: true, minify: true, write: false, format: 'iife', target: 'es2021',
-        charset: 'ascii', legalComments: 'inline', logLevel: 'warning', loader: { '.css': 'css' },
+        entryPoints: [fileURLToPath(new URL(path, ROOT))],
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'iife',
+        target: 'es2021',
+        charset: 'ascii',
+        legalComments: 'inline',
+        logLevel: 'warning',
+        loader: { '.css': 'css' },
     });
 
     return result.outputFiles[0].text.trim();
@@ -41,9 +52,17 @@ async function bundle(path) {
 
 /** The page. Scripts and styles run by their hashes alone, so nothing that the data name can run. */
 export async function makePage() {
-    const script = await bundle('src/main.js'), style = await bundle('page.css');
-    const policy = ["default-src 'none'", `script-src ${hashOf(script)}`, `style-src ${hashOf(style)}`, 'img-src data:',
-                    "connect-src 'self'", "base-uri 'none'", "form-action 'none'"].join('; ');
+    const script = await bundle('src/main.js'),
+        style = await bundle('page.css');
+    const policy = [
+        "default-src 'none'",
+        `script-src ${hashOf(script)}`,
+        `style-src ${hashOf(style)}`,
+        'img-src data:',
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ].join('; ');
     const parts = { POLICY: policy, SOURCES: digest(), STYLE: style, SCRIPT: script };
 
     return read('page.html').replace(/%(POLICY|SOURCES|STYLE|SCRIPT)%/g, (_, name) => parts[name]);

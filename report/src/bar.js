@@ -10,10 +10,17 @@ const MOST_CHIPS = 3;
 
 const HELP = [
     ['click', 'choose a row, a bar, a name of a legend: all pictures show it alone. Once more frees it'],
-    ['shift click', 'choose it as well'], ['drag', 'choose a time, on each axis of time'], ['double click', 'choose all times again'],
-    ['Esc', 'choose all again'], ['Tab', 'go to the next thing to choose'],
+    ['shift click', 'choose it as well'],
+    ['drag', 'choose a time, on each axis of time'],
+    ['double click', 'choose all times again'],
+    ['Esc', 'choose all again'],
+    ['Tab', 'go to the next thing to choose'],
     ['arrows', 'move in a table, or the cursor of a picture; with shift open a range, which Enter chooses'],
-    ['j  k', 'go to the next card, the one before'], ['/', 'search in a table'], ['t', 'dark or light'], ['p', 'pause a live page'], ['?', 'this help'],
+    ['j  k', 'go to the next card, the one before'],
+    ['/', 'search in a table'],
+    ['t', 'dark or light'],
+    ['p', 'pause a live page'],
+    ['?', 'this help'],
 ];
 
 function preferred() {
@@ -27,11 +34,31 @@ export class Bar {
         this.facts = el('span', { class: 'facts' });
         this.live = el('span', { class: 'tools' });
         this.theme = el('button', { type: 'button', title: 't', onclick: () => this.turnTheme() });
-        this.chips = el('div', { class: 'filter', role: 'region', 'aria-label': 'what is chosen' });
-        this.node = el('header', { class: 'top' },
-            el('div', { class: 'bar' }, el('span', { class: 'brand' }, 'dftrace'), this.title, this.facts, el('span', { class: 'spring' }), this.live,
-               el('span', { class: 'tools' }, this.theme, el('button', { type: 'button', 'aria-label': 'help', title: '?', onclick: () => this.help() }, '?'))),
-            this.chips);
+        this.chips = el('div', { 'class': 'filter', 'role': 'region', 'aria-label': 'what is chosen' });
+        this.node = el(
+            'header',
+            { class: 'top' },
+            el(
+                'div',
+                { class: 'bar' },
+                el('span', { class: 'brand' }, 'dftrace'),
+                this.title,
+                this.facts,
+                el('span', { class: 'spring' }),
+                this.live,
+                el(
+                    'span',
+                    { class: 'tools' },
+                    this.theme,
+                    el(
+                        'button',
+                        { 'type': 'button', 'aria-label': 'help', 'title': '?', 'onclick': () => this.help() },
+                        '?',
+                    ),
+                ),
+            ),
+            this.chips,
+        );
         this.setTheme(preferred());
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
             this.setTheme(preferred());
@@ -51,8 +78,7 @@ export class Bar {
     }
 
     showLive(nodes) {
-        if (!this.live.contains(nodes[0]))
-            this.live.replaceChildren(...nodes);
+        if (!this.live.contains(nodes[0])) this.live.replaceChildren(...nodes);
     }
 
     draw({ runs, made }, filter) {
@@ -67,35 +93,78 @@ export class Bar {
 
     drawChips(run, filter) {
         if (isEmpty(filter)) {
-            this.chips.replaceChildren(el('span', {}, 'All calls. Click a bar, a row or a name, or drag over a time, to choose; ', el('kbd', {}, '?'), ' for more.'));
+            this.chips.replaceChildren(
+                el(
+                    'span',
+                    {},
+                    'All calls. Click a bar, a row or a name, or drag over a time, to choose; ',
+                    el('kbd', {}, '?'),
+                    ' for more.',
+                ),
+            );
             return;
         }
-        this.chips.replaceChildren('Only', ...DIMS.flatMap((dim) => this.chipsOf(run, dim, filter)),
-            el('button', { type: 'button', onclick: () => this.page.setFilter(everything()) }, 'all again'));
+        this.chips.replaceChildren(
+            'Only',
+            ...DIMS.flatMap((dim) => this.chipsOf(run, dim, filter)),
+            el('button', { type: 'button', onclick: () => this.page.setFilter(everything()) }, 'all again'),
+        );
     }
 
     chipsOf(run, dim, filter) {
         if (dim === 't')
-            return filter.t ? [this.chip('time', filter.t.map((ns) => format.at(Math.max(0, ns))).join(' to '), () => this.page.free('t'))] : [];
+            return filter.t
+                ? [
+                      this.chip('time', filter.t.map((ns) => format.at(Math.max(0, ns))).join(' to '), () =>
+                          this.page.free('t'),
+                      ),
+                  ]
+                : [];
         const keys = [...filter[dim]];
         if (keys.length > MOST_CHIPS)
-            return [this.chip('', format.counted(keys.length, dimName(run, dim), dimName(run, dim)), () => this.page.free(dim), keys.map((key) => keyText(dim, key)))];
+            return [
+                this.chip(
+                    '',
+                    format.counted(keys.length, dimName(run, dim), dimName(run, dim)),
+                    () => this.page.free(dim),
+                    keys.map((key) => keyText(dim, key)),
+                ),
+            ];
         const word = { p: run.who === 'process' ? 'process' : 'rank', c: 'calls', g: 'region', f: 'file' }[dim];
         return keys.map((key) => this.chip(word, keyText(dim, key), () => this.page.free(dim, key)));
     }
 
     chip(word, text, free, all = [text]) {
-        const node = el('button', { type: 'button', class: 'chip', 'aria-label': `free ${word} ${format.cut(text, 80)}`, onclick: free },
-                        el('span', {}, word ? el('b', {}, word + ' ') : null, format.path(text, 48)));
+        const node = el(
+            'button',
+            {
+                'type': 'button',
+                'class': 'chip',
+                'aria-label': `free ${word} ${format.cut(text, 80)}`,
+                'onclick': free,
+            },
+            el('span', {}, word ? el('b', {}, word + ' ') : null, format.path(text, 48)),
+        );
 
-        return tipOn(node, () => [...all.slice(0, 12).map((line) => format.safe(line)), all.length > 12 ? `and ${all.length - 12} more` : null]);
+        return tipOn(node, () => [
+            ...all.slice(0, 12).map((line) => format.safe(line)),
+            all.length > 12 ? `and ${all.length - 12} more` : null,
+        ]);
     }
 
     help() {
-        const dialog = el('dialog', { 'aria-label': 'help' }, el('h2', {}, 'Keys, and what the pointer does'),
+        const dialog = el(
+            'dialog',
+            { 'aria-label': 'help' },
+            el('h2', {}, 'Keys, and what the pointer does'),
             el('dl', {}, ...HELP.flatMap(([key, text]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, text)])),
-            el('p', { class: 'dim' }, 'Each picture is exact for the filter that it names. What does not apply to it is said below it.'),
-            el('p', {}, el('button', { type: 'button', autofocus: true, onclick: () => dialog.close() }, 'close')));
+            el(
+                'p',
+                { class: 'dim' },
+                'Each picture is exact for the filter that it names. What does not apply to it is said below it.',
+            ),
+            el('p', {}, el('button', { type: 'button', autofocus: true, onclick: () => dialog.close() }, 'close')),
+        );
 
         dialog.addEventListener('close', () => dialog.remove());
         document.body.append(dialog);

@@ -14,10 +14,14 @@ function lack(picture, run) {
 function footOf(picture, view) {
     const numbers = view.numbers(picture);
     const ignored = (numbers?.ignored ?? []).map((dim) => dimName(view.run, dim));
-    const lacks = picture.completeness?.(view, numbers) || (view.run.is_complete ? '' : 'some calls were lost, see "What is not here"');
+    const lacks =
+        picture.completeness?.(view, numbers) ||
+        (view.run.is_complete ? '' : 'some calls were lost, see "What is not here"');
 
-    return [ignored.length ? el('span', { class: 'ignored' }, `not filtered by ${ignored.join(', ')}; `) : null,
-            format.safe(lacks) || 'complete'];
+    return [
+        ignored.length ? el('span', { class: 'ignored' }, `not filtered by ${ignored.join(', ')}; `) : null,
+        format.safe(lacks) || 'complete',
+    ];
 }
 
 /** The card of PICTURE. It draws when it is asked to, and then only if something changed. */
@@ -30,21 +34,34 @@ export class Card {
         this.sentence = el('p', { class: 'sentence' });
         this.runs = el('div', { class: 'runs' });
         this.foot = el('div', { class: 'foot' });
-        this.node = el('section', { class: 'card' + (picture.is_narrow ? ' is-narrow' : ''), id: picture.id, 'aria-labelledby': `${picture.id}-title` },
-            el('h2', { id: `${picture.id}-title` }, el('a', { href: `#${picture.id}`, 'data-place': picture.id }, picture.title)),
-            this.sentence, this.runs, this.foot);
+        this.node = el(
+            'section',
+            {
+                'class': 'card' + (picture.is_narrow ? ' is-narrow' : ''),
+                'id': picture.id,
+                'aria-labelledby': `${picture.id}-title`,
+            },
+            el(
+                'h2',
+                { id: `${picture.id}-title` },
+                el('a', { 'href': `#${picture.id}`, 'data-place': picture.id }, picture.title),
+            ),
+            this.sentence,
+            this.runs,
+            this.foot,
+        );
         this.runs.style.minHeight = '120px';
     }
 
     /** Draws VIEWS, one for each run. */
     draw(views) {
-        const height = this.runs.offsetHeight, focus = this.focusPlace();
+        const height = this.runs.offsetHeight,
+            focus = this.focusPlace();
 
         this.isStale = false;
         hideTip();
         this.cleaners.splice(0).forEach((clean) => clean());
-        if (height)
-            this.runs.style.minHeight = height + 'px';
+        if (height) this.runs.style.minHeight = height + 'px';
         this.drawSentence(views);
         const shown = this.picture.is_together ? views.slice(-1) : views;
         this.runs.classList.toggle('is-two', shown.length > 1);
@@ -57,13 +74,21 @@ export class Card {
     }
 
     drawSentence(views) {
-        const lines = views.filter((view) => !lack(this.picture, view.run)).map((view) => [view, this.picture.sentence?.(view, view.numbers(this.picture))]);
+        const lines = views
+            .filter((view) => !lack(this.picture, view.run))
+            .map((view) => [view, this.picture.sentence?.(view, view.numbers(this.picture))]);
         const named = this.picture.is_together ? lines.slice(-1) : lines;
 
         this.sentence.hidden = !named.some(([, text]) => text);
-        this.sentence.replaceChildren(...named.flatMap(([view, text], i) => [
-            i ? el('br') : null, named.length > 1 && view.run.name ? el('b', {}, format.safe(view.run.name) + '  ') : null, format.safe(text),
-        ].filter(Boolean)));
+        this.sentence.replaceChildren(
+            ...named.flatMap(([view, text], i) =>
+                [
+                    i ? el('br') : null,
+                    named.length > 1 && view.run.name ? el('b', {}, format.safe(view.run.name) + '  ') : null,
+                    format.safe(text),
+                ].filter(Boolean),
+            ),
+        );
     }
 
     drawRun(host, view, isNamed) {
@@ -71,13 +96,17 @@ export class Card {
         const plot = el('div', { class: 'plot' });
 
         if (isNamed)
-            host.append(el('div', { class: 'run-name', title: format.safe(view.run.title) }, el('b', {}, format.cut(view.run.name, 12)),
-                           format.cut(view.run.title, 80)));
+            host.append(
+                el(
+                    'div',
+                    { class: 'run-name', title: format.safe(view.run.title) },
+                    el('b', {}, format.cut(view.run.name, 12)),
+                    format.cut(view.run.title, 80),
+                ),
+            );
         host.append(plot);
-        if (missing)
-            plot.append(el('p', { class: 'lacks' }, missing));
-        else
-            this.cleaners.push(this.picture.draw(plot, view, view.numbers(this.picture)) ?? (() => {}));
+        if (missing) plot.append(el('p', { class: 'lacks' }, missing));
+        else this.cleaners.push(this.picture.draw(plot, view, view.numbers(this.picture)) ?? (() => {}));
     }
 
     footLine(views) {
@@ -85,9 +114,10 @@ export class Card {
         const lines = shown.map((view) => footOf(this.picture, view));
         const texts = new Set(lines.map((line) => (line[0]?.textContent ?? '') + line[1]));
 
-        if (texts.size <= 1)
-            return (lines[0] ?? []).filter(Boolean);
-        return lines.flatMap((line, i) => [i ? el('br') : null, `${format.safe(shown[i].run.name)}: `, ...line].filter(Boolean));
+        if (texts.size <= 1) return (lines[0] ?? []).filter(Boolean);
+        return lines.flatMap((line, i) =>
+            [i ? el('br') : null, `${format.safe(shown[i].run.name)}: `, ...line].filter(Boolean),
+        );
     }
 
     /* Which of the things that can have the focus has it, so that it stays there when the card is drawn anew. */
@@ -96,8 +126,7 @@ export class Card {
     }
 
     refocus(place) {
-        if (place >= 0)
-            this.focusable()[place]?.focus({ preventScroll: true });
+        if (place >= 0) this.focusable()[place]?.focus({ preventScroll: true });
     }
 
     focusable() {

@@ -7,7 +7,12 @@ export const WORDS = ['none', 'read', 'write', 'sync', 'meta', 'wait', 'startup'
 /** Names as they stand on the page, by number. */
 export const NAMES = ['regions', 'read', 'write', 'sync', 'metadata', 'waiting', 'start-up'];
 
-export const READ = 1, WRITE = 2, SYNC = 3, META = 4, WAIT = 5, STARTUP = 6;
+export const READ = 1,
+    WRITE = 2,
+    SYNC = 3,
+    META = 4,
+    WAIT = 5,
+    STARTUP = 6;
 
 /** Whether a class is I/O, by number. */
 export const IS_IO = [false, true, true, true, true, false, true];

@@ -25,8 +25,7 @@ export function fromBase64(base64) {
         fail('The data of this page are damaged: they are not base64. Make the page again with "dftmerge report".');
     }
     const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++)
-        bytes[i] = text.charCodeAt(i);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     return bytes;
 }
 
@@ -39,25 +38,31 @@ async function inflateByBrowser(bytes) {
 /** The bytes that a zlib stream holds, or a DataError. */
 export async function inflate(bytes) {
     if (!bytes.length)
-        fail('This page has no data: it is the template. "dftmerge report TRACES -o report.html" makes a page of a run.');
+        fail(
+            'This page has no data: it is the template. "dftmerge report TRACES -o report.html" makes a page of a run.',
+        );
     try {
-        if (typeof DecompressionStream === 'function')
-            return await inflateByBrowser(bytes);
+        if (typeof DecompressionStream === 'function') return await inflateByBrowser(bytes);
         return unzlibSync(bytes);
     } catch {
-        fail('The data of this page are damaged, or cut off: they do not inflate. Make the page again with ' +
-             '"dftmerge report", and copy it as binary.');
+        fail(
+            'The data of this page are damaged, or cut off: they do not inflate. Make the page again with ' +
+                '"dftmerge report", and copy it as binary.',
+        );
     }
 }
 
 function unsigned(bytes, table, name, rows, sign) {
     const values = new Float64Array(rows);
     const end = bytes.length;
-    let at = 0, last = 0;
+    let at = 0,
+        last = 0;
 
     for (let i = 0; i < rows; i++) {
         const first = bytes[at];
-        let value = 0, scale = 1, byte;
+        let value = 0,
+            scale = 1,
+            byte;
         do {
             if (at >= end || scale > LARGEST)
                 fail(`The data are damaged: column ${name} of table ${table} ends early.`);
@@ -65,12 +70,10 @@ function unsigned(bytes, table, name, rows, sign) {
             value += sign && scale === 1 ? (byte & 127) >> 1 : (byte & 127) * (sign ? scale / 2 : scale);
             scale *= 128;
         } while (byte >= 128);
-        if (sign)
-            value = last += first & 1 ? -value - 1 : value;
+        if (sign) value = last += first & 1 ? -value - 1 : value;
         values[i] = value;
     }
-    if (at !== end)
-        fail(`The data are damaged: column ${name} of table ${table} has bytes left over.`);
+    if (at !== end) fail(`The data are damaged: column ${name} of table ${table} has bytes left over.`);
     return values;
 }
 
@@ -81,7 +84,9 @@ function texts(bytes, table, name, rows) {
     let at = 0;
 
     for (let i = 0; i < rows; i++) {
-        let length = 0, scale = 1, byte = 128;
+        let length = 0,
+            scale = 1,
+            byte = 128;
         while (byte >= 128 && at < end && scale < LARGEST) {
             byte = bytes[at++];
             length += (byte & 127) * scale;
@@ -92,14 +97,12 @@ function texts(bytes, table, name, rows) {
         values[i] = length ? decoder.decode(bytes.subarray(at, at + length)) : '';
         at += length;
     }
-    if (at !== end)
-        fail(`The data are damaged: column ${name} of table ${table} has bytes left over.`);
+    if (at !== end) fail(`The data are damaged: column ${name} of table ${table} has bytes left over.`);
     return values;
 }
 
 function column(bytes, table, name, rows, type) {
-    if (type === 's')
-        return texts(bytes, table, name, rows);
+    if (type === 's') return texts(bytes, table, name, rows);
     if (type === 'b' || (type === 'u' && bytes.length === rows && bytes.every((byte) => byte < 128))) {
         if (bytes.length !== rows)
             fail(`The data are damaged: column ${name} of table ${table} is not one byte a row.`);
@@ -137,8 +140,7 @@ function openTable(bytes, name, head) {
 function openTables(bytes, heads) {
     const tables = new Map();
 
-    if (!isObject(heads))
-        fail('The data are damaged: a run has no tables.');
+    if (!isObject(heads)) fail('The data are damaged: a run has no tables.');
     for (const [name, head] of Object.entries(heads)) {
         if (!isObject(head) || !isCount(head.rows) || !isObject(head.columns))
             fail(`The data are damaged: table ${name} has no rows or columns.`);
@@ -155,18 +157,21 @@ const NUMBERS = { calls: ['class', 'is_region'] };
 function emptyTable(name) {
     const table = { ...NONE };
 
-    for (const title of TEXTS[name] ?? [])
-        table[title] = [];
-    for (const title of NUMBERS[name] ?? [])
-        table[title] = new Uint8Array(0);
+    for (const title of TEXTS[name] ?? []) table[title] = [];
+    for (const title of NUMBERS[name] ?? []) table[title] = new Uint8Array(0);
     return table;
 }
 
 /* How many values each dimension has. */
 function extents(run) {
     return {
-        t: run.time.count, p: run.table('who').rows, c: run.table('calls').rows, g: run.table('regions').rows,
-        f: run.table('files').rows, k: run.table('stacks').rows, s: run.sizes.length,
+        t: run.time.count,
+        p: run.table('who').rows,
+        c: run.table('calls').rows,
+        g: run.table('regions').rows,
+        f: run.table('files').rows,
+        k: run.table('stacks').rows,
+        s: run.sizes.length,
     };
 }
 
@@ -179,7 +184,10 @@ function openSets(run, heads, what) {
         if (!Array.isArray(dims) || dims.some((dim) => !(dim in run.extent) || !table.names.includes(dim)))
             fail(`The data are damaged: ${what} ${name} lacks one of its dimensions.`);
         return {
-            name, dims, rows: table.rows, sub: sub ?? 32,
+            name,
+            dims,
+            rows: table.rows,
+            sub: sub ?? 32,
             columns: () => (columns ??= checked(run, table, name, dims)),
         };
     });
@@ -188,14 +196,15 @@ function openSets(run, heads, what) {
 function checked(run, table, name, dims) {
     const columns = {};
 
-    for (const title of table.names)
-        columns[title] = table[title];
+    for (const title of table.names) columns[title] = table[title];
     for (const dim of dims) {
         const indexes = Int32Array.from(columns[dim]);
         const end = run.extent[dim];
         for (const index of indexes)
             if (index < 0 || index >= end)
-                fail(`The data are damaged: table ${name} speaks of row ${index} of dimension ${dim}, which has ${end}.`);
+                fail(
+                    `The data are damaged: table ${name} speaks of row ${index} of dimension ${dim}, which has ${end}.`,
+                );
         columns[dim] = indexes;
     }
     return columns;
@@ -206,8 +215,22 @@ function openRun(bytes, head) {
         fail('The data are damaged: a run has no time.');
     const tables = openTables(bytes, head.tables);
     const run = {
-        name: '', title: '', base_ns: '0', start_ns: 0, wall_ns: 0, who: 'process', sizes: [], summary: {}, overlap: null,
-        is_complete: true, lost: null, thinned: [], heat: null, slices: null, offsets: null, ...head,
+        name: '',
+        title: '',
+        base_ns: '0',
+        start_ns: 0,
+        wall_ns: 0,
+        who: 'process',
+        sizes: [],
+        summary: {},
+        overlap: null,
+        is_complete: true,
+        lost: null,
+        thinned: [],
+        heat: null,
+        slices: null,
+        offsets: null,
+        ...head,
         table: (name) => tables.get(name) ?? emptyTable(name),
         has: (name) => tables.has(name) && tables.get(name).rows > 0,
     };
@@ -224,10 +247,13 @@ function readHead(bytes) {
 
     if (bytes.length < HEAD_AT || String.fromCharCode(...bytes.subarray(0, 4)) !== MAGIC)
         fail('These are not the data of a dftrace report. Make the page again with "dftmerge report".');
-    const version = words.getUint32(4, true), length = words.getUint32(8, true);
+    const version = words.getUint32(4, true),
+        length = words.getUint32(8, true);
     if (version !== VERSION)
-        fail(`The data are of version ${version}, and this page reads version ${VERSION}: page and data were made by ` +
-             'different versions of dftrace. Make the page again with one of them.');
+        fail(
+            `The data are of version ${version}, and this page reads version ${VERSION}: page and data were made by ` +
+                'different versions of dftrace. Make the page again with one of them.',
+        );
     if (HEAD_AT + length > bytes.length)
         fail('The data are cut off: their head is not whole. Make the page again, and copy it as binary.');
     try {

@@ -12,17 +12,18 @@ export function el(name, attributes = {}, ...children) {
     const node = svg ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name);
 
     for (const [key, value] of Object.entries(attributes)) {
-        if (value === null || value === undefined || value === false)
-            continue;
-        if (key.startsWith('on'))
-            node.addEventListener(key.slice(2), value);
+        if (value === null || value === undefined || value === false) continue;
+        if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
         else if (key === 'style')
             Object.entries(value).forEach(([property, text]) => node.style.setProperty(property, text));
-        else
-            node.setAttribute(key, value === true ? '' : String(value));
+        else node.setAttribute(key, value === true ? '' : String(value));
     }
-    node.append(...children.flat().filter((child) => child !== null && child !== undefined).map((child) =>
-        (child instanceof Node ? child : String(child))));
+    node.append(
+        ...children
+            .flat()
+            .filter((child) => child !== null && child !== undefined)
+            .map((child) => (child instanceof Node ? child : String(child))),
+    );
     return node;
 }
 
@@ -32,8 +33,20 @@ export function colours() {
     const get = (name) => style.getPropertyValue(`--${name}`).trim() || '#888';
     const named = {};
 
-    for (const name of ['text', 'dim', 'faint', 'line', 'surface', 'page', 'accent', 'bad', 'compute', 'hidden', 'exposed',
-                        'idle'])
+    for (const name of [
+        'text',
+        'dim',
+        'faint',
+        'line',
+        'surface',
+        'page',
+        'accent',
+        'bad',
+        'compute',
+        'hidden',
+        'exposed',
+        'idle',
+    ])
         named[name] = get(name);
     return {
         ...named,
@@ -51,7 +64,7 @@ function ramp(stops) {
     const points = stops.map(channels);
 
     return Array.from({ length: 256 }, (_, i) => {
-        const place = i / 255 * (points.length - 1);
+        const place = (i / 255) * (points.length - 1);
         const left = Math.min(Math.floor(place), points.length - 2);
         return points[left].map((value, k) => Math.round(value + (points[left + 1][k] - value) * (place - left)));
     });
@@ -62,7 +75,7 @@ function ramp(stops) {
  * a screen reader says.
  */
 export function canvas(host, height, label) {
-    const node = el('canvas', { role: 'img', 'aria-label': label, tabindex: 0 });
+    const node = el('canvas', { 'role': 'img', 'aria-label': label, 'tabindex': 0 });
     const width = Math.max(60, Math.floor(host.clientWidth));
     const scale = window.devicePixelRatio || 1;
 
@@ -80,13 +93,12 @@ export function canvas(host, height, label) {
 export function ticks(from, to, count = 5) {
     const span = to - from;
 
-    if (!(span > 0))
-        return [from];
-    const raw = span / Math.max(1, count), power = 10 ** Math.floor(Math.log10(raw));
+    if (!(span > 0)) return [from];
+    const raw = span / Math.max(1, count),
+        power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].find((factor) => factor * power >= raw) * power;
     const values = [];
-    for (let value = Math.ceil(from / step - 1e-9) * step; value <= to + step * 1e-9; value += step)
-        values.push(value);
+    for (let value = Math.ceil(from / step - 1e-9) * step; value <= to + step * 1e-9; value += step) values.push(value);
     return values;
 }
 
@@ -118,7 +130,7 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
     context.moveTo(x, y + 0.5);
     context.lineTo(x + width, y + 0.5);
     for (const value of values) {
-        const place = Math.round(x + (value - from) / (to - from || 1) * width) + 0.5;
+        const place = Math.round(x + ((value - from) / (to - from || 1)) * width) + 0.5;
         context.moveTo(place, y);
         context.lineTo(place, y + 4);
         const text = axisTime(value, step, to);
@@ -134,11 +146,25 @@ let tip;
 /** Shows a tooltip at an event or {clientX, clientY}. A line is a text, or [label, value, colour]. */
 export function showTip(place, lines) {
     tip ??= document.body.appendChild(el('div', { class: 'tip', role: 'status' }));
-    tip.replaceChildren(...lines.filter(Boolean).map((line, i) => (Array.isArray(line)
-        ? el('div', { class: 'tip-row' }, el('span', { class: 'tip-name' },
-             line[2] ? el('i', { class: 'swatch', style: { background: line[2] } }) : null, format.safe(line[0])),
-             el('b', {}, format.safe(line[1])))
-        : el('div', { class: i ? 'tip-note' : 'tip-head' }, format.safe(line)))));
+    tip.replaceChildren(
+        ...lines
+            .filter(Boolean)
+            .map((line, i) =>
+                Array.isArray(line)
+                    ? el(
+                          'div',
+                          { class: 'tip-row' },
+                          el(
+                              'span',
+                              { class: 'tip-name' },
+                              line[2] ? el('i', { class: 'swatch', style: { background: line[2] } }) : null,
+                              format.safe(line[0]),
+                          ),
+                          el('b', {}, format.safe(line[1])),
+                      )
+                    : el('div', { class: i ? 'tip-note' : 'tip-head' }, format.safe(line)),
+            ),
+    );
     tip.hidden = false;
     const { width, height } = tip.getBoundingClientRect();
     const x = place.clientX + 14 + width > innerWidth ? place.clientX - width - 10 : place.clientX + 14;
@@ -147,8 +173,7 @@ export function showTip(place, lines) {
 }
 
 export function hideTip() {
-    if (tip)
-        tip.hidden = true;
+    if (tip) tip.hidden = true;
 }
 
 /** Shows LINES() while the pointer or the focus is on NODE. */
@@ -165,43 +190,46 @@ export function tipOn(node, lines) {
 }
 
 /**
- * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH pixels: `done(from, to)` with
+ * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH): `done(from, to)` with
  * shares from 0 to 1; `clear()` at a double click. A click without a drag is left to others. By keys: arrows move a
  * cursor (`hover(share)`), shift and arrows open a range, Enter chooses it.
  */
 export function brush(node, { left, width, done, clear = () => {}, hover = () => {} }) {
     const band = node.appendChild(el('div', { class: 'brush', hidden: true }));
-    const shareOf = (event) => Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / width));
-    let start = null, cursor = null, mark = null;
+    const wide = () => (typeof width === 'function' ? width() : width) || 1;
+    const shareOf = (event) =>
+        Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / wide()));
+    let start = null,
+        cursor = null,
+        mark = null;
     const show = (a, b) => {
         band.hidden = false;
-        band.style.left = left + Math.min(a, b) * width + 'px';
-        band.style.width = Math.max(1, Math.abs(b - a) * width) + 'px';
+        band.style.left = left + Math.min(a, b) * wide() + 'px';
+        band.style.width = Math.max(1, Math.abs(b - a) * wide()) + 'px';
     };
 
     node.addEventListener('pointerdown', (event) => {
-        if (event.button === 0 && event.pointerType !== 'touch')
-            start = shareOf(event);
+        if (event.button === 0 && event.pointerType !== 'touch') start = shareOf(event);
     });
     node.addEventListener('pointermove', (event) => {
-        if (start !== null && Math.abs(shareOf(event) - start) * width > 4) {
+        if (start !== null && Math.abs(shareOf(event) - start) * wide() > 4) {
             node.setPointerCapture(event.pointerId);
             show(start, shareOf(event));
         }
     });
     node.addEventListener('pointerup', (event) => {
-        const from = start, to = shareOf(event);
+        const from = start,
+            to = shareOf(event);
         start = null;
         band.hidden = true;
-        if (from !== null && Math.abs(to - from) * width > 4)
-            done(Math.min(from, to), Math.max(from, to));
+        if (from !== null && Math.abs(to - from) * wide() > 4) done(Math.min(from, to), Math.max(from, to));
     });
     node.addEventListener('dblclick', clear);
     node.addEventListener('keydown', (event) => {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (step) {
             cursor = Math.min(1, Math.max(0, (cursor ?? 0.5) + step / (event.ctrlKey ? 20 : 200)));
-            mark = event.shiftKey ? mark ?? cursor - step / 200 : null;
+            mark = event.shiftKey ? (mark ?? cursor - step / 200) : null;
             show(mark ?? cursor, cursor);
             hover(cursor);
             event.preventDefault();

@@ -20,10 +20,14 @@ const nameOfCall = (calls, row) => `${calls.cat[row]}:${calls.name[row]}`;
 /** The text that stands for row ROW of dimension DIM in the filter. */
 export function keyOf(run, dim, row) {
     switch (dim) {
-    case 'p': return run.table('who').label[row];
-    case 'c': return nameOfCall(run.table('calls'), row);
-    case 'g': return run.table('regions').name[row];
-    default: return run.table('files').path[row];
+        case 'p':
+            return run.table('who').label[row];
+        case 'c':
+            return nameOfCall(run.table('calls'), row);
+        case 'g':
+            return run.table('regions').name[row];
+        default:
+            return run.table('files').path[row];
     }
 }
 
@@ -31,8 +35,7 @@ export function keyOf(run, dim, row) {
 function mask(run, filter, dim) {
     const chosen = filter[dim];
 
-    if (!chosen.size)
-        return null;
+    if (!chosen.size) return null;
     const rows = new Uint8Array(run.extent[dim]);
     const classes = dim === 'c' ? run.table('calls').class : null;
     for (let row = 0; row < rows.length; row++)
@@ -42,8 +45,7 @@ function mask(run, filter, dim) {
 
 /** The bins of RUN that the time range covers, at least one; null where all are chosen. */
 export function binsOf(run, range) {
-    if (!range)
-        return null;
+    if (!range) return null;
     const { width_ns: width, count } = run.time;
     const from = Math.min(Math.max(0, Math.round((range[0] + run.start_ns) / width)), Math.max(0, count - 1));
     const to = Math.round((range[1] + run.start_ns) / width);
@@ -54,20 +56,16 @@ export function binsOf(run, range) {
 export function resolve(run, filter) {
     const rows = { t: binsOf(run, filter.t) };
 
-    for (const dim of DIMS.slice(1))
-        rows[dim] = mask(run, filter, dim);
+    for (const dim of DIMS.slice(1)) rows[dim] = mask(run, filter, dim);
     rows.chosen = DIMS.filter((dim) => rows[dim]);
     return rows;
 }
 
 /* The set SET with KEYS chosen: they alone, or (ADD) each of them turned. Choosing what is chosen frees it. */
 function turned(set, keys, add) {
-    if (!add)
-        return keys.length === set.size && keys.every((key) => set.has(key)) ? new Set() : new Set(keys);
+    if (!add) return keys.length === set.size && keys.every((key) => set.has(key)) ? new Set() : new Set(keys);
     const next = new Set(set);
-    for (const key of keys)
-        if (!next.delete(key))
-            next.add(key);
+    for (const key of keys) if (!next.delete(key)) next.add(key);
     return next;
 }
 
@@ -85,7 +83,13 @@ export function changed(filter, run, change, add = false) {
         } else if (dim === 'class') {
             next.c = turned(filter.c, value ?? [], add);
         } else if (dim in next) {
-            next[dim] = value ? turned(filter[dim], value.map((row) => keyOf(run, dim, row)), add) : new Set();
+            next[dim] = value
+                ? turned(
+                      filter[dim],
+                      value.map((row) => keyOf(run, dim, row)),
+                      add,
+                  )
+                : new Set();
         }
     }
     return next;
@@ -93,15 +97,15 @@ export function changed(filter, run, change, add = false) {
 
 /** The name of the values of DIM, for texts. */
 export function dimName(run, dim) {
-    return { t: 'time range', p: run.who === 'process' ? 'processes' : 'ranks', c: 'calls', g: 'regions', f: 'files' }[dim];
+    return { t: 'time range', p: run.who === 'process' ? 'processes' : 'ranks', c: 'calls', g: 'regions', f: 'files' }[
+        dim
+    ];
 }
 
 /** A value of the filter as people read it. */
 export function keyText(dim, key) {
-    if (dim === 'c')
-        return WORDS.includes(key) ? NAMES[WORDS.indexOf(key)] : key.slice(key.indexOf(':') + 1);
-    if (key === '')
-        return dim === 'g' ? '(no region)' : dim === 'f' ? '(other files)' : '(no name)';
+    if (dim === 'c') return WORDS.includes(key) ? NAMES[WORDS.indexOf(key)] : key.slice(key.indexOf(':') + 1);
+    if (key === '') return dim === 'g' ? '(no region)' : dim === 'f' ? '(other files)' : '(no name)';
     return key;
 }
 
@@ -112,12 +116,9 @@ const MOST_IN_LINK = 100;
 export function toHash(id, filter) {
     const words = new URLSearchParams();
 
-    if (filter.t)
-        words.set('t', filter.t.map(Math.round).join('..'));
+    if (filter.t) words.set('t', filter.t.map(Math.round).join('..'));
     for (const dim of DIMS.slice(1))
-        if (filter[dim].size <= MOST_IN_LINK)
-            for (const key of filter[dim])
-                words.append(dim, key);
+        if (filter[dim].size <= MOST_IN_LINK) for (const key of filter[dim]) words.append(dim, key);
     const text = words.toString();
     return (id || text ? '#' : '') + (id ?? '') + (text ? '?' + text : '');
 }
@@ -129,9 +130,7 @@ export function fromHash(hash) {
     const words = new URLSearchParams(text);
     const range = (words.get('t') ?? '').split('..').map(Number);
 
-    if (words.has('t') && range.length === 2 && range.every(Number.isFinite) && range[0] < range[1])
-        filter.t = range;
-    for (const dim of DIMS.slice(1))
-        filter[dim] = new Set(words.getAll(dim));
+    if (words.has('t') && range.length === 2 && range.every(Number.isFinite) && range[0] < range[1]) filter.t = range;
+    for (const dim of DIMS.slice(1)) filter[dim] = new Set(words.getAll(dim));
     return { id, filter };
 }

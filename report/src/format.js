@@ -10,18 +10,12 @@ function digits(value) {
 
 /** A time, such as "451 ns" or "1.26 s". */
 export function ns(value) {
-    if (value === null || value === undefined || !Number.isFinite(value))
-        return '-';
-    if (value < 0)
-        return '-' + ns(-value);
-    if (value < 1000)
-        return (Number.isInteger(value) ? value : digits(value)) + ' ns';
-    if (value < 999.5e3)
-        return digits(value / 1e3) + ' us';
-    if (value < 999.5e6)
-        return digits(value / 1e6) + ' ms';
-    if (value < 9999.5e9)
-        return digits(value / 1e9) + ' s';
+    if (value === null || value === undefined || !Number.isFinite(value)) return '-';
+    if (value < 0) return '-' + ns(-value);
+    if (value < 1000) return (Number.isInteger(value) ? value : digits(value)) + ' ns';
+    if (value < 999.5e3) return digits(value / 1e3) + ' us';
+    if (value < 999.5e6) return digits(value / 1e6) + ' ms';
+    if (value < 9999.5e9) return digits(value / 1e9) + ' s';
     return digits(value / 3600e9) + ' h';
 }
 
@@ -29,15 +23,12 @@ const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** A number of bytes, such as "242 KiB". */
 export function bytes(value) {
-    if (value === null || value === undefined || !Number.isFinite(value))
-        return '-';
-    if (value < 0)
-        return '-' + bytes(-value);
-    if (value < 1024)
-        return (Number.isInteger(value) ? value : digits(value)) + ' B';
-    let scaled = value / 1024, unit = 0;
-    for (; scaled >= 1023.5 && unit < UNITS.length - 1; unit++)
-        scaled /= 1024;
+    if (value === null || value === undefined || !Number.isFinite(value)) return '-';
+    if (value < 0) return '-' + bytes(-value);
+    if (value < 1024) return (Number.isInteger(value) ? value : digits(value)) + ' B';
+    let scaled = value / 1024,
+        unit = 0;
+    for (; scaled >= 1023.5 && unit < UNITS.length - 1; unit++) scaled /= 1024;
     return digits(scaled) + ' ' + UNITS[unit];
 }
 
@@ -48,9 +39,10 @@ export function rate(value) {
 
 /** A count with its thousands marked: "232,212". */
 export function count(value) {
-    if (value === null || value === undefined || !Number.isFinite(value))
-        return '-';
-    return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+    if (value === null || value === undefined || !Number.isFinite(value)) return '-';
+    return Math.round(value)
+        .toString()
+        .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** A count and its noun: "1 call", "2 calls". */
@@ -60,13 +52,12 @@ export function counted(value, one, many = one + 's') {
 
 /** PART of WHOLE: "68.8 %". */
 export function share(part, whole) {
-    return whole > 0 && Number.isFinite(part) ? (100 * part / whole).toFixed(1) + ' %' : '-';
+    return whole > 0 && Number.isFinite(part) ? ((100 * part) / whole).toFixed(1) + ' %' : '-';
 }
 
 /** How many times as much: "1.8x", "92x". */
 export function factor(value) {
-    if (!Number.isFinite(value) || value <= 0)
-        return '-';
+    if (!Number.isFinite(value) || value <= 0) return '-';
     return (value < 9.95 ? value.toFixed(value < 0.095 ? 2 : 1) : count(value)) + 'x';
 }
 
@@ -99,8 +90,7 @@ export function safe(text) {
 export function cut(text, most = 60) {
     const whole = safe(text);
 
-    if (whole.length <= most)
-        return whole;
+    if (whole.length <= most) return whole;
     const head = Math.floor((most - 3) / 2);
     return whole.slice(0, head) + '...' + whole.slice(whole.length - (most - 3 - head));
 }
@@ -109,16 +99,14 @@ export function cut(text, most = 60) {
 export function path(text, most = 60) {
     const whole = safe(text);
 
-    if (whole.length <= most)
-        return whole;
+    if (whole.length <= most) return whole;
     const slash = whole.indexOf('/', whole.length - most + 3);
     return slash > 0 && slash < whole.length - 1 ? '...' + whole.slice(slash) : cut(whole, most);
 }
 
 /** The bounds of a class of sizes: "1 B", "64 B-1 KiB", "1 GiB or more". */
 export function sizeClass({ from, to }) {
-    if (to === null || to === undefined)
-        return whole(from) + ' or more';
+    if (to === null || to === undefined) return whole(from) + ' or more';
     return to === from ? whole(from) : `${whole(from)}-${whole(to + 1)}`;
 }
 
@@ -127,8 +115,7 @@ function whole(value) {
     let unit = 'B';
 
     for (const next of UNITS) {
-        if (value < 1024 || value % 1024)
-            break;
+        if (value < 1024 || value % 1024) break;
         value /= 1024;
         unit = next;
     }

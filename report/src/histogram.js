@@ -3,8 +3,7 @@
 
 /** The bin of a duration of NS. */
 export function binOf(ns) {
-    if (ns < 64)
-        return Math.floor(ns);
+    if (ns < 64) return Math.floor(ns);
     const e = Math.floor(Math.log2(ns)) - 5;
     const exact = ns >= 64 * 2 ** e ? e + 1 : ns < 32 * 2 ** e ? e - 1 : e;
     return 32 * exact + Math.floor(ns / 2 ** exact);
@@ -13,11 +12,10 @@ export function binOf(ns) {
 /** [low, high], inclusive, of BIN. Where SUB is 1 a bin stands for its whole octave. */
 export function bounds(bin, sub = 32) {
     if (sub === 1) {
-        const first = bin - bin % 32;
+        const first = bin - (bin % 32);
         return first ? [bounds(first)[0], bounds(first + 31)[1]] : [0, 31];
     }
-    if (bin < 64)
-        return [bin, bin];
+    if (bin < 64) return [bin, bin];
     const e = Math.floor(bin / 32) - 1;
     const low = (bin - 32 * e) * 2 ** e;
     return [low, low + 2 ** e - 1];
@@ -27,13 +25,12 @@ export function bounds(bin, sub = 32) {
 export function percentiles(counts, sub, percents) {
     let total = 0;
 
-    for (const count of counts)
-        total += count;
-    if (!total)
-        return percents.map(() => null);
+    for (const count of counts) total += count;
+    if (!total) return percents.map(() => null);
     return percents.map((percent) => {
-        const rank = Math.max(1, Math.ceil(percent * total / 100));
-        let seen = 0, bin = 0;
+        const rank = Math.max(1, Math.ceil((percent * total) / 100));
+        let seen = 0,
+            bin = 0;
         for (; bin < counts.length && (seen += counts[bin]) < rank; bin++);
         const [low, high] = bounds(Math.min(bin, counts.length - 1), sub);
         return low + Math.floor((high - low) / 2);

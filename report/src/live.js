@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Follows a server: fetches the data each second, and says when they came, or that the server is gone.
 
+import { DataError } from './data.js';
 import { el } from './draw.js';
 
 const EACH_MS = 1000;
+
+/* Whether two arrays have the same bytes. */
+function isSame(a, b) {
+    return a !== null && a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
 
 const clock = () => new Date().toTimeString().slice(0, 8);
 
@@ -13,8 +19,11 @@ const clock = () => new Date().toTimeString().slice(0, 8);
  */
 export function follow(url, root, load, page) {
     const status = el('span', { class: 'live', role: 'status' }, 'live');
-    const pause = el('button', { type: 'button', 'aria-pressed': 'false', title: 'p' }, 'pause');
-    let isPaused = false, last = null;
+    const pause = el('button', { 'type': 'button', 'aria-pressed': 'false', 'title': 'p' }, 'pause');
+    let isPaused = false,
+        isHeld = false,
+        last = null,
+        shown = null;
     const say = (text, isGone = false) => {
         status.textContent = text;
         status.classList.toggle('is-gone', isGone);
@@ -27,20 +36,26 @@ export function follow(url, root, load, page) {
     };
     const show = () => page()?.showLive(status, pause);
 
+    /* A page that is dragged over stays as it is. */
+    async function update() {
+        const response = await fetch(url, { cache: 'no-store' });
+        if (!response.ok) throw new Error(`the server answers ${response.status}`);
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        if (isPaused || isHeld) return;
+        if (!isSame(shown, bytes)) await load(bytes);
+        shown = bytes;
+        last = clock();
+        say(`live, updated ${last}`);
+        status.title = '';
+    }
+
     async function step() {
-        if (!isPaused && !document.hidden) {
+        if (!isPaused && !isHeld && !document.hidden) {
             try {
-                const response = await fetch(url, { cache: 'no-store' });
-                if (!response.ok)
-                    throw new Error(`the server answers ${response.status}`);
-                const bytes = new Uint8Array(await response.arrayBuffer());
-                if (!isPaused) {
-                    await load(bytes);
-                    last = clock();
-                    say(`live, updated ${last}`);
-                }
+                await update();
             } catch (error) {
-                say(`the server is gone${last ? `; as of ${last}` : ''}`, true);
+                const what = error instanceof DataError ? 'the server sends what cannot be read' : 'the server is gone';
+                say(`${what}${last ? `; as of ${last}` : ''}`, true);
                 status.title = String(error.message ?? error);
             }
             show();
@@ -48,6 +63,13 @@ export function follow(url, root, load, page) {
         setTimeout(step, EACH_MS);
     }
 
+    document.addEventListener('pointerdown', () => {
+        isHeld = true;
+    });
+    for (const end of ['pointerup', 'pointercancel'])
+        document.addEventListener(end, () => {
+            isHeld = false;
+        });
     pause.addEventListener('click', toggle);
     document.addEventListener('dftrace-pause', toggle);
     if (!page())

@@ -8,13 +8,24 @@ import { Page } from './page.js';
 import { pictures } from './pictures/index.js';
 
 const root = document.getElementById('page');
-let page = null, settle;
+let page = null,
+    settle;
 
 /* Says what is wrong instead of the page. */
 function sayFailure(error) {
-    const sentence = error instanceof DataError ? error.message : `The page met an error that it does not know: ${error.message ?? error}`;
+    const sentence =
+        error instanceof DataError
+            ? error.message
+            : `The page met an error that it does not know: ${error.message ?? error}`;
 
-    root.replaceChildren(el('main', { class: 'failure', role: 'alert' }, el('h1', {}, 'This report cannot be shown'), el('p', {}, sentence)));
+    root.replaceChildren(
+        el(
+            'main',
+            { class: 'failure', role: 'alert' },
+            el('h1', {}, 'This report cannot be shown'),
+            el('p', {}, sentence),
+        ),
+    );
     page = null;
     document.documentElement.dataset.state = 'failed';
 }
@@ -23,17 +34,13 @@ function sayFailure(error) {
 async function load(bytes) {
     try {
         const data = decode(await inflate(bytes));
-        if (page)
-            page.replace(data);
-        else
-            page = new Page(root, pictures, data);
+        if (page) page.replace(data);
+        else page = new Page(root, pictures, data);
         document.documentElement.dataset.state = 'ready';
     } catch (error) {
-        if (page && error instanceof DataError)
-            throw error;
+        if (page && error instanceof DataError) throw error;
         sayFailure(error);
-        if (!(error instanceof DataError))
-            throw error;
+        if (!(error instanceof DataError)) throw error;
     }
 }
 
@@ -58,10 +65,8 @@ async function start() {
     const text = document.getElementById('dftrace-data')?.textContent.trim() ?? '';
 
     try {
-        if (text || !url)
-            await load(fromBase64(text));
-        if (url)
-            follow(url, root, load, () => page);
+        if (text || !url) await load(fromBase64(text));
+        if (url) follow(url, root, load, () => page);
     } catch (error) {
         sayFailure(error);
     } finally {

@@ -9,16 +9,18 @@ const SUMS = ['n', 'e', 'd', 'b', 'w'];
  * with `f` lack calls without a file, so they answer only where files are asked for, or where nothing else does. */
 function choose(sets, axes, chosen) {
     const wanted = new Set([...axes, ...chosen]);
-    let best = null, cost = null;
+    let best = null,
+        cost = null;
 
     for (const set of sets) {
-        if (!axes.every((axis) => set.dims.includes(axis)))
-            continue;
-        const price = [chosen.filter((dim) => !set.dims.includes(dim)).length,
-                       +(set.dims.includes('f') && !wanted.has('f')), set.rows];
+        if (!axes.every((axis) => set.dims.includes(axis))) continue;
+        const price = [
+            chosen.filter((dim) => !set.dims.includes(dim)).length,
+            +(set.dims.includes('f') && !wanted.has('f')),
+            set.rows,
+        ];
         const better = best === null ? 1 : price.findIndex((value, i) => value !== cost[i]);
-        if (best === null || (better >= 0 && price[better] < cost[better]))
-            [best, cost] = [set, price];
+        if (best === null || (better >= 0 && price[better] < cost[better])) [best, cost] = [set, price];
     }
     return best;
 }
@@ -31,19 +33,22 @@ function passing(columns, count, rows, dims) {
         const values = columns[dim];
         if (dim === 't') {
             const [from, to] = rows.t;
-            for (let i = 0; i < count; i++)
-                passes[i] &= +(values[i] >= from && values[i] < to);
+            for (let i = 0; i < count; i++) passes[i] &= +(values[i] >= from && values[i] < to);
         } else {
             const mask = rows[dim];
-            for (let i = 0; i < count; i++)
-                passes[i] &= mask[values[i]];
+            for (let i = 0; i < count; i++) passes[i] &= mask[values[i]];
         }
     }
     return passes;
 }
 
-const NOTHING = { cube: Object.fromEntries([...'tpcgfks', ...SUMS, 'bin'].map((name) => [name, new Float64Array(0)])),
-                  count: 0, passes: new Uint8Array(0), ignored: [], sub: 32 };
+const NOTHING = {
+    cube: Object.fromEntries([...'tpcgfks', ...SUMS, 'bin'].map((name) => [name, new Float64Array(0)])),
+    count: 0,
+    passes: new Uint8Array(0),
+    ignored: [],
+    sub: 32,
+};
 
 /** One run under the filter. Answers are kept: a view lives until the filter or the data change. */
 export class View {
@@ -59,8 +64,7 @@ export class View {
 
     /* What MAKE returns, made once for KEY. */
     keep(key, make) {
-        if (!this.kept.has(key))
-            this.kept.set(key, make());
+        if (!this.kept.has(key)) this.kept.set(key, make());
         return this.kept.get(key);
     }
 
@@ -68,8 +72,7 @@ export class View {
         const chosen = this.filter.chosen.filter((dim) => !without.includes(dim));
         const set = choose(this.run[kind], axes, chosen);
 
-        if (!set)
-            return { ...NOTHING, ignored: chosen };
+        if (!set) return { ...NOTHING, ignored: chosen };
         const dims = chosen.filter((dim) => set.dims.includes(dim));
         const ignored = chosen.filter((dim) => !set.dims.includes(dim));
         return this.keep(`${set.name} ${dims}`, () => {
@@ -104,7 +107,10 @@ export class View {
      */
     sums(axes, { columns = SUMS, without = [] } = {}) {
         return this.keep(`sums ${axes} ${columns} ${without}`, () => {
-            const { cube, count, passes, ignored } = this.rows(axes.map((axis) => (axis === 'class' ? 'c' : axis)), { without });
+            const { cube, count, passes, ignored } = this.rows(
+                axes.map((axis) => (axis === 'class' ? 'c' : axis)),
+                { without },
+            );
             const shape = axes.map((axis) => this.size(axis));
             const answer = { ignored, shape };
             const index = this.indexes(axes, cube, count);
@@ -112,10 +118,7 @@ export class View {
             for (const column of columns) {
                 const sums = new Float64Array(shape.reduce((product, size) => product * size, 1));
                 const values = cube[column];
-                if (values)
-                    for (let i = 0; i < count; i++)
-                        if (passes[i])
-                            sums[index[i]] += values[i];
+                if (values) for (let i = 0; i < count; i++) if (passes[i]) sums[index[i]] += values[i];
                 answer[column] = sums;
             }
             return answer;
@@ -130,12 +133,8 @@ export class View {
             const size = this.size(axis);
             const values = cube[axis === 'class' ? 'c' : axis];
             const classes = axis === 'class' ? this.run.table('calls').class : null;
-            if (classes)
-                for (let i = 0; i < count; i++)
-                    index[i] = index[i] * size + Math.min(classes[values[i]], 6);
-            else
-                for (let i = 0; i < count; i++)
-                    index[i] = index[i] * size + values[i];
+            if (classes) for (let i = 0; i < count; i++) index[i] = index[i] * size + Math.min(classes[values[i]], 6);
+            else for (let i = 0; i < count; i++) index[i] = index[i] * size + values[i];
         }
         return index;
     }
@@ -144,24 +143,28 @@ export class View {
     range() {
         const { width_ns: width } = this.run.time;
 
-        return this.filter.t ? this.filter.t.map((bin) => bin * width)
-                             : [this.run.start_ns, this.run.start_ns + this.run.wall_ns];
+        return this.filter.t
+            ? this.filter.t.map((bin) => bin * width)
+            : [this.run.start_ns, this.run.start_ns + this.run.wall_ns];
     }
 
     /** The time that chosen processes lived, in the chosen range; `each`: by row of `who`. */
-    lives() {
-        return this.keep('lives', () => {
-            const processes = this.run.table('processes'), who = this.run.table('who');
+    lives({ without = [] } = {}) {
+        return this.keep(`lives ${without}`, () => {
+            const processes = this.run.table('processes'),
+                who = this.run.table('who');
             const rows = processes.rows ? processes : who;
-            const each = new Float64Array(who.rows);
+            const each = new Float64Array(who.rows),
+                mask = without.includes('p') ? null : this.filter.p;
             const [from, to] = this.filter.t ? this.range() : [-Infinity, Infinity];
-            let total = 0, count = 0;
+            let total = 0,
+                count = 0;
 
             for (let i = 0; i < rows.rows; i++) {
                 const p = processes.rows ? rows.p[i] : i;
-                if (this.filter.p && !this.filter.p[p])
-                    continue;
-                const start = rows.start_ns[i], end = start + rows.life_ns[i];
+                if (mask && !mask[p]) continue;
+                const start = rows.start_ns[i],
+                    end = start + rows.life_ns[i];
                 const lived = Math.max(0, Math.min(end, to) - Math.max(start, from));
                 each[p] += lived;
                 total += lived;

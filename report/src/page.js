@@ -18,19 +18,34 @@ export class Page {
         this.filter = place.filter;
         this.place = place.id || null;
         this.bar = new Bar(this);
-        this.nav = el('nav', { class: 'nav', 'aria-label': 'pictures' },
-            ...this.cards.map((card) => el('a', { href: `#${card.picture.id}`, 'data-place': card.picture.id }, card.picture.title)));
-        root.replaceChildren(this.bar.node, el('div', { class: 'frame' }, this.nav, el('main', { class: 'cards' }, ...this.cards.map((card) => card.node))));
+        this.nav = el(
+            'nav',
+            { 'class': 'nav', 'aria-label': 'pictures' },
+            ...this.cards.map((card) =>
+                el('a', { 'href': `#${card.picture.id}`, 'data-place': card.picture.id }, card.picture.title),
+            ),
+        );
+        root.replaceChildren(
+            this.bar.node,
+            el(
+                'div',
+                { class: 'frame' },
+                this.nav,
+                el('main', { class: 'cards' }, ...this.cards.map((card) => card.node)),
+            ),
+        );
         this.listen();
         this.replace(data);
-        if (this.place)
-            this.show(this.place);
+        if (this.place) this.show(this.place);
     }
 
     /** Shows other data: filter and place stay. */
     replace(data) {
         this.data = data;
-        document.title = `${data.runs.map((run) => run.title).join(' and ').slice(0, 100)} - dftrace`;
+        document.title = `${data.runs
+            .map((run) => run.title)
+            .join(' and ')
+            .slice(0, 100)} - dftrace`;
         this.refresh();
     }
 
@@ -38,9 +53,13 @@ export class Page {
     refresh() {
         const shades = colours();
 
-        this.views = this.data.runs.map((run, i) => new View(run, this.filter, {
-            colours: shades, select: (change, add) => this.select(i, change, add),
-        }));
+        this.views = this.data.runs.map(
+            (run, i) =>
+                new View(run, this.filter, {
+                    colours: shades,
+                    select: (change, add) => this.select(i, change, add),
+                }),
+        );
         if (this.views.length === 2) {
             this.views[0].base = this.views[1];
             this.views[1].base = this.views[0];
@@ -77,16 +96,13 @@ export class Page {
     writeHash() {
         const hash = toHash(this.place, this.filter);
 
-        if (hash !== location.hash)
-            history.replaceState(null, '', hash || location.pathname + location.search);
+        if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search);
     }
 
     drawSeen() {
         clearTimeout(this.waiting);
         this.waiting = null;
-        for (const card of this.cards)
-            if (card.isStale && card.isSeen)
-                this.drawCard(card);
+        for (const card of this.cards) if (card.isStale && card.isSeen) this.drawCard(card);
     }
 
     drawCard(card) {
@@ -102,12 +118,9 @@ export class Page {
     show(id) {
         const at = this.cards.findIndex((card) => card.picture.id === id);
 
-        if (at < 0)
-            return;
+        if (at < 0) return;
         this.place = id;
-        for (const card of this.cards.slice(0, at + 2))
-            if (card.isStale)
-                this.drawCard(card);
+        for (const card of this.cards.slice(0, at + 2)) if (card.isStale) this.drawCard(card);
         this.cards[at].node.scrollIntoView({ block: 'start' });
         this.writeHash();
     }
@@ -129,16 +142,20 @@ export class Page {
     }
 
     listen() {
-        const seen = new IntersectionObserver((entries) => {
-            for (const entry of entries)
-                this.byNode.get(entry.target).isSeen = entry.isIntersecting;
-            this.drawSeen();
-        }, { rootMargin: '300px 0px' });
-        const place = new IntersectionObserver((entries) => {
-            for (const entry of entries)
-                this.byNode.get(entry.target).isAt = entry.isIntersecting;
-            this.markPlace();
-        }, { rootMargin: '-100px 0px -60% 0px' });
+        const seen = new IntersectionObserver(
+            (entries) => {
+                for (const entry of entries) this.byNode.get(entry.target).isSeen = entry.isIntersecting;
+                this.drawSeen();
+            },
+            { rootMargin: '300px 0px' },
+        );
+        const place = new IntersectionObserver(
+            (entries) => {
+                for (const entry of entries) this.byNode.get(entry.target).isAt = entry.isIntersecting;
+                this.markPlace();
+            },
+            { rootMargin: '-100px 0px -60% 0px' },
+        );
         let width = 0;
 
         for (const card of this.cards) {
@@ -146,8 +163,7 @@ export class Page {
             place.observe(card.node);
         }
         new ResizeObserver(([entry]) => {
-            if (width && Math.abs(width - entry.contentRect.width) > 1)
-                this.redrawSoon();
+            if (width && Math.abs(width - entry.contentRect.width) > 1) this.redrawSoon();
             width = entry.contentRect.width;
         }).observe(this.cards[0]?.node.parentNode ?? document.body);
         document.addEventListener('click', (event) => this.follow(event));
@@ -186,8 +202,7 @@ export class Page {
         this.place = id || null;
         this.filter = filter;
         this.refresh();
-        if (id)
-            this.show(id);
+        if (id) this.show(id);
     }
 
     print(isStart) {
@@ -208,17 +223,18 @@ export class Page {
         const inField = event.target.closest?.('input, textarea, select');
 
         if (event.key === 'Escape') {
-            if (inField)
-                event.target.blur();
-            else if (!document.querySelector('dialog[open]') && !isEmpty(this.filter))
-                this.setFilter(everything());
+            if (inField) event.target.blur();
+            else if (!document.querySelector('dialog[open]') && !isEmpty(this.filter)) this.setFilter(everything());
             return;
         }
-        if (inField || event.ctrlKey || event.metaKey || event.altKey)
-            return;
+        if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
         const act = {
-            '?': () => this.bar.help(), t: () => this.bar.turnTheme(), p: () => document.dispatchEvent(new Event('dftrace-pause')),
-            j: () => this.step(1), k: () => this.step(-1), '/': () => this.search(),
+            '?': () => this.bar.help(),
+            't': () => this.bar.turnTheme(),
+            'p': () => document.dispatchEvent(new Event('dftrace-pause')),
+            'j': () => this.step(1),
+            'k': () => this.step(-1),
+            '/': () => this.search(),
         }[event.key];
         if (act) {
             event.preventDefault();
@@ -230,8 +246,7 @@ export class Page {
         const at = this.cards.findIndex((card) => card.isAt);
         const next = this.cards[Math.min(this.cards.length - 1, Math.max(0, at + by))];
 
-        if (next)
-            this.show(next.picture.id);
+        if (next) this.show(next.picture.id);
     }
 
     /* The field of the table that is seen, or of the next one below. */

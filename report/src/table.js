@@ -4,7 +4,11 @@
 import { el, showTip, hideTip } from './draw.js';
 import * as format from './format.js';
 
-const ROW = 26, AROUND = 12;
+const ROW = 26,
+    AROUND = 12;
+
+/* A table of fewer pixels leaves out its minor columns. */
+const NARROW = 560;
 
 /* What a reader did to a table stays when the table is drawn anew: by the table's key. */
 const states = new Map();
@@ -18,10 +22,13 @@ function cell(text) {
 
 /** ROWS of COLUMNS as CSV. Texts that a spreadsheet would take for formulas get an apostrophe. */
 export function csv(columns, rows) {
-    const line = (row) => columns.map((column) => {
-        const value = column.value(row);
-        return typeof value === 'number' ? (Number.isFinite(value) ? String(value) : '') : cell(value);
-    }).join(',');
+    const line = (row) =>
+        columns
+            .map((column) => {
+                const value = column.value(row);
+                return typeof value === 'number' ? (Number.isFinite(value) ? String(value) : '') : cell(value);
+            })
+            .join(',');
 
     return [columns.map((column) => cell(column.csv ?? column.title)).join(','), ...rows.map(line)].join('\n') + '\n';
 }
@@ -51,19 +58,23 @@ export function sorted(rows, column, isDown) {
     const values = rows.map((row) => column.value(row) ?? NaN);
     const sign = isDown ? -1 : 1;
     const compare = (a, b) => {
-        const x = values[a], y = values[b];
-        if (typeof x === 'string' || typeof y === 'string')
-            return sign * collator.compare(String(x), String(y));
-        const isX = Number.isFinite(x), isY = Number.isFinite(y);
+        const x = values[a],
+            y = values[b];
+        if (typeof x === 'string' || typeof y === 'string') return sign * collator.compare(String(x), String(y));
+        const isX = Number.isFinite(x),
+            isY = Number.isFinite(y);
         return isX && isY ? sign * (x - y) : +isY - +isX;
     };
 
-    return rows.map((_, i) => i).sort((a, b) => compare(a, b) || a - b).map((i) => rows[i]);
+    return rows
+        .map((_, i) => i)
+        .sort((a, b) => compare(a, b) || a - b)
+        .map((i) => rows[i]);
 }
 
 /**
  * A table in HOST. SPEC: `key`, by which its order and search are remembered; `columns: [{title, value(row), text(row),
- * width, is_number, share(row), colour, tip(row), csv, css(row)}]`, of which the first is searched; `rows`, numbers;
+ * width, is_number, share(row), colour, tip(row), csv, css(row), is_minor}]`, of which the first is searched; `rows`, numbers;
  * `sort`, the title of the column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls.
  */
 export class Table {
@@ -72,11 +83,21 @@ export class Table {
         this.state = states.get(spec.key) ?? { sort: spec.sort, isDown: true, search: '', top: 0 };
         states.set(spec.key, this.state);
         this.at = -1;
-        this.width = spec.columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
+        this.columns = host.clientWidth < NARROW ? spec.columns.filter((column) => !column.is_minor) : spec.columns;
+        this.width = this.columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
         this.body = el('tbody');
         this.note = el('span', { class: 'dim' });
-        this.box = el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': spec.label ?? 'table', onkeydown: (event) => this.key(event) },
-            this.table());
+        this.box = el(
+            'div',
+            {
+                'class': 'table',
+                'tabindex': 0,
+                'role': 'region',
+                'aria-label': spec.label ?? 'table',
+                'onkeydown': (event) => this.key(event),
+            },
+            this.table(),
+        );
         this.box.addEventListener('scroll', () => this.scrolled(), { passive: true });
         host.append(this.controls(), this.box);
         this.order();
@@ -85,23 +106,46 @@ export class Table {
     }
 
     controls() {
-        const search = el('input', { type: 'search', placeholder: `search ${this.spec.columns[0].title}`, 'aria-label': `search ${this.spec.columns[0].title}`,
-                                     oninput: (event) => this.search(event.target.value) });
-        const button = el('button', { type: 'button', onclick: () => copy(csv(this.spec.columns, this.rows), button) }, 'copy as CSV');
+        const search = el('input', {
+            'type': 'search',
+            'placeholder': `search ${this.spec.columns[0].title}`,
+            'aria-label': `search ${this.spec.columns[0].title}`,
+            'oninput': (event) => this.search(event.target.value),
+        });
+        const button = el(
+            'button',
+            { type: 'button', onclick: () => copy(csv(this.spec.columns, this.rows), button) },
+            'copy as CSV',
+        );
 
         search.value = this.state.search;
         return el('div', { class: 'controls' }, search, ...(this.spec.extra ?? []), button, this.note);
     }
 
     table() {
-        const { columns } = this.spec;
-        this.heads = columns.map((column) => el('th', { class: column.is_number ? 'is-number' : null, scope: 'col' },
-            el('button', { type: 'button', title: column.help ?? null, onclick: () => this.sortBy(column) }, column.title)));
-        const first = columns[0].width ?? 200;
+        const { columns } = this;
+        this.heads = columns.map((column) =>
+            el(
+                'th',
+                { class: column.is_number ? 'is-number' : null, scope: 'col' },
+                el(
+                    'button',
+                    { type: 'button', title: column.help ?? null, onclick: () => this.sortBy(column) },
+                    column.title,
+                ),
+            ),
+        );
+        const first = columns[0].width ?? 200,
+            least = Math.min(first, this.columns === this.spec.columns ? 150 : 120);
         const cols = columns.map((column, i) => el('col', { style: i ? { width: (column.width ?? 80) + 'px' } : {} }));
 
-        return el('table', { style: { width: `max(100%, ${this.width - first + Math.min(first, 150)}px)` } }, el('colgroup', {}, ...cols),
-                  el('thead', {}, el('tr', {}, ...this.heads)), this.body);
+        return el(
+            'table',
+            { style: { width: `max(100%, ${this.width - first + least}px)` } },
+            el('colgroup', {}, ...cols),
+            el('thead', {}, el('tr', {}, ...this.heads)),
+            this.body,
+        );
     }
 
     sortBy(column) {
@@ -122,21 +166,26 @@ export class Table {
     }
 
     order() {
-        const { columns, rows } = this.spec;
-        const column = columns.find((one) => one.title === this.state.sort) ?? columns.find((one) => one.is_number) ?? columns[0];
+        const { columns } = this,
+            { rows } = this.spec;
+        const column =
+            columns.find((one) => one.title === this.state.sort) ?? columns.find((one) => one.is_number) ?? columns[0];
         const wanted = this.state.search.toLowerCase();
-        const found = wanted ? rows.filter((row) => String(columns[0].value(row)).toLowerCase().includes(wanted)) : rows;
+        const found = wanted
+            ? rows.filter((row) => String(columns[0].value(row)).toLowerCase().includes(wanted))
+            : rows;
 
         this.rows = sorted(found, column, this.state.isDown);
         this.at = -1;
         columns.forEach((one, i) => {
-            if (one === column)
-                this.heads[i].setAttribute('aria-sort', this.state.isDown ? 'descending' : 'ascending');
-            else
-                this.heads[i].removeAttribute('aria-sort');
-            this.heads[i].firstChild.textContent = one.title + (one === column ? (this.state.isDown ? ' \u2193' : ' \u2191') : '');
+            if (one === column) this.heads[i].setAttribute('aria-sort', this.state.isDown ? 'descending' : 'ascending');
+            else this.heads[i].removeAttribute('aria-sort');
+            this.heads[i].firstChild.textContent =
+                one.title + (one === column ? (this.state.isDown ? ' \u2193' : ' \u2191') : '');
         });
-        this.note.textContent = wanted ? `${format.count(found.length)} of ${format.counted(rows.length, 'row')}` : format.counted(rows.length, 'row');
+        this.note.textContent = wanted
+            ? `${format.count(found.length)} of ${format.counted(rows.length, 'row')}`
+            : format.counted(rows.length, 'row');
     }
 
     scrolled() {
@@ -146,23 +195,50 @@ export class Table {
 
     /* The rows that can be seen, between two gaps as high as those that cannot. */
     render() {
-        const count = this.rows.length, seen = Math.ceil((this.box.clientHeight || 420) / ROW);
-        const from = Math.max(0, Math.min(count, Math.floor(this.box.scrollTop / ROW)) - AROUND), to = Math.min(count, from + seen + 2 * AROUND);
+        const count = this.rows.length,
+            seen = Math.ceil((this.box.clientHeight || 420) / ROW);
+        const from = Math.max(0, Math.min(count, Math.floor(this.box.scrollTop / ROW)) - AROUND),
+            to = Math.min(count, from + seen + 2 * AROUND);
 
-        if (this.shown && this.shown.from === from && this.shown.to === to && this.shown.rows === this.rows && this.shown.at === this.at)
+        if (
+            this.shown &&
+            this.shown.from === from &&
+            this.shown.to === to &&
+            this.shown.rows === this.rows &&
+            this.shown.at === this.at
+        )
             return;
         this.shown = { from, to, rows: this.rows, at: this.at };
-        const gap = (rows) => (rows > 0 ? [el('tr', { class: 'is-gap', 'aria-hidden': 'true' },
-            el('td', { colspan: this.spec.columns.length, style: { height: rows * ROW + 'px' } }))] : []);
-        this.body.replaceChildren(...gap(from), ...this.rows.slice(from, to).map((row, i) => this.row(row, from + i)), ...gap(count - to));
+        const gap = (rows) =>
+            rows > 0
+                ? [
+                      el(
+                          'tr',
+                          { 'class': 'is-gap', 'aria-hidden': 'true' },
+                          el('td', { colspan: this.columns.length, style: { height: rows * ROW + 'px' } }),
+                      ),
+                  ]
+                : [];
+        this.body.replaceChildren(
+            ...gap(from),
+            ...this.rows.slice(from, to).map((row, i) => this.row(row, from + i)),
+            ...gap(count - to),
+        );
     }
 
     row(row, at) {
-        const { columns, is_chosen: isChosen, choose } = this.spec;
+        const { columns } = this,
+            { is_chosen: isChosen, choose } = this.spec;
 
-        return el('tr', { class: at === this.at ? 'is-at' : null, 'aria-selected': isChosen ? String(!!isChosen(row)) : null,
-                          onclick: choose ? (event) => choose(row, event.shiftKey) : null },
-                  ...columns.map((column) => this.cell(row, column)));
+        return el(
+            'tr',
+            {
+                'class': at === this.at ? 'is-at' : null,
+                'aria-selected': isChosen ? String(!!isChosen(row)) : null,
+                'onclick': choose ? (event) => choose(row, event.shiftKey) : null,
+            },
+            ...columns.map((column) => this.cell(row, column)),
+        );
     }
 
     cell(row, column) {
@@ -170,8 +246,17 @@ export class Table {
 
         if (column.share) {
             const share = column.share(row);
-            return el('td', {}, el('span', { class: 'meter' }, el('i', { style: { width: `${Math.min(100, 100 * (share || 0))}%`,
-                                                                              background: column.colour?.(row) } })));
+            return el(
+                'td',
+                {},
+                el(
+                    'span',
+                    { class: 'meter' },
+                    el('i', {
+                        style: { width: `${Math.min(100, 100 * (share || 0))}%`, background: column.colour?.(row) },
+                    }),
+                ),
+            );
         }
         const node = el('td', { class: css || null }, column.text ? column.text(row) : format.safe(column.value(row)));
         if (column.tip) {
@@ -182,13 +267,15 @@ export class Table {
     }
 
     key(event) {
-        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 14, PageUp: -14, Home: -Infinity, End: Infinity }[event.key];
+        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 14, PageUp: -14, Home: -Infinity, End: Infinity }[
+            event.key
+        ];
 
-        if (event.target !== this.box)
-            return;
+        if (event.target !== this.box) return;
         if (step !== undefined && this.rows.length) {
             this.at = Math.min(this.rows.length - 1, Math.max(0, this.at + step));
-            const top = this.at * ROW, view = this.box.clientHeight - 2 * ROW;
+            const top = this.at * ROW,
+                view = this.box.clientHeight - 2 * ROW;
             this.box.scrollTop = Math.max(top - view + ROW, Math.min(this.box.scrollTop, top));
             this.render();
             event.preventDefault();
@@ -200,6 +287,19 @@ export class Table {
 
 /** Buttons of which one is pressed: OPTIONS are [[value, text]]; `then(value)` when another one is. */
 export function switcher(options, value, then) {
-    return el('span', { class: 'group', role: 'group' }, ...options.map(([name, text]) =>
-        el('button', { type: 'button', 'aria-pressed': String(name === value), onclick: () => name !== value && then(name) }, text)));
+    return el(
+        'span',
+        { class: 'group', role: 'group' },
+        ...options.map(([name, text]) =>
+            el(
+                'button',
+                {
+                    'type': 'button',
+                    'aria-pressed': String(name === value),
+                    'onclick': () => name !== value && then(name),
+                },
+                text,
+            ),
+        ),
+    );
 }

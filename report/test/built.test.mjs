@@ -10,7 +10,11 @@ import { digest, sources } from '../build.mjs';
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
 test('the page was built of these sources', () => {
-    assert.match(read('built/report.html'), new RegExp(`name="dftrace-sources" content="${digest()}"`), 'run: npm run build');
+    assert.match(
+        read('built/report.html'),
+        new RegExp(`name="dftrace-sources" content="${digest()}"`),
+        'run: npm run build',
+    );
 });
 
 test('the page is below 300 KB, has one place for data, and a policy', () => {
@@ -27,7 +31,11 @@ test('no source makes markup of texts, and none names a registry', () => {
     for (const path of sources()) {
         const text = read(path);
         if (path.startsWith('src/'))
-            assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, path);
+            assert.doesNotMatch(
+                text,
+                /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/,
+                path,
+            );
         assert.doesNotMatch(text, /"resolved"|"https?:\/\/[^"]*registry/, path);
     }
 });

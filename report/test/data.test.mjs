@@ -14,18 +14,24 @@ const wide = new Set(['many', 'rows', 'files']);
 
 test('each made run comes back as it was encoded', async () => {
     for (const name of NAMES.filter((one) => !wide.has(one))) {
-        const runs = runsOf(name), data = decode(await inflate(bytesOf(made(name))));
+        const runs = runsOf(name),
+            data = decode(await inflate(bytesOf(made(name))));
         assert.equal(data.runs.length, runs.length);
         runs.forEach((run, i) => {
             for (const [table, columns] of Object.entries(run.tables))
                 for (const [title, [, values]] of Object.entries(columns))
-                    assert.deepEqual(Array.from(data.runs[i].table(table)[title]), Array.from(values), `${name} ${table}.${title}`);
+                    assert.deepEqual(
+                        Array.from(data.runs[i].table(table)[title]),
+                        Array.from(values),
+                        `${name} ${table}.${title}`,
+                    );
         });
     }
 });
 
 test('numbers of up to 2^53 and differences of both signs come back', () => {
-    const values = [0, 127, 128, 300, 2 ** 32, 2 ** 53 - 1, 5], tables = { x: { u: ['u', values], d: ['d', values] } };
+    const values = [0, 127, 128, 300, 2 ** 32, 2 ** 53 - 1, 5],
+        tables = { x: { u: ['u', values], d: ['d', values] } };
     const run = decode(bytesOf(encode([{ time: { width_ns: 1, count: 0 }, cubes: [], tables }]))).runs[0];
 
     assert.deepEqual(Array.from(run.table('x').u), values);
@@ -38,22 +44,32 @@ test('the fallback inflates what the browser does', async () => {
 
     delete globalThis.DecompressionStream;
     try {
-        assert.deepEqual(await inflate(bytesOf(deflateSync(Buffer.from('abc'.repeat(1000))))), bytesOf(Buffer.from('abc'.repeat(1000))));
+        assert.deepEqual(
+            await inflate(bytesOf(deflateSync(Buffer.from('abc'.repeat(1000))))),
+            bytesOf(Buffer.from('abc'.repeat(1000))),
+        );
     } finally {
         globalThis.DecompressionStream = own;
     }
 });
 
-const refuses = (bytes, words) => assert.throws(() => {
-    for (const run of decode(bytes).runs) {
-        run.cubes.forEach((cube) => cube.columns());
-        run.table('who').label.length;
-    }
-}, (error) => error instanceof DataError && words.test(error.message));
+const refuses = (bytes, words) =>
+    assert.throws(
+        () => {
+            for (const run of decode(bytes).runs) {
+                run.cubes.forEach((cube) => cube.columns());
+                run.table('who').label.length;
+            }
+        },
+        (error) => error instanceof DataError && words.test(error.message),
+    );
 
 test('bad bytes are refused in words', async () => {
     const good = bytesOf(encode(runsOf('epoch')));
-    const cut = good.slice(0, good.length - 40), later = good.slice(), other = good.slice(), broken = good.slice();
+    const cut = good.slice(0, good.length - 40),
+        later = good.slice(),
+        other = good.slice(),
+        broken = good.slice();
 
     later[4] = 9;
     other[0] = 0;
@@ -70,15 +86,31 @@ test('bad bytes are refused in words', async () => {
 });
 
 test('rows that speak of others that are not there are refused', () => {
-    const runs = runsOf('epoch'), column = runs[0].tables.cube0.c[1];
+    const runs = runsOf('epoch'),
+        column = runs[0].tables.cube0.c[1];
 
     column[0] = 99;
     refuses(bytesOf(encode(runs)), /row 99 of dimension c/);
 });
 
 test('heads that lie about tables are refused', () => {
-    for (const change of [(run) => { run.time = null; }, (run) => { run.time.count = -1; }, (run) => { run.cubes = [{ dims: ['x'], table: 'cube0' }]; },
-                          (run) => { run.cubes = [{ dims: ['k'], table: 'cube0' }]; }, (run) => { run.cubes = [{ dims: ['t'], table: 'nothing' }]; }]) {
+    for (const change of [
+        (run) => {
+            run.time = null;
+        },
+        (run) => {
+            run.time.count = -1;
+        },
+        (run) => {
+            run.cubes = [{ dims: ['x'], table: 'cube0' }];
+        },
+        (run) => {
+            run.cubes = [{ dims: ['k'], table: 'cube0' }];
+        },
+        (run) => {
+            run.cubes = [{ dims: ['t'], table: 'nothing' }];
+        },
+    ]) {
         const runs = runsOf('epoch');
         change(runs[0]);
         refuses(bytesOf(encode(runs)), /damaged/);
@@ -92,9 +124,7 @@ test('each byte may be wrong: it decodes, or is refused in words', () => {
         const bad = good.slice();
         bad[at] ^= 0x55;
         try {
-            for (const run of decode(bad).runs)
-                for (const cube of run.cubes)
-                    cube.columns();
+            for (const run of decode(bad).runs) for (const cube of run.cubes) cube.columns();
         } catch (error) {
             assert.ok(error instanceof DataError, `${at}: ${error.stack}`);
         }

@@ -5,12 +5,11 @@ import { deflateSync } from 'node:zlib';
 
 function leb(out, value) {
     if (typeof value === 'bigint') {
-        for (; value >= 128n; value >>= 7n)
-            out.push(Number(value & 127n) + 128);
+        for (; value >= 128n; value >>= 7n) out.push(Number(value & 127n) + 128);
         value = Number(value);
     }
     while (value >= 128) {
-        out.push(value % 128 + 128);
+        out.push((value % 128) + 128);
         value = Math.floor(value / 128);
     }
     out.push(value);
@@ -20,14 +19,12 @@ function encodeColumn(type, values) {
     const out = [];
     let last = 0;
 
-    if (type === 'b')
-        return Uint8Array.from(values);
+    if (type === 'b') return Uint8Array.from(values);
     for (const value of values) {
         if (type === 's') {
             const bytes = Buffer.from(String(value), 'utf8');
             leb(out, bytes.length);
-            for (const byte of bytes)
-                out.push(byte);
+            for (const byte of bytes) out.push(byte);
         } else if (type === 'd') {
             const by = value - last;
             leb(out, by < 0 ? -2n * BigInt(by) - 1n : 2n * BigInt(by));
@@ -59,7 +56,8 @@ function encodeRun(run, parts, state) {
 
 /** The bytes of RUNS before they are deflated. */
 export function encode(runs, { version = 1, made = '2026-11-26T10:00:00Z' } = {}) {
-    const parts = [], state = { at: 0 };
+    const parts = [],
+        state = { at: 0 };
     const head = Buffer.from(JSON.stringify({ version, made, runs: runs.map((run) => encodeRun(run, parts, state)) }));
     const words = Buffer.alloc(12);
 

@@ -13,40 +13,90 @@ import { runsOf } from './made.mjs';
 import { makeRun } from './run.mjs';
 import { random } from './small_run.mjs';
 
-const CALLS = [['POSIX', 'read', 1], ['POSIX', 'write', 2], ['POSIX', 'open', 4], ['app', 'step', 0, 1]];
+const CALLS = [
+    ['POSIX', 'read', 1],
+    ['POSIX', 'write', 2],
+    ['POSIX', 'open', 4],
+    ['app', 'step', 0, 1],
+];
 
 /* A run of some hundred events with all dimensions, and the events. */
 function run(seed = 1) {
-    const next = random(seed), wall = 1e6, events = [];
+    const next = random(seed),
+        wall = 1e6,
+        events = [];
     const pick = (count) => Math.floor(next() * count);
 
     for (let i = 0; i < 600; i++)
-        events.push({ start: pick(wall), d: pick(20000), p: pick(5), c: pick(4), g: pick(3), f: pick(4), b: pick(5000), e: +(next() < 0.1) });
-    const who = Array.from({ length: 5 }, (_, p) => ({ label: `rank ${p}`, rank: p + 1, processes: 1, start_ns: p * 1000, life_ns: wall - p * 1000 }));
-    const spec = { title: 'x', kind: 'rank', events, bins: 20, wall_ns: wall, calls: CALLS, regions: ['', 'a', 'b'],
-                   files: [{ path: '/1' }, { path: '/2' }, { path: '/3' }], who, processes: who.map((one, p) => ({ ...one, p, pid: p, threads: 1 })) };
+        events.push({
+            start: pick(wall),
+            d: pick(20000),
+            p: pick(5),
+            c: pick(4),
+            g: pick(3),
+            f: pick(4),
+            b: pick(5000),
+            e: +(next() < 0.1),
+        });
+    const who = Array.from({ length: 5 }, (_, p) => ({
+        label: `rank ${p}`,
+        rank: p + 1,
+        processes: 1,
+        start_ns: p * 1000,
+        life_ns: wall - p * 1000,
+    }));
+    const spec = {
+        title: 'x',
+        kind: 'rank',
+        events,
+        bins: 20,
+        wall_ns: wall,
+        calls: CALLS,
+        regions: ['', 'a', 'b'],
+        files: [{ path: '/1' }, { path: '/2' }, { path: '/3' }],
+        who,
+        processes: who.map((one, p) => ({ ...one, p, pid: p, threads: 1 })),
+    };
     const head = makeRun(spec);
     return [decode(Uint8Array.from(encode([head]))).runs[0], events];
 }
 
-const passes = (event, filter) => (!filter.t || (event.t >= filter.t[0] && event.t < filter.t[1])) &&
+const passes = (event, filter) =>
+    (!filter.t || (event.t >= filter.t[0] && event.t < filter.t[1])) &&
     ['p', 'c', 'g', 'f'].every((dim) => !filter[dim] || filter[dim][event[dim]]);
 
 test('sums by each axis are those of the events, under each filter that a cube has', () => {
     const [data, events] = run();
 
-    for (const change of [{}, { p: [2] }, { t: [3, 9] }, { c: [0, 2] }, { t: [0, 5], p: [1, 3] }, { f: [1] }, { p: [4], g: [1] }, { class: ['read'] }]) {
-        const filter = changed(everything(), data, change), view = new View(data, filter);
+    for (const change of [
+        {},
+        { p: [2] },
+        { t: [3, 9] },
+        { c: [0, 2] },
+        { t: [0, 5], p: [1, 3] },
+        { f: [1] },
+        { p: [4], g: [1] },
+        { class: ['read'] },
+    ]) {
+        const filter = changed(everything(), data, change),
+            view = new View(data, filter);
         for (const axes of [['c'], ['p'], ['p', 'c'], ['c', 'class'], ['t'], ['g']]) {
-            const sums = view.sums(axes), rows = resolve(data, filter);
-            for (const dim of sums.ignored)
-                rows[dim] = null;
+            const sums = view.sums(axes),
+                rows = resolve(data, filter);
+            for (const dim of sums.ignored) rows[dim] = null;
             const hasFiles = view.rows(axes.map((axis) => (axis === 'class' ? 'c' : axis))).cube.f !== undefined;
             const own = events.filter((event) => passes(event, rows) && (!hasFiles || event.f));
-            assert.equal(sums.n.reduce((a, b) => a + b, 0), own.length, `${JSON.stringify(change)} ${axes}`);
+            assert.equal(
+                sums.n.reduce((a, b) => a + b, 0),
+                own.length,
+                `${JSON.stringify(change)} ${axes}`,
+            );
             const expected = new Float64Array(sums.d.length);
             for (const event of own) {
-                const at = axes.reduce((place, axis) => place * view.size(axis) + (axis === 'class' ? CALLS[event.c][2] : event[axis]), 0);
+                const at = axes.reduce(
+                    (place, axis) => place * view.size(axis) + (axis === 'class' ? CALLS[event.c][2] : event[axis]),
+                    0,
+                );
                 expected[at] += event.d;
             }
             assert.deepEqual(sums.d, expected, `${JSON.stringify(change)} ${axes}`);
@@ -64,24 +114,41 @@ test('a picture names the filters that do not apply to it', () => {
 });
 
 test('time in bins is as long as the calls', () => {
-    const [data, events] = run(), end = 20 * data.time.width_ns;
+    const [data, events] = run(),
+        end = 20 * data.time.width_ns;
 
-    assert.equal(new View(data, everything()).sums(['t']).w.reduce((a, b) => a + b, 0), events.reduce((sum, event) => sum + Math.min(event.d, end - event.start), 0));
+    assert.equal(
+        new View(data, everything()).sums(['t']).w.reduce((a, b) => a + b, 0),
+        events.reduce((sum, event) => sum + Math.min(event.d, end - event.start), 0),
+    );
 });
 
 test('cubes of files answer only where files are asked for', () => {
     const [data, events] = run();
 
-    assert.equal(new View(data, everything()).sums(['c']).n.reduce((a, b) => a + b), events.length);
-    assert.equal(new View(data, everything()).sums(['f']).n.reduce((a, b) => a + b), events.filter((event) => event.f).length);
+    assert.equal(
+        new View(data, everything()).sums(['c']).n.reduce((a, b) => a + b),
+        events.length,
+    );
+    assert.equal(
+        new View(data, everything()).sums(['f']).n.reduce((a, b) => a + b),
+        events.filter((event) => event.f).length,
+    );
 });
 
 test('processes live in the chosen time', () => {
-    const [data] = run(), width = data.time.width_ns;
+    const [data] = run(),
+        width = data.time.width_ns;
 
     assert.equal(new View(data, everything()).lives().total, 5e6 - 10000);
     assert.equal(new View(data, changed(everything(), data, { t: [2, 4] })).lives().total, 5 * 2 * width);
-    assert.deepEqual(Array.from(new View(data, changed(everything(), data, { p: [1] })).lives().each), [0, 1e6 - 1000, 0, 0, 0]);
+    assert.deepEqual(Array.from(new View(data, changed(everything(), data, { p: [1] })).lives().each), [
+        0,
+        1e6 - 1000,
+        0,
+        0,
+        0,
+    ]);
 });
 
 test('choosing what is chosen frees it, and adding turns one', () => {
@@ -96,7 +163,8 @@ test('choosing what is chosen frees it, and adding turns one', () => {
 });
 
 test('a filter holds for both runs: texts and times, not rows', () => {
-    const [first] = run(), [second] = run(2);
+    const [first] = run(),
+        [second] = run(2);
 
     second.start_ns = 3 * second.time.width_ns;
     const filter = changed(changed(everything(), first, { f: [2] }), first, { t: [1, 3] });
@@ -106,7 +174,9 @@ test('a filter holds for both runs: texts and times, not rows', () => {
 
 test('links hold the filter', () => {
     const [data] = run();
-    const filter = changed(changed(changed(everything(), data, { p: [1, 2] }), data, { t: [1, 3] }), data, { class: ['read'] });
+    const filter = changed(changed(changed(everything(), data, { p: [1, 2] }), data, { t: [1, 3] }), data, {
+        class: ['read'],
+    });
     const back = fromHash(toHash('files', filter));
 
     filter.f.add('/a?b&c=d#\u202e \ud83d\ude00');
@@ -118,7 +188,25 @@ test('links hold the filter', () => {
 });
 
 test('a duration lies in the bin whose bounds hold it', () => {
-    for (const ns of [0, 1, 31, 32, 63, 64, 65, 127, 128, 451, 4095, 4096, 1e6, 2 ** 31, 2 ** 40 - 1, 2 ** 40, 2 ** 52]) {
+    for (const ns of [
+        0,
+        1,
+        31,
+        32,
+        63,
+        64,
+        65,
+        127,
+        128,
+        451,
+        4095,
+        4096,
+        1e6,
+        2 ** 31,
+        2 ** 40 - 1,
+        2 ** 40,
+        2 ** 52,
+    ]) {
         const [low, high] = bounds(binOf(ns));
         assert.ok(low <= ns && ns <= high, `${ns} in ${low}-${high}`);
         assert.equal(octaveOf(binOf(ns)), Math.floor(Math.log2(Math.max(1, ns))), String(ns));
@@ -134,8 +222,17 @@ test('percentiles follow the rule of ranks', () => {
     counts[binOf(363)] = 50;
     counts[binOf(1000)] = 49;
     counts[binOf(60000)] = 1;
-    const middle = (ns) => { const [low, high] = bounds(binOf(ns)); return low + Math.floor((high - low) / 2); };
-    assert.deepEqual(percentiles(counts, 32, [0, 50, 51, 99, 100]), [363, 363, middle(1000), middle(1000), middle(60000)]);
+    const middle = (ns) => {
+        const [low, high] = bounds(binOf(ns));
+        return low + Math.floor((high - low) / 2);
+    };
+    assert.deepEqual(percentiles(counts, 32, [0, 50, 51, 99, 100]), [
+        363,
+        363,
+        middle(1000),
+        middle(1000),
+        middle(60000),
+    ]);
     assert.deepEqual(percentiles(new Float64Array(4), 32, [50]), [null]);
 });
 

@@ -6,81 +6,141 @@ import * as format from '../format.js';
 
 /* Rows of files that are PATH, or lie below it. */
 function filesAt(run, path) {
-    const paths = run.table('files').path, rows = [];
+    const paths = run.table('files').path,
+        rows = [];
 
     for (let row = 1; row < paths.length; row++)
-        if (paths[row] === path)
-            return [row];
-        else if (paths[row].startsWith(path.endsWith('/') ? path : path + '/'))
-            rows.push(row);
+        if (paths[row] === path) return [row];
+        else if (paths[row].startsWith(path.endsWith('/') ? path : path + '/')) rows.push(row);
     return rows;
 }
 
 /* The bins between two times of Unix, or null. */
 function binsAt(run, from, to) {
-    if (from === null || to === null || from === undefined || to === undefined)
-        return null;
-    const base = Number(run.base_ns), width = run.time.width_ns;
+    if (from === null || to === null || from === undefined || to === undefined) return null;
+    const base = Number(run.base_ns),
+        width = run.time.width_ns;
     const first = Math.min(Math.max(0, Math.floor((from - base) / width)), Math.max(0, run.time.count - 1));
     return [first, Math.max(first + 1, Math.min(run.time.count, Math.ceil((to - base) / width)))];
 }
 
 /** Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it. */
 export function placesOf(run, finding) {
-    const places = [], who = run.table('who');
+    const places = [],
+        who = run.table('who');
 
     if (finding.rank !== null && finding.rank !== undefined) {
         const row = Array.from(who.rank ?? []).indexOf(finding.rank + 1);
-        if (row >= 0)
-            places.push({ text: `rank ${finding.rank}`, change: { p: [row] }, to: 'classes' });
+        if (row >= 0) places.push({ text: `rank ${finding.rank}`, change: { p: [row] }, to: 'classes' });
     }
     const files = finding.where ? filesAt(run, finding.where) : [];
     if (files.length)
-        places.push({ text: files.length === 1 ? format.path(run.table('files').path[files[0]], 40) : `${format.count(files.length)} files below ${format.path(finding.where, 40)}`,
-                      change: { f: files }, to: 'files' });
+        places.push({
+            text:
+                files.length === 1
+                    ? format.path(run.table('files').path[files[0]], 40)
+                    : `${format.count(files.length)} files below ${format.path(finding.where, 40)}`,
+            change: { f: files },
+            to: 'files',
+        });
     const bins = binsAt(run, finding.from_ns, finding.to_ns);
     if (bins) {
         const width = run.time.width_ns;
-        places.push({ text: `${format.at(Math.max(0, bins[0] * width - run.start_ns))} to ${format.at(bins[1] * width - run.start_ns)}`, change: { t: bins }, to: 'bandwidth' });
+        places.push({
+            text: `${format.at(Math.max(0, bins[0] * width - run.start_ns))} to ${format.at(bins[1] * width - run.start_ns)}`,
+            change: { t: bins },
+            to: 'bandwidth',
+        });
     }
     return places;
 }
 
 function entry(view, finding) {
     const { run } = view;
-    const links = placesOf(run, finding).map(({ text, change, to }) => el('button', { type: 'button', title: 'choose this, and look there', onclick: () => {
-        view.select(change);
-        view.go(to);
-    } }, text));
-    const sure = [finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '', finding.when ? `when: ${finding.when}` : '']
-        .filter(Boolean).join('; ');
+    const links = placesOf(run, finding).map(({ text, change, to }) =>
+        el(
+            'button',
+            {
+                type: 'button',
+                title: 'choose this, and look there',
+                onclick: () => {
+                    view.select(change);
+                    view.go(to);
+                },
+            },
+            text,
+        ),
+    );
+    const sure = [
+        finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '',
+        finding.when ? `when: ${finding.when}` : '',
+    ]
+        .filter(Boolean)
+        .join('; ');
 
-    return el('article', { class: 'finding' },
+    return el(
+        'article',
+        { class: 'finding' },
         el('div', { class: 'number' }, finding.number ?? ''),
         el('h3', {}, format.cut(finding.title, 200)),
-        el('div', { class: 'cost' }, finding.cost_ns ? [format.ns(finding.cost_ns), '  ', el('span', { class: 'dim' }, format.share(finding.cost_ns, finding.of_ns))] : '',
-           finding.cost_ns ? el('div', { class: 'meter' }, el('i', { style: { width: `${Math.min(100, 100 * finding.cost_ns / (finding.of_ns || 1))}%` } })) : null),
-        el('div', { class: 'more' },
-           el('div', {}, format.cut(finding.evidence, 1200)),
-           finding.advice ? el('div', { class: 'advice' }, format.cut(finding.advice, 1200)) : null,
-           sure ? el('div', { class: 'sure' }, format.cut(sure, 400)) : null,
-           links.length || finding.line ? el('div', { class: 'links' }, links.length ? el('span', { class: 'dim' }, 'show') : null, ...links,
-               finding.line ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70)) : null) : null));
+        el(
+            'div',
+            { class: 'cost' },
+            finding.cost_ns
+                ? [
+                      format.ns(finding.cost_ns),
+                      '  ',
+                      el('span', { class: 'dim' }, format.share(finding.cost_ns, finding.of_ns)),
+                  ]
+                : '',
+            finding.cost_ns
+                ? el(
+                      'div',
+                      { class: 'meter' },
+                      el('i', {
+                          style: { width: `${Math.min(100, (100 * finding.cost_ns) / (finding.of_ns || 1))}%` },
+                      }),
+                  )
+                : null,
+        ),
+        el(
+            'div',
+            { class: 'more' },
+            el('div', {}, format.cut(finding.evidence, 1200)),
+            finding.advice ? el('div', { class: 'advice' }, format.cut(finding.advice, 1200)) : null,
+            sure ? el('div', { class: 'sure' }, format.cut(sure, 400)) : null,
+            links.length || finding.line
+                ? el(
+                      'div',
+                      { class: 'links' },
+                      links.length ? el('span', { class: 'dim' }, 'show') : null,
+                      ...links,
+                      finding.line
+                          ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70))
+                          : null,
+                  )
+                : null,
+        ),
+    );
 }
 
 export default {
-    id: 'findings', title: 'Findings', axes: [],
+    id: 'findings',
+    title: 'Findings',
+    axes: [],
     lacks: () => null,
     numbers: ({ run }) => ({ findings: run.summary.findings ?? [], ignored: [] }),
     sentence({ run }, { findings }) {
         const cost = findings.reduce((sum, finding) => sum + (finding.cost_ns || 0), 0);
         const good = run.summary.findings_nothing ? `not a problem: ${run.summary.findings_nothing}` : '';
 
-        if (!findings.length)
-            return `Nothing that costs 1 % of the time was found; ${good}`;
+        if (!findings.length) return `Nothing that costs 1 % of the time was found; ${good}`;
         return `${format.counted(findings.length, 'finding')}, together at most ${format.ns(cost)}; ${good}`;
     },
-    completeness: ({ run }) => ((run.summary.findings_not_looked_for ?? []).length ? `not looked for: ${run.summary.findings_not_looked_for.join(', ')}` : ''),
+    completeness: ({ run }) =>
+        (run.summary.findings_not_looked_for ?? []).length
+            ? `not looked for: ${run.summary.findings_not_looked_for.join(', ')}`
+            : '',
     draw(element, view, { findings }) {
         element.append(...findings.map((finding) => entry(view, finding)));
     },

@@ -11,72 +11,137 @@ function total(values, classes) {
 
 /** "B is 1.8x slower: 12.1 s instead of 6.7 s". */
 export function comparison(base, other) {
-    const a = base.run.wall_ns, b = other.run.wall_ns;
+    const a = base.run.wall_ns,
+        b = other.run.wall_ns;
     const name = format.cut(other.run.name || 'the second run', 40);
     const times = `${format.ns(b)} instead of ${format.ns(a)}`;
 
-    if (!(a > 0 && b > 0))
-        return `${name} ran ${times}`;
-    if (Math.abs(b - a) < 0.02 * a)
-        return `${name} takes as long: ${times}`;
-    return b > a ? `${name} is ${format.factor(b / a)} slower: ${times}` : `${name} is ${format.factor(a / b)} faster: ${times}`;
+    if (!(a > 0 && b > 0)) return `${name} ran ${times}`;
+    if (Math.abs(b - a) < 0.02 * a) return `${name} takes as long: ${times}`;
+    return b > a
+        ? `${name} is ${format.factor(b / a)} slower: ${times}`
+        : `${name} is ${format.factor(a / b)} faster: ${times}`;
 }
 
 function costliest(view) {
     const findings = view.run.summary.findings ?? [];
     const first = findings[0];
 
-    if (!first)
-        return [`Nothing that costs time was found`, format.safe(view.run.summary.findings_nothing ?? '')];
-    const cost = first.cost_ns ? `: ${format.ns(first.cost_ns)}, ${format.share(first.cost_ns, first.of_ns)} of the time` : '';
-    return [format.cut(first.title, 120) + cost, findings.length > 1 ? `and ${format.counted(findings.length - 1, 'other finding')} below` : ''];
+    if (!first) return [`Nothing that costs time was found`, format.safe(view.run.summary.findings_nothing ?? '')];
+    const cost = first.cost_ns
+        ? `: ${format.ns(first.cost_ns)}, ${format.share(first.cost_ns, first.of_ns)} of the time`
+        : '';
+    return [
+        format.cut(first.title, 120) + cost,
+        findings.length > 1 ? `and ${format.counted(findings.length - 1, 'other finding')} below` : '',
+    ];
 }
 
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
-    const { run } = view, many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
-    const calls = (count, ns) => (numbers) => [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
+    const { run } = view,
+        many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
+    const calls = (count, ns) => (numbers) =>
+        [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
 
     return [
-        [view.filter.t ? 'chosen time' : 'time', 'time_ns', format.ns, (numbers) => [format.counted(numbers.processes, 'process', 'processes'), many].filter(Boolean).join(', ')],
-        ['in I/O', 'io_ns', format.ns, (numbers) => `${format.share(numbers.io_ns, numbers.lives_ns)} of ${format.ns(numbers.lives_ns)} of ${numbers.processes === 1 ? 'the process' : 'processes'}`],
-        ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')], ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
-        ['metadata', 'meta_ns', format.ns, calls('metas')], ['sync', 'sync_ns', format.ns, calls('syncs')],
-        ['calls', 'calls', format.count, (numbers) => (numbers.failed ? `${format.count(numbers.failed)} failed` : 'none failed')],
+        [
+            view.filter.t ? 'chosen time' : 'time',
+            'time_ns',
+            format.ns,
+            (numbers) => [format.counted(numbers.processes, 'process', 'processes'), many].filter(Boolean).join(', '),
+        ],
+        [
+            'in I/O',
+            'io_ns',
+            format.ns,
+            (numbers) =>
+                `${format.share(numbers.io_ns, numbers.lives_ns)} of ${numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)}, all processes`}`,
+        ],
+        ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')],
+        ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
+        ['metadata', 'meta_ns', format.ns, calls('metas')],
+        ['sync', 'sync_ns', format.ns, calls('syncs')],
+        [
+            'calls',
+            'calls',
+            format.count,
+            (numbers) => (numbers.failed ? `${format.count(numbers.failed)} failed` : 'none failed'),
+        ],
     ];
 }
 
 /* "A 1.89 s, 1.3x": what the other run has, and the factor where it differs. */
 function against(base, member, text, mine) {
     const other = base.numbers(picture)[member];
-    const isMore = mine > other, isOther = Math.abs(mine - other) > 0.02 * other && other > 0 && mine > 0;
+    const isMore = mine > other,
+        isOther = Math.abs(mine - other) > 0.02 * other && other > 0 && mine > 0;
 
-    return el('div', { class: 'note' }, `${format.cut(base.run.name || 'base', 20)} ${text(other)}`, isOther ? el('span', { class: isMore ? 'worse' : 'better' }, `  ${format.factor(mine / other)}`) : null);
+    return el(
+        'div',
+        { class: 'note' },
+        `${format.cut(base.run.name || 'base', 20)} ${text(other)}`,
+        isOther ? el('span', { class: isMore ? 'worse' : 'better' }, `  ${format.factor(mine / other)}`) : null,
+    );
 }
 
 function tiles(view, numbers) {
-    return el('div', { class: 'tiles' }, ...tilesOf(view).map(([name, member, text, note]) => el('div', { class: 'tile' },
-        el('div', { class: 'name' }, name), el('div', { class: 'value' }, text(numbers[member])), el('div', { class: 'note' }, note(numbers)),
-        view.base ? against(view.base, member, text, numbers[member]) : null)));
+    return el(
+        'div',
+        { class: 'tiles' },
+        ...tilesOf(view).map(([name, member, text, note]) =>
+            el(
+                'div',
+                { class: 'tile' },
+                el('div', { class: 'name' }, name),
+                el('div', { class: 'value' }, text(numbers[member])),
+                el('div', { class: 'note' }, note(numbers)),
+                view.base ? against(view.base, member, text, numbers[member]) : null,
+            ),
+        ),
+    );
 }
 
 function warning({ run }) {
-    return run.is_complete ? null : el('p', { class: 'warning' }, run.name ? `${format.cut(run.name, 20)}: ` : '', `The data are not complete: ${format.cut(run.lost || 'what was lost is not known', 300)}`);
+    return run.is_complete
+        ? null
+        : el(
+              'p',
+              { class: 'warning' },
+              run.name ? `${format.cut(run.name, 20)}: ` : '',
+              `The data are not complete: ${format.cut(run.lost || 'what was lost is not known', 300)}`,
+          );
 }
 
 const picture = {
-    id: 'headline', title: 'In short', axes: ['c'], is_together: true,
+    id: 'headline',
+    title: 'In short',
+    axes: ['c'],
+    is_together: true,
     lacks: () => null,
     numbers(view) {
         const sums = view.sums(['class'], { columns: ['n', 'e', 'd', 'b'] });
-        const lives = view.lives(), [from, to] = view.range();
+        const lives = view.lives(),
+            [from, to] = view.range();
 
         return {
-            ignored: sums.ignored, time_ns: to - from, lives_ns: lives.total, processes: lives.count,
-            calls: total(sums.n, IO), failed: total(sums.e, IO), io_ns: total(sums.d, IO),
-            read_bytes: sums.b[READ], reads: sums.n[READ], read_ns: sums.d[READ],
-            written_bytes: sums.b[WRITE], writes: sums.n[WRITE], write_ns: sums.d[WRITE],
-            metas: sums.n[META], meta_ns: sums.d[META], syncs: sums.n[SYNC], sync_ns: sums.d[SYNC],
+            ignored: sums.ignored,
+            time_ns: to - from,
+            lives_ns: lives.total,
+            processes: lives.count,
+            calls: total(sums.n, IO),
+            failed: total(sums.e, IO),
+            io_ns: total(sums.d, IO),
+            read_bytes: sums.b[READ],
+            reads: sums.n[READ],
+            read_ns: sums.d[READ],
+            written_bytes: sums.b[WRITE],
+            writes: sums.n[WRITE],
+            write_ns: sums.d[WRITE],
+            metas: sums.n[META],
+            meta_ns: sums.d[META],
+            syncs: sums.n[SYNC],
+            sync_ns: sums.d[SYNC],
         };
     },
     completeness({ run }) {
@@ -86,9 +151,19 @@ const picture = {
         const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
         const sides = view.base ? [view.base, view] : [];
 
-        element.append(el('p', { class: 'verdict' }, verdict, ' ', more ? el('small', {}, more) : null),
-            ...sides.map((side) => el('p', { class: 'dim' }, el('b', {}, `${format.cut(side.run.name, 20)} `), costliest(side).filter(Boolean).join(', '))),
-            ...[view.base, view].filter(Boolean).map(warning).filter(Boolean), tiles(view, numbers));
+        element.append(
+            el('p', { class: 'verdict' }, verdict, ' ', more ? el('small', {}, more) : null),
+            ...sides.map((side) =>
+                el(
+                    'p',
+                    { class: 'dim' },
+                    el('b', {}, `${format.cut(side.run.name, 20)} `),
+                    costliest(side).filter(Boolean).join(', '),
+                ),
+            ),
+            ...[view.base, view].filter(Boolean).map(warning).filter(Boolean),
+            tiles(view, numbers),
+        );
     },
 };
 

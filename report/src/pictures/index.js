@@ -21,5 +21,24 @@ import timeline from './timeline.js';
 import tree from './tree.js';
 import treemap from './treemap.js';
 
-export const pictures = [headline, findings, bandwidth, heat, classes, sizes, latency, timeline, overlap, ranks, calls, files, treemap, offsets,
-                         regions, flame, people, tree, missing];
+export const pictures = [
+    headline,
+    findings,
+    bandwidth,
+    heat,
+    classes,
+    sizes,
+    latency,
+    timeline,
+    overlap,
+    ranks,
+    calls,
+    files,
+    treemap,
+    offsets,
+    regions,
+    flame,
+    people,
+    tree,
+    missing,
+];

@@ -7,18 +7,22 @@ import * as format from '../format.js';
 import { BINS, octaveOf, percentiles } from '../histogram.js';
 import { switcher } from '../table.js';
 
-const HEIGHT = 190, LEFT = 46, TOP = 18, BOTTOM = 20, PERCENTS = [50, 95, 99];
+const HEIGHT = 190,
+    LEFT = 46,
+    TOP = 18,
+    BOTTOM = 20,
+    PERCENTS = [50, 95, 99];
 
 let scale = 'linear';
 
 /* Counts by bin, of each class of I/O. */
 function countsOf(view) {
     const { cube, count, passes, ignored, sub } = view.latency(['c']);
-    const classes = view.run.table('calls').class, each = Array.from({ length: 7 }, () => new Float64Array(BINS));
+    const classes = view.run.table('calls').class,
+        each = Array.from({ length: 7 }, () => new Float64Array(BINS));
 
     for (let i = 0; i < count; i++)
-        if (passes[i])
-            each[Math.min(6, classes[cube.c[i]])][Math.min(BINS - 1, cube.bin[i])] += cube.n[i];
+        if (passes[i]) each[Math.min(6, classes[cube.c[i]])][Math.min(BINS - 1, cube.bin[i])] += cube.n[i];
     return { each, ignored, sub };
 }
 
@@ -26,8 +30,7 @@ function byOctave(counts) {
     const octaves = new Array(64).fill(0);
 
     counts.forEach((count, bin) => {
-        if (count)
-            octaves[octaveOf(bin)] += count;
+        if (count) octaves[octaveOf(bin)] += count;
     });
     return octaves;
 }
@@ -44,8 +47,7 @@ function summed(each) {
 
 /* A part of the axis of counts, from 0 to 1. */
 function heightOf(count, most) {
-    if (!count)
-        return 0;
+    if (!count) return 0;
     return scale === 'log' ? Math.log10(1 + count) / Math.log10(1 + most) : count / most;
 }
 
@@ -61,33 +63,46 @@ function drawAxis(context, { width, shades, from, to, most, place }) {
     context.strokeStyle = shades.line;
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    const marks = scale === 'log' ? [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8].filter((value) => value <= most) : ticks(0, most, 3).filter((value) => value <= most * 1.001);
+    const marks =
+        scale === 'log'
+            ? [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8].filter((value) => value <= most)
+            : ticks(0, most, 3).filter((value) => value <= most * 1.001);
     for (const value of marks) {
         const y = Math.round(bottom - heightOf(value, most) * (bottom - TOP)) + 0.5;
         context.beginPath();
         context.moveTo(LEFT, y);
         context.lineTo(width, y);
         context.stroke();
-        context.fillText(value >= 1e6 ? `${+(value / 1e6).toFixed(1)}M` : value >= 1e4 ? `${+(value / 1e3).toFixed(1)}k` : format.count(value), LEFT - 6, y);
+        context.fillText(
+            value >= 1e6
+                ? `${+(value / 1e6).toFixed(1)}M`
+                : value >= 1e4
+                  ? `${+(value / 1e3).toFixed(1)}k`
+                  : format.count(value),
+            LEFT - 6,
+            y,
+        );
     }
     context.textAlign = 'center';
     context.textBaseline = 'top';
     let free = LEFT - 20;
     for (let power = 0; power < 13; power++) {
-        const x = place(Math.log2(10 ** power)), text = format.ns(10 ** power).replace(/\.0+(?= )/, '');
+        const x = place(Math.log2(10 ** power)),
+            text = format.ns(10 ** power).replace(/\.0+(?= )/, '');
         const half = context.measureText(text).width / 2;
-        if (10 ** power < 2 ** from || 10 ** power > 2 ** to || x - half < free)
-            continue;
+        if (10 ** power < 2 ** from || 10 ** power > 2 ** to || x - half < free) continue;
         context.fillText(text, Math.min(x, width - half), bottom + 5);
         free = x + half + 8;
     }
 }
 
 function drawBars(context, { view, numbers, place, most }) {
-    const bottom = HEIGHT - BOTTOM, totals = columnTotals(numbers);
+    const bottom = HEIGHT - BOTTOM,
+        totals = columnTotals(numbers);
 
     numbers.octaves.forEach(({ octave, calls }, i) => {
-        const x = place(octave) + 1, wide = place(octave + 1) - place(octave) - 2;
+        const x = place(octave) + 1,
+            wide = place(octave + 1) - place(octave) - 2;
         const high = totals[i] ? Math.max(2, heightOf(totals[i], most) * (bottom - TOP)) : 0;
         let y = bottom;
         for (const kind of IO) {
@@ -107,9 +122,9 @@ function drawPercentiles(context, { view, numbers, place, width }) {
     context.textAlign = 'left';
     PERCENTS.forEach((percent, i) => {
         const ns = numbers.percentiles_ns[i];
-        if (ns === null)
-            return;
-        const x = Math.round(place(Math.log2(Math.max(1, ns)))) + 0.5, text = `p${percent} ${format.ns(ns)}`;
+        if (ns === null) return;
+        const x = Math.round(place(Math.log2(Math.max(1, ns)))) + 0.5,
+            text = `p${percent} ${format.ns(ns)}`;
         const at = Math.min(Math.max(x + 3, free), width - context.measureText(text).width);
         context.strokeStyle = context.fillStyle = view.colours.text;
         context.setLineDash([3, 3]);
@@ -125,30 +140,45 @@ function drawPercentiles(context, { view, numbers, place, width }) {
 
 function picture(host, view, numbers, other) {
     const all = [...numbers.octaves, ...(other?.octaves ?? [])].map(({ octave }) => octave);
-    const from = Math.min(...all), to = Math.max(...all) + 1;
-    const { canvas: node, context, width } = canvas(host, HEIGHT, `histogram of durations, ${PERCENTS.map((percent, i) => `p${percent} ${format.ns(numbers.percentiles_ns[i])}`).join(', ')}`);
-    const place = (octave) => LEFT + (octave - from) / (to - from) * (width - LEFT);
+    const from = Math.min(...all),
+        to = Math.max(...all) + 1;
+    const {
+        canvas: node,
+        context,
+        width,
+    } = canvas(
+        host,
+        HEIGHT,
+        `histogram of durations, ${PERCENTS.map((percent, i) => `p${percent} ${format.ns(numbers.percentiles_ns[i])}`).join(', ')}`,
+    );
+    const place = (octave) => LEFT + ((octave - from) / (to - from)) * (width - LEFT);
     const most = Math.max(1, ...columnTotals(numbers), ...(other ? columnTotals(other) : []));
     let cursor = -1;
     const show = (at, clientX, clientY) => {
         const found = numbers.octaves.find(({ octave }) => octave === at);
         if (found)
-            showTip({ clientX, clientY }, [`${format.ns(at ? 2 ** at : 0)} to ${format.ns(2 ** (at + 1))}`,
-                ...IO.filter((kind) => found.calls[WORDS[kind]]).map((kind) => [NAMES[kind], format.counted(found.calls[WORDS[kind]], 'call'), view.colours.classes[kind]])]);
-        else
-            hideTip();
+            showTip({ clientX, clientY }, [
+                `${format.ns(at ? 2 ** at : 0)} to ${format.ns(2 ** (at + 1))}`,
+                ...IO.filter((kind) => found.calls[WORDS[kind]]).map((kind) => [
+                    NAMES[kind],
+                    format.counted(found.calls[WORDS[kind]], 'call'),
+                    view.colours.classes[kind],
+                ]),
+            ]);
+        else hideTip();
     };
 
     drawAxis(context, { width, shades: view.colours, from, to, most, place });
     drawBars(context, { view, numbers, place, most });
     drawPercentiles(context, { view, numbers, place, width });
-    node.addEventListener('pointermove', (event) => show(Math.floor(from + (event.offsetX - LEFT) / (width - LEFT) * (to - from)), event.clientX, event.clientY));
+    node.addEventListener('pointermove', (event) =>
+        show(Math.floor(from + ((event.offsetX - LEFT) / (width - LEFT)) * (to - from)), event.clientX, event.clientY),
+    );
     node.addEventListener('pointerleave', hideTip);
     node.addEventListener('blur', hideTip);
     node.addEventListener('keydown', (event) => {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        if (!step)
-            return;
+        if (!step) return;
         event.preventDefault();
         cursor = cursor < 0 ? from : Math.min(to - 1, Math.max(from, cursor + step));
         const box = node.getBoundingClientRect();
@@ -157,48 +187,115 @@ function picture(host, view, numbers, other) {
 }
 
 function legendTable(view, numbers) {
-    const row = (name, line) => el('tr', {}, el('td', {}, name), el('td', { class: 'is-number' }, format.count(line.calls)), ...line.percentiles_ns.map((ns) => el('td', { class: 'is-number' }, format.ns(ns))));
+    const row = (name, line) =>
+        el(
+            'tr',
+            {},
+            el('td', {}, name),
+            el('td', { class: 'is-number' }, format.count(line.calls)),
+            ...line.percentiles_ns.map((ns) => el('td', { class: 'is-number' }, format.ns(ns))),
+        );
 
-    return el('table', { class: 'plain' },
-        el('thead', {}, el('tr', {}, el('th', {}, 'class'), ...['calls', 'p50', 'p95', 'p99'].map((name) => el('th', { class: 'is-number' }, name)))),
-        el('tbody', {}, ...numbers.classes.map((line) => row(el('button', { type: 'button', class: 'word', onclick: (event) => view.select({ class: [line.class] }, event.shiftKey) },
-            el('i', { class: 'swatch', style: { background: view.colours.classes[WORDS.indexOf(line.class)] } }), NAMES[WORDS.indexOf(line.class)]), line)),
-        row('all I/O', numbers)));
+    return el(
+        'table',
+        { class: 'plain' },
+        el(
+            'thead',
+            {},
+            el(
+                'tr',
+                {},
+                el('th', {}, 'class'),
+                ...['calls', 'p50', 'p95', 'p99'].map((name) => el('th', { class: 'is-number' }, name)),
+            ),
+        ),
+        el(
+            'tbody',
+            {},
+            ...numbers.classes.map((line) =>
+                row(
+                    el(
+                        'button',
+                        {
+                            type: 'button',
+                            class: 'word',
+                            onclick: (event) => view.select({ class: [line.class] }, event.shiftKey),
+                        },
+                        el('i', {
+                            class: 'swatch',
+                            style: { background: view.colours.classes[WORDS.indexOf(line.class)] },
+                        }),
+                        NAMES[WORDS.indexOf(line.class)],
+                    ),
+                    line,
+                ),
+            ),
+            row('all I/O', numbers),
+        ),
+    );
 }
 
 export default {
-    id: 'latency', title: 'How long calls take', axes: ['c'],
+    id: 'latency',
+    title: 'How long calls take',
+    axes: ['c'],
     lacks: (run) => (run.latency.length ? null : 'These data have no histograms of durations.'),
     numbers(view) {
-        const { each, ignored, sub } = countsOf(view), all = summed(each), octaves = each.map(byOctave);
-        const used = Array.from({ length: 64 }, (_, octave) => octave).filter((octave) => IO.some((kind) => octaves[kind][octave]));
+        const { each, ignored, sub } = countsOf(view),
+            all = summed(each),
+            octaves = each.map(byOctave);
+        const used = Array.from({ length: 64 }, (_, octave) => octave).filter((octave) =>
+            IO.some((kind) => octaves[kind][octave]),
+        );
         const sum = (counts) => counts.reduce((total, count) => total + count, 0);
 
         return {
-            octaves: used.map((octave) => ({ octave, calls: Object.fromEntries(IO.map((kind) => [WORDS[kind], octaves[kind][octave]])) })),
-            calls: sum(all), percentiles_ns: percentiles(all, sub, PERCENTS), is_about: sub === 1, ignored,
-            classes: IO.filter((kind) => IS_IO[kind] && sum(each[kind])).map((kind) => ({ class: WORDS[kind], calls: sum(each[kind]), percentiles_ns: percentiles(each[kind], sub, PERCENTS) })),
+            octaves: used.map((octave) => ({
+                octave,
+                calls: Object.fromEntries(IO.map((kind) => [WORDS[kind], octaves[kind][octave]])),
+            })),
+            calls: sum(all),
+            percentiles_ns: percentiles(all, sub, PERCENTS),
+            is_about: sub === 1,
+            ignored,
+            classes: IO.filter((kind) => IS_IO[kind] && sum(each[kind])).map((kind) => ({
+                class: WORDS[kind],
+                calls: sum(each[kind]),
+                percentiles_ns: percentiles(each[kind], sub, PERCENTS),
+            })),
         };
     },
     sentence(view, numbers) {
         const [p50, p95, p99] = numbers.percentiles_ns.map(format.ns);
 
-        if (!numbers.calls)
-            return 'No calls that are I/O.';
+        if (!numbers.calls) return 'No calls that are I/O.';
         return `Half of ${format.counted(numbers.calls, 'call')} take ${numbers.is_about ? 'about ' : ''}at most ${p50}; p95 ${p95}, p99 ${p99}.`;
     },
     completeness: (view, numbers) => (numbers.is_about ? 'bins were thinned out: percentiles are about' : ''),
     draw(element, view, numbers) {
-        if (!numbers.calls)
-            return;
+        if (!numbers.calls) return;
         const other = view.base && !this.lacks(view.base.run) ? view.base.numbers(this) : null;
         const host = el('div', { class: 'grow' });
         const fill = () => {
             host.replaceChildren();
-            element.replaceChildren(el('div', { class: 'controls' }, switcher([['linear', 'linear'], ['log', 'log']], scale, (value) => {
-                scale = value;
-                fill();
-            })), el('div', { class: 'beside' }, host, legendTable(view, numbers)));
+            element.replaceChildren(
+                el(
+                    'div',
+                    { class: 'controls' },
+                    switcher(
+                        [
+                            ['linear', 'linear'],
+                            ['log', 'log'],
+                        ],
+                        scale,
+                        (value) => {
+                            scale = value;
+                            fill();
+                        },
+                    ),
+                ),
+                el('div', { class: 'beside' }, host, legendTable(view, numbers)),
+            );
             picture(host, view, numbers, other);
         };
         fill();

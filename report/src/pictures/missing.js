@@ -6,24 +6,41 @@ import * as format from '../format.js';
 
 function lines(run) {
     const { summary } = run;
-    const dropped = Object.entries(summary.dropped ?? {}).map(([why, count]) => `${format.count(count)} events dropped: ${why}`);
-    const counts = [['killed', 'process was killed, and has no end', 'processes were killed, and have no end'], ['unread', 'file could not be read', 'files could not be read'],
-                    ['events_missing', 'event is missing', 'events are missing'], ['running', 'process still runs', 'processes still run']];
+    const dropped = Object.entries(summary.dropped ?? {}).map(
+        ([why, count]) => `${format.count(count)} events dropped: ${why}`,
+    );
+    const counts = [
+        ['killed', 'process was killed, and has no end', 'processes were killed, and have no end'],
+        ['unread', 'file could not be read', 'files could not be read'],
+        ['events_missing', 'event is missing', 'events are missing'],
+        ['running', 'process still runs', 'processes still run'],
+    ];
 
     return [
         run.is_complete ? null : run.lost || 'What was lost is not known.',
         ...run.thinned.map((one) => one.text || `${one.what}: ${format.count(one.kept)} of ${format.count(one.of)}`),
         ...dropped,
-        ...counts.filter(([name]) => summary[name]).map(([name, one, many]) => format.counted(summary[name], one, many)),
-        (summary.missing_ranks ?? []).length ? `ranks without a trace: ${summary.missing_ranks.slice(0, 50).join(', ')}` : null,
+        ...counts
+            .filter(([name]) => summary[name])
+            .map(([name, one, many]) => format.counted(summary[name], one, many)),
+        (summary.missing_ranks ?? []).length
+            ? `ranks without a trace: ${summary.missing_ranks.slice(0, 50).join(', ')}`
+            : null,
         summary.findings_no_trace,
-        (summary.findings_not_looked_for ?? []).length ? `not looked for: ${summary.findings_not_looked_for.join(', ')}` : null,
-        summary.findings_why_not, summary.findings_notes, ...(summary.notes ?? []), ...(run.overlap?.notes ?? []),
+        (summary.findings_not_looked_for ?? []).length
+            ? `not looked for: ${summary.findings_not_looked_for.join(', ')}`
+            : null,
+        summary.findings_why_not,
+        summary.findings_notes,
+        ...(summary.notes ?? []),
+        ...(run.overlap?.notes ?? []),
     ].filter(Boolean);
 }
 
 export default {
-    id: 'missing', title: 'What is not here', axes: [],
+    id: 'missing',
+    title: 'What is not here',
+    axes: [],
     lacks: () => null,
     numbers: ({ run }) => ({ lines: lines(run), ignored: [] }),
     sentence({ run }, numbers) {
@@ -36,6 +53,8 @@ export default {
     },
     completeness: ({ run }) => (run.is_complete ? '' : 'not complete, see above'),
     draw(element, view, numbers) {
-        element.append(el('ul', { class: 'notes' }, ...numbers.lines.map((line) => el('li', {}, format.cut(line, 600)))));
+        element.append(
+            el('ul', { class: 'notes' }, ...numbers.lines.map((line) => el('li', {}, format.cut(line, 600)))),
+        );
     },
 };
