@@ -18,18 +18,18 @@ function sentence(view, numbers) {
     const what = numbers.is_io ? 'I/O' : 'calls';
     if (!root.d || !top)
         return 'No call has a stack here.';
-    const [first] = [...root.children.values()].sort((a, b) => b.d - a.d);
+    const [first] = [...root.children].sort((a, b) => b.d - a.d);
     if (kind === 'regions')
         return `Most time in ${what}, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
                `the call with most is ${format.cut(top.name, 40)}, ${format.ns(top.self)} = ${format.share(top.self, root.d)}.`;
-    const none = root.children.get(NO_STACK)?.d ?? 0;
+    const none = root.places.get(NO_STACK)?.d ?? 0;
     const unknown = none ? ` ${format.share(none, root.d)} has no stack.` : '';
     return `${format.cut(top.name, 60)} makes the calls that take longest: ${format.ns(top.self)} = ${format.share(top.self, root.d)} of ` +
            `${format.ns(root.d)} in ${what}; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`;
 }
 
 function nodeAt(root, path) {
-    return path.reduce((at, name) => at?.children.get(name), root) ?? root;
+    return path.reduce((at, name) => at?.places.get(name), root) ?? root;
 }
 
 export function pathOf(node) {
@@ -91,7 +91,7 @@ function tipOf(view, chart, { node }) {
 /* Arrows go to the outer and inner, to the left and right frame; Enter zooms; Escape shows all. */
 function keysOf(view, chart, focusOn) {
     const step = (node, key) => {
-        const sorted = (at) => [...at.children.values()].sort((a, b) => b[chart.measure] - a[chart.measure]);
+        const sorted = (at) => [...at.children].sort((a, b) => b[chart.measure] - a[chart.measure]);
         if (key === 'ArrowUp')
             return node.parent;
         if (key === 'ArrowDown')

@@ -24,7 +24,7 @@ function sentence(view, numbers) {
                   `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
-    return `${longest}${format.counted(numbers.lanes.length, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
+    return `${longest}${format.counted(numbers.threads, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {
