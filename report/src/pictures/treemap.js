@@ -18,7 +18,8 @@ function sentence(view, numbers) {
         return 'No file is in use here.';
     if (!largest)
         return `${format.counted(files, 'file')}: ${format.ns(root.d)} of I/O, ${format.bytes(root.b)}.`;
-    return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} (${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
+    return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} ` +
+           `(${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
            `${format.path(largest.path, 60)}: ${format.counted(largest.n, 'call')}, ${format.bytes(largest.b)}.`;
 }
 
@@ -48,7 +49,8 @@ function paintBox(view, chart, context, box) {
     const { colours } = view;
     const { node, x, y, w, h } = box;
     const isDirectory = node.children.length > 0;
-    const shade = isDirectory ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25)) : mix(colours.classes[mainClass(node)], colours.surface, 0.15);
+    const shade = isDirectory ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25))
+        : mix(colours.classes[mainClass(node)], colours.surface, 0.15);
 
     if (w < 0.7 || h < 0.7)
         return;
