@@ -2,7 +2,7 @@
 // What stands at the top: what is looked at, what is chosen, the theme, help, and the state of a live page.
 
 import { el, tipOn } from './draw.js';
-import { DIMS, dimName, everything, isEmpty, keyText } from './filter.js';
+import { DIMS, dimName, everything, isEmpty, keyText, MOST_IN_LINK } from './filter.js';
 import * as format from './format.js';
 
 /** More values of a dimension than these are one chip. */
@@ -86,7 +86,8 @@ export class Bar {
 
         this.title.textContent = titles.join('   against   ');
         this.title.title = runs.map((run) => format.safe(run.title)).join('\n');
-        this.facts.textContent = `${runs.map((run) => format.ns(run.wall_ns)).join(' and ')}, from ${format.moment(runs[0].base_ns, runs[0].start_ns)}`;
+        const times = runs.map((run) => format.ns(run.wall_ns)).join(' and ');
+        this.facts.textContent = `${times}, from ${format.moment(runs[0].base_ns, runs[0].start_ns)}`;
         this.facts.title = made ? `page made ${format.safe(made)}` : '';
         this.drawChips(runs[0], filter);
     }
@@ -148,7 +149,8 @@ export class Bar {
 
         return tipOn(node, () => [
             ...all.slice(0, 12).map((line) => format.safe(line)),
-            all.length > 12 ? `and ${all.length - 12} more` : null,
+            all.length > 12 ? `and ${format.count(all.length - 12)} more` : null,
+            all.length > MOST_IN_LINK ? 'these are too many to stand in the link' : null,
         ]);
     }
 

@@ -2,7 +2,7 @@
 // One card of the page: heading, sentence, the picture of each run, and the line that says how complete its data are.
 
 import { el, hideTip } from './draw.js';
-import { dimName } from './filter.js';
+import { dimNames } from './filter.js';
 import * as format from './format.js';
 
 /* Why PICTURE cannot be drawn of RUN, or null. */
@@ -13,13 +13,13 @@ function lack(picture, run) {
 /* What the line below a picture says: filters that do not apply, and what its data lack. */
 function footOf(picture, view) {
     const numbers = view.numbers(picture);
-    const ignored = (numbers?.ignored ?? []).map((dim) => dimName(view.run, dim));
+    const ignored = numbers?.ignored ?? [];
     const lacks =
         picture.completeness?.(view, numbers) ||
         (view.run.is_complete ? '' : 'some calls were lost, see "What is not here"');
 
     return [
-        ignored.length ? el('span', { class: 'ignored' }, `not filtered by ${ignored.join(', ')}; `) : null,
+        ignored.length ? el('span', { class: 'ignored' }, `not filtered by ${dimNames(view.run, ignored)}; `) : null,
         format.safe(lacks) || 'complete',
     ];
 }

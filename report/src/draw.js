@@ -190,7 +190,8 @@ export function tipOn(node, lines) {
 }
 
 /**
- * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH): `done(from, to)` with
+ * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH):
+ * `done(from, to)` with
  * shares from 0 to 1; `clear()` at a double click. A click without a drag is left to others. By keys: arrows move a
  * cursor (`hover(share)`), shift and arrows open a range, Enter chooses it.
  */

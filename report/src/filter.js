@@ -70,7 +70,8 @@ function turned(set, keys, add) {
 }
 
 /**
- * FILTER changed as somebody who looks at RUN asks: `t: [from, to)` in bins, `p c g f: [row, ...]`, `class: [word, ...]`,
+ * FILTER changed as somebody who looks at RUN asks: `t: [from, to)` in bins, `p c g f: [row, ...]`,
+ * `class: [word, ...]`,
  * each null to free it. ADD adds to what is chosen, and takes away what was.
  */
 export function changed(filter, run, change, add = false) {
@@ -102,6 +103,11 @@ export function dimName(run, dim) {
     ];
 }
 
+/** Names of DIMS, in a text. */
+export function dimNames(run, dims) {
+    return dims.map((dim) => dimName(run, dim)).join(', ');
+}
+
 /** A value of the filter as people read it. */
 export function keyText(dim, key) {
     if (dim === 'c') return WORDS.includes(key) ? NAMES[WORDS.indexOf(key)] : key.slice(key.indexOf(':') + 1);
@@ -110,7 +116,7 @@ export function keyText(dim, key) {
 }
 
 /** More values than these are not written into a link. */
-const MOST_IN_LINK = 100;
+export const MOST_IN_LINK = 100;
 
 /** The place of the page as text behind `#`: a picture's id and the filter. */
 export function toHash(id, filter) {

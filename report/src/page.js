@@ -5,6 +5,7 @@ import { Bar } from './bar.js';
 import { Card } from './card.js';
 import { colours, el, hideTip } from './draw.js';
 import { DIMS, changed, everything, fromHash, isEmpty, toHash } from './filter.js';
+import * as format from './format.js';
 import { View } from './model.js';
 
 const REDRAW_AFTER_MS = 120;
@@ -42,10 +43,7 @@ export class Page {
     /** Shows other data: filter and place stay. */
     replace(data) {
         this.data = data;
-        document.title = `${data.runs
-            .map((run) => run.title)
-            .join(' and ')
-            .slice(0, 100)} - dftrace`;
+        document.title = `${data.runs.map((run) => format.cut(run.title, 60)).join(' and ')} - dftrace`;
         this.refresh();
     }
 
@@ -96,7 +94,12 @@ export class Page {
     writeHash() {
         const hash = toHash(this.place, this.filter);
 
-        if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search);
+        if (hash === location.hash) return;
+        try {
+            history.replaceState(null, '', hash || location.pathname + location.search);
+        } catch {
+            /* A page without an address of its own has no links. */
+        }
     }
 
     drawSeen() {

@@ -10,6 +10,9 @@ const ROW = 26,
 /* A table of fewer pixels leaves out its minor columns. */
 const NARROW = 560;
 
+/* About as wide is a letter, in pixels. */
+const LETTER = 6.7;
+
 /* What a reader did to a table stays when the table is drawn anew: by the table's key. */
 const states = new Map();
 
@@ -73,9 +76,10 @@ export function sorted(rows, column, isDown) {
 }
 
 /**
- * A table in HOST. SPEC: `key`, by which its order and search are remembered; `columns: [{title, value(row), text(row),
- * width, is_number, share(row), colour, tip(row), csv, css(row), is_minor}]`, of which the first is searched; `rows`, numbers;
- * `sort`, the title of the column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls.
+ * A table in HOST. SPEC: `key`, by which its order and search are remembered; `rows`, numbers; `sort`, the title of the
+ * column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls; `label`, what a screen reader
+ * says; `columns`, of which the first is searched: `{title, value(row), text(row, letters), width, is_number,
+ * share(row), colour(row), tip(row), csv, css(row), is_minor, help}`.
  */
 export class Table {
     constructor(host, spec) {
@@ -84,7 +88,7 @@ export class Table {
         states.set(spec.key, this.state);
         this.at = -1;
         this.columns = host.clientWidth < NARROW ? spec.columns.filter((column) => !column.is_minor) : spec.columns;
-        this.width = this.columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
+        this.rest = this.columns.slice(1).reduce((sum, column) => sum + (column.width ?? 80), 0);
         this.body = el('tbody');
         this.note = el('span', { class: 'dim' });
         this.box = el(
@@ -100,6 +104,7 @@ export class Table {
         );
         this.box.addEventListener('scroll', () => this.scrolled(), { passive: true });
         host.append(this.controls(), this.box);
+        this.letters = Math.floor((Math.max(this.leastOfFirst(), this.box.clientWidth - this.rest) - 18) / LETTER);
         this.order();
         this.box.scrollTop = this.state.top;
         this.render();
@@ -135,17 +140,20 @@ export class Table {
                 ),
             ),
         );
-        const first = columns[0].width ?? 200,
-            least = Math.min(first, this.columns === this.spec.columns ? 150 : 120);
+        const least = this.leastOfFirst();
         const cols = columns.map((column, i) => el('col', { style: i ? { width: (column.width ?? 80) + 'px' } : {} }));
 
         return el(
             'table',
-            { style: { width: `max(100%, ${this.width - first + least}px)` } },
+            { style: { width: `max(100%, ${this.rest + least}px)` } },
             el('colgroup', {}, ...cols),
             el('thead', {}, el('tr', {}, ...this.heads)),
             this.body,
         );
+    }
+
+    leastOfFirst() {
+        return Math.min(this.columns[0].width ?? 200, this.columns === this.spec.columns ? 150 : 120);
     }
 
     sortBy(column) {
@@ -258,7 +266,8 @@ export class Table {
                 ),
             );
         }
-        const node = el('td', { class: css || null }, column.text ? column.text(row) : format.safe(column.value(row)));
+        const text = column.text ? column.text(row, this.letters) : format.safe(column.value(row));
+        const node = el('td', { class: css || null }, text);
         if (column.tip) {
             node.addEventListener('pointermove', (event) => showTip(event, column.tip(row)));
             node.addEventListener('pointerleave', hideTip);

@@ -165,7 +165,7 @@ const CUBES = [
 
 /**
  * A run of EVENTS. An event has `start`, `d`, `c`, and may have `p g f k b asked e n offset depth`; times are ns after
- * base. SPEC has `calls: [[cat, name, class, is_region]]`, `regions`, `files`, `stacks`, `who`, `processes` and `lanes`,
+ * base. SPEC has `calls: [[cat, name, class, is_region]]`, `regions`, `files`, `stacks`, `who`, `processes`, `lanes`,
  * and members of the run.
  */
 export function makeRun(spec) {

@@ -6,6 +6,7 @@ import uPlot from 'uplot';
 import { IO, NAMES, READ, WORDS, WRITE } from '../classes.js';
 import { axisTime, binsBetween, brush, el, hideTip, showTip, ticks } from '../draw.js';
 import * as format from '../format.js';
+import { classButton, legend } from '../legend.js';
 import { switcher } from '../table.js';
 
 const MOVED_HEIGHT = 170,
@@ -116,14 +117,15 @@ function options(view, { width, height, most, end, splits, text, series }) {
 
 /* A chart in HOST that is brushed, and that says at the cursor what LINES(bin) says. */
 function chart(host, view, settings, data, lines) {
-    const { run } = view;
+    const { run } = view,
+        { width_ns: width } = run.time;
     const u = new uPlot(options(view, settings), data, host);
     const end = settings.end,
         binAt = (share) =>
             Math.min(run.time.count - 1, Math.max(0, Math.floor((run.start_ns + share * end) / run.time.width_ns)));
     const show = (share, place) =>
         showTip(place, [
-            `${format.at(Math.max(0, binAt(share) * run.time.width_ns - run.start_ns))}, ${format.ns(run.time.width_ns)}`,
+            `${format.at(Math.max(0, binAt(share) * width - run.start_ns))}, ${format.ns(width)}`,
             ...lines(binAt(share)),
         ]);
 
@@ -257,8 +259,11 @@ export default {
         const mean = (bytes) => (to > from ? `${format.rate(bytes / ((to - from) / 1e9))} on average` : '-');
 
         return (
-            `Read ${format.bytes(numbers.read_total)}, ${mean(numbers.read_total)}, at most ${peak(numbers.read_bytes)}; ` +
-            `written ${format.bytes(numbers.written_total)}, ${mean(numbers.written_total)}, at most ${peak(numbers.written_bytes)}; ${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`
+            `Read ${format.bytes(numbers.read_total)}, ${mean(numbers.read_total)}, ` +
+            `at most ${peak(numbers.read_bytes)}; ` +
+            `written ${format.bytes(numbers.written_total)}, ${mean(numbers.written_total)}, ` +
+            `at most ${peak(numbers.written_bytes)}; ` +
+            `${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`
         );
     },
     draw(element, view, numbers) {
@@ -267,62 +272,26 @@ export default {
         const other = base && !this.lacks(base.run) ? base.numbers(this) : null;
         const lasts = (one) => Math.max(one.run.wall_ns, 1),
             end = Math.max(lasts(view), base ? lasts(base) : 0);
+        const modes = [
+            ['share', 'share of time in I/O'],
+            ['flight', 'calls in flight'],
+        ];
         let charts = [];
         const clean = () => charts.splice(0).forEach((u) => u.destroy());
-        const fill = () => {
-            const moved = el('div', {}),
-                busy = el('div', {});
+        const fill = (mode) => {
+            const moved = el('div'),
+                busy = el('div');
+            shown = mode;
             clean();
             element.replaceChildren(
-                el(
-                    'div',
-                    { class: 'legend' },
-                    ...[READ, WRITE].map((kind) =>
-                        el(
-                            'button',
-                            {
-                                type: 'button',
-                                onclick: (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey),
-                            },
-                            el('i', { class: 'swatch', style: { background: shades.classes[kind] } }),
-                            kind === READ ? 'read' : 'written',
-                        ),
-                    ),
-                ),
+                el('div', { class: 'legend' }, classButton(view, READ), classButton(view, WRITE, { text: 'written' })),
                 moved,
-                el(
-                    'div',
-                    { class: 'legend' },
-                    switcher(
-                        [
-                            ['share', 'share of time in I/O'],
-                            ['flight', 'calls in flight'],
-                        ],
-                        shown,
-                        (value) => {
-                            shown = value;
-                            fill();
-                        },
-                    ),
-                    ...(shown === 'flight'
-                        ? IO.map((kind) =>
-                              el(
-                                  'button',
-                                  {
-                                      type: 'button',
-                                      onclick: (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey),
-                                  },
-                                  el('i', { class: 'swatch', style: { background: shades.classes[kind] } }),
-                                  NAMES[kind],
-                              ),
-                          )
-                        : []),
-                ),
+                legend(view, shown === 'flight' ? IO : [], switcher(modes, shown, fill)),
                 busy,
             );
             charts = [drawMoved(moved, view, numbers, other, end), drawBusy(busy, view, numbers, other, end)];
         };
-        fill();
+        fill(shown);
         return clean;
     },
 };

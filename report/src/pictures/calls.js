@@ -2,6 +2,7 @@
 // Calls by time: one run, or two with their differences.
 
 import { IS_IO, NAMES } from '../classes.js';
+import { dimNames } from '../filter.js';
 import * as format from '../format.js';
 import { BINS, percentiles } from '../histogram.js';
 import { Table } from '../table.js';
@@ -43,7 +44,7 @@ function ownColumns(view, numbers) {
             title: 'call',
             width: 190,
             value: name,
-            text: (c) => format.cut(name(c), 36),
+            text: (c, letters) => format.cut(name(c), letters),
             tip: (c) => [format.safe(name(c)), ['category', run.table('calls').cat[c]]],
         },
         classColumn(view, (c) => kindOf(run, c)),
@@ -123,7 +124,7 @@ function comparedColumns(view, base, joint) {
             title: 'call',
             width: 190,
             value: (i) => joint.rows[i].name,
-            text: (i) => format.cut(joint.rows[i].name, 36),
+            text: (i, letters) => format.cut(joint.rows[i].name, letters),
             tip: (i) => [format.safe(joint.rows[i].name)],
         },
         classColumn(view, (i) => joint.rows[i].kind),
@@ -151,6 +152,13 @@ function comparedColumns(view, base, joint) {
     ];
 }
 
+/* The time of calls that are named NAME. */
+function timeOf(view, picture, name) {
+    const numbers = view.numbers(picture);
+
+    return total(numbers.time_ns.filter((_, c) => numbers.name[c] === name));
+}
+
 export default {
     id: 'calls',
     title: 'Calls',
@@ -174,7 +182,8 @@ export default {
             p50_ns: p50,
             p99_ns: p99,
             is_about: isAbout,
-            ignored: [...new Set([...sums.ignored, ...ignored])],
+            percentiles_ignored: ignored,
+            ignored: sums.ignored,
         };
     },
     sentence(view, numbers) {
@@ -183,12 +192,20 @@ export default {
         );
 
         if (top < 0) return 'No calls that are I/O.';
-        const rest = view.base
-            ? `, and ${format.ns(view.base.numbers(this).time_ns.reduce((sum, value, c) => (view.base.run.table('calls').name[c] === numbers.name[top] ? sum + value : sum), 0))} in the other run`
-            : '';
-        return `${format.cut(numbers.name[top], 60)} takes most: ${format.ns(numbers.time_ns[top])} in ${format.counted(numbers.calls[top], 'call')}${rest}.`;
+        const rest = view.base ? `, and ${format.ns(timeOf(view.base, this, numbers.name[top]))} in the other run` : '';
+        const count = format.counted(numbers.calls[top], 'call'),
+            name = format.cut(numbers.name[top], 60);
+        return `${name} takes most: ${format.ns(numbers.time_ns[top])} in ${count}${rest}.`;
     },
-    completeness: (view, numbers) => (numbers.is_about ? 'percentiles are about' : ''),
+    completeness: (view, numbers) =>
+        [
+            numbers.is_about ? 'percentiles are about' : '',
+            numbers.percentiles_ignored.length
+                ? `p50 and p99 not filtered by ${dimNames(view.run, numbers.percentiles_ignored)}`
+                : '',
+        ]
+            .filter(Boolean)
+            .join('; '),
     draw(element, view, numbers) {
         const { base } = view;
 

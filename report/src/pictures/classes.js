@@ -4,6 +4,7 @@
 import { IO, NAMES, READ, WAIT, WORDS } from '../classes.js';
 import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
+import { classButton } from '../legend.js';
 
 const STACKED = [...IO, WAIT];
 
@@ -132,21 +133,7 @@ function legendTable(view, bars) {
         el(
             'tbody',
             {},
-            ...kinds.map((kind) =>
-                line(
-                    el(
-                        'button',
-                        {
-                            type: 'button',
-                            class: 'word',
-                            onclick: (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey),
-                        },
-                        el('i', { class: 'swatch', style: { background: view.colours.classes[kind] } }),
-                        NAMES[kind],
-                    ),
-                    (bar) => bar.times[WORDS[kind]],
-                ),
-            ),
+            ...kinds.map((kind) => line(classButton(view, kind, { css: 'word' }), (bar) => bar.times[WORDS[kind]])),
             line(
                 el('span', { class: 'word' }, el('i', { class: 'swatch is-rest' }), 'not in I/O'),
                 (bar) => bar.rest_ns,
@@ -204,9 +191,11 @@ export default {
 
         if (!all.io_ns) return 'No time in I/O.';
         return (
-            `${format.share(all.io_ns, all.life_ns)} of the time in I/O, most of it ${NAMES[top]} (${format.share(all.times[WORDS[top]], all.life_ns)})` +
+            `${format.share(all.io_ns, all.life_ns)} of the time in I/O, most of it ${NAMES[top]} ` +
+            `(${format.share(all.times[WORDS[top]], all.life_ns)})` +
             (most && all.io_ns
-                ? `; the ${kind} with the most, ${format.cut(most.name.slice(6), 40)}, ${format.factor(most.io_ns / all.io_ns)} the average.`
+                ? `; the ${kind} with the most, ${format.cut(most.name.slice(6), 40)}, ` +
+                  `${format.factor(most.io_ns / all.io_ns)} the average.`
                 : '.')
         );
     },

@@ -35,7 +35,7 @@ function columnsOf(view, sums, isPattern, distinct) {
             title: isPattern ? 'pattern' : 'file',
             width: 340,
             value: name,
-            text: (row) => format.path(name(row), 64),
+            text: (row, letters) => format.path(name(row), letters),
             tip: (row) => [format.safe(name(row))],
         },
         ...(isPattern ? [counts('files', sums.files, { width: 66 })] : []),
@@ -85,7 +85,8 @@ export default {
 
         if (top < 0) return 'No calls on files.';
         return (
-            `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; the most in ${format.path(numbers.path[top] || OTHERS, 70)}: ` +
+            `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; ` +
+            `the most in ${format.path(numbers.path[top] || OTHERS, 70)}: ` +
             `${format.ns(spent[top])}, ${format.share(spent[top], total(spent))}.`
         );
     },

@@ -47,7 +47,7 @@ export function placesOf(run, finding) {
     if (bins) {
         const width = run.time.width_ns;
         places.push({
-            text: `${format.at(Math.max(0, bins[0] * width - run.start_ns))} to ${format.at(bins[1] * width - run.start_ns)}`,
+            text: bins.map((bin) => format.at(Math.max(0, bin * width - run.start_ns))).join(' to '),
             change: { t: bins },
             to: 'bandwidth',
         });
@@ -55,71 +55,61 @@ export function placesOf(run, finding) {
     return places;
 }
 
-function entry(view, finding) {
-    const { run } = view;
-    const links = placesOf(run, finding).map(({ text, change, to }) =>
-        el(
-            'button',
-            {
-                type: 'button',
-                title: 'choose this, and look there',
-                onclick: () => {
-                    view.select(change);
-                    view.go(to);
-                },
-            },
-            text,
-        ),
+/* What a finding costs: its time, and its share as a number and a bar. */
+function cost({ cost_ns: ns, of_ns: whole }) {
+    if (!ns) return el('div', { class: 'cost' });
+    return el(
+        'div',
+        { class: 'cost' },
+        format.ns(ns),
+        '  ',
+        el('span', { class: 'dim' }, format.share(ns, whole)),
+        el('div', { class: 'meter' }, el('i', { style: { width: `${Math.min(100, (100 * ns) / (whole || 1))}%` } })),
     );
-    const sure = [
-        finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '',
-        finding.when ? `when: ${finding.when}` : '',
-    ]
-        .filter(Boolean)
-        .join('; ');
+}
+
+/* Buttons that choose the places of a finding, and its line of the source. */
+function links(view, finding) {
+    const places = placesOf(view.run, finding);
+    const go = ({ change, to }) => {
+        view.select(change);
+        view.go(to);
+    };
+
+    if (!places.length && !finding.line) return null;
+    return el(
+        'div',
+        { class: 'links' },
+        places.length ? el('span', { class: 'dim' }, 'show') : null,
+        places.map((place) =>
+            el(
+                'button',
+                { type: 'button', title: 'choose this, and look there', onclick: () => go(place) },
+                place.text,
+            ),
+        ),
+        finding.line ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70)) : null,
+    );
+}
+
+function entry(view, finding) {
+    const sure = finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '';
+    const when = finding.when ? `when: ${finding.when}` : '';
+    const how = [sure, when].filter(Boolean).join('; ');
 
     return el(
         'article',
         { class: 'finding' },
         el('div', { class: 'number' }, finding.number ?? ''),
         el('h3', {}, format.cut(finding.title, 200)),
-        el(
-            'div',
-            { class: 'cost' },
-            finding.cost_ns
-                ? [
-                      format.ns(finding.cost_ns),
-                      '  ',
-                      el('span', { class: 'dim' }, format.share(finding.cost_ns, finding.of_ns)),
-                  ]
-                : '',
-            finding.cost_ns
-                ? el(
-                      'div',
-                      { class: 'meter' },
-                      el('i', {
-                          style: { width: `${Math.min(100, (100 * finding.cost_ns) / (finding.of_ns || 1))}%` },
-                      }),
-                  )
-                : null,
-        ),
+        cost(finding),
         el(
             'div',
             { class: 'more' },
             el('div', {}, format.cut(finding.evidence, 1200)),
             finding.advice ? el('div', { class: 'advice' }, format.cut(finding.advice, 1200)) : null,
-            sure ? el('div', { class: 'sure' }, format.cut(sure, 400)) : null,
-            links.length || finding.line
-                ? el(
-                      'div',
-                      { class: 'links' },
-                      links.length ? el('span', { class: 'dim' }, 'show') : null,
-                      ...links,
-                      finding.line
-                          ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70))
-                          : null,
-                  )
-                : null,
+            how ? el('div', { class: 'sure' }, format.cut(how, 400)) : null,
+            links(view, finding),
         ),
     );
 }
@@ -129,7 +119,7 @@ export default {
     title: 'Findings',
     axes: [],
     lacks: () => null,
-    numbers: ({ run }) => ({ findings: run.summary.findings ?? [], ignored: [] }),
+    numbers: ({ run, filter }) => ({ findings: run.summary.findings ?? [], ignored: filter.chosen }),
     sentence({ run }, { findings }) {
         const cost = findings.reduce((sum, finding) => sum + (finding.cost_ns || 0), 0);
         const good = run.summary.findings_nothing ? `not a problem: ${run.summary.findings_nothing}` : '';

@@ -5,7 +5,8 @@ import { IO, READ, WAIT, WRITE } from '../classes.js';
 
 /**
  * By row of DIM, as arrays: `calls failed time_ns bytes` of I/O, `read_bytes written_bytes wait_ns`, and `all_calls
- * all_failed all_ns all_bytes` of all classes, regions too. The filter of DIM itself is left out, so that more rows can be chosen: see `chosenOf`.
+ * all_failed all_ns all_bytes` of all classes, regions too. The filter of DIM itself is left out, so that more
+ * rows can be chosen: see `chosenOf`.
  */
 export function groupSums(view, dim) {
     const sums = view.sums([dim, 'class'], { columns: ['n', 'e', 'd', 'b'], without: [dim] });

@@ -40,7 +40,7 @@ function costliest(view) {
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
     const { run } = view,
-        many = run.summary.ranks ? format.counted(run.summary.ranks, 'rank') : '';
+        many = run.summary.ranks && !view.filter.p ? format.counted(run.summary.ranks, 'rank') : '';
     const calls = (count, ns) => (numbers) =>
         [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
 
@@ -56,7 +56,8 @@ function tilesOf(view) {
             'io_ns',
             format.ns,
             (numbers) =>
-                `${format.share(numbers.io_ns, numbers.lives_ns)} of ${numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)}, all processes`}`,
+                `${format.share(numbers.io_ns, numbers.lives_ns)} of ` +
+                (numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)} of processes`),
         ],
         ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')],
         ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
@@ -150,9 +151,10 @@ const picture = {
     draw(element, view, numbers) {
         const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
         const sides = view.base ? [view.base, view] : [];
+        const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
 
         element.append(
-            el('p', { class: 'verdict' }, verdict, ' ', more ? el('small', {}, more) : null),
+            el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
             ...sides.map((side) =>
                 el(
                     'p',

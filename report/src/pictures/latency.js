@@ -5,6 +5,7 @@ import { IO, IS_IO, NAMES, WORDS } from '../classes.js';
 import { canvas, el, hideTip, showTip, ticks } from '../draw.js';
 import * as format from '../format.js';
 import { BINS, octaveOf, percentiles } from '../histogram.js';
+import { classButton } from '../legend.js';
 import { switcher } from '../table.js';
 
 const HEIGHT = 190,
@@ -149,7 +150,8 @@ function picture(host, view, numbers, other) {
     } = canvas(
         host,
         HEIGHT,
-        `histogram of durations, ${PERCENTS.map((percent, i) => `p${percent} ${format.ns(numbers.percentiles_ns[i])}`).join(', ')}`,
+        'histogram of durations, ' +
+            PERCENTS.map((percent, i) => `p${percent} ${format.ns(numbers.percentiles_ns[i])}`).join(', '),
     );
     const place = (octave) => LEFT + ((octave - from) / (to - from)) * (width - LEFT);
     const most = Math.max(1, ...columnTotals(numbers), ...(other ? columnTotals(other) : []));
@@ -212,24 +214,7 @@ function legendTable(view, numbers) {
         el(
             'tbody',
             {},
-            ...numbers.classes.map((line) =>
-                row(
-                    el(
-                        'button',
-                        {
-                            type: 'button',
-                            class: 'word',
-                            onclick: (event) => view.select({ class: [line.class] }, event.shiftKey),
-                        },
-                        el('i', {
-                            class: 'swatch',
-                            style: { background: view.colours.classes[WORDS.indexOf(line.class)] },
-                        }),
-                        NAMES[WORDS.indexOf(line.class)],
-                    ),
-                    line,
-                ),
-            ),
+            ...numbers.classes.map((line) => row(classButton(view, WORDS.indexOf(line.class), { css: 'word' }), line)),
             row('all I/O', numbers),
         ),
     );
@@ -269,7 +254,8 @@ export default {
         const [p50, p95, p99] = numbers.percentiles_ns.map(format.ns);
 
         if (!numbers.calls) return 'No calls that are I/O.';
-        return `Half of ${format.counted(numbers.calls, 'call')} take ${numbers.is_about ? 'about ' : ''}at most ${p50}; p95 ${p95}, p99 ${p99}.`;
+        const most = numbers.is_about ? 'about' : 'at most';
+        return `Half of ${format.counted(numbers.calls, 'call')} take ${most} ${p50}; p95 ${p95}, p99 ${p99}.`;
     },
     completeness: (view, numbers) => (numbers.is_about ? 'bins were thinned out: percentiles are about' : ''),
     draw(element, view, numbers) {

@@ -49,7 +49,8 @@ export default {
 
         if (run.is_complete && !run.thinned.length)
             return `Nothing was lost, and nothing was left out of this page${cost}.`;
-        return `${run.is_complete ? 'Nothing was lost' : 'Not all was recorded'}; ${format.counted(numbers.lines.length, 'thing')} to know${cost}.`;
+        const what = run.is_complete ? 'Nothing was lost' : 'Not all was recorded';
+        return `${what}; ${format.counted(numbers.lines.length, 'thing')} to know${cost}.`;
     },
     completeness: ({ run }) => (run.is_complete ? '' : 'not complete, see above'),
     draw(element, view, numbers) {

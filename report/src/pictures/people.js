@@ -15,6 +15,52 @@ function firstProcesses(run) {
     return (column) => (p) => (first.has(p) ? processes[column][first.get(p)] : '');
 }
 
+/* Columns that say who it is. */
+function names({ run }, numbers) {
+    const of = firstProcesses(run),
+        who = run.table('who');
+    const text = (column) => ({
+        title: column,
+        is_minor: true,
+        width: 116,
+        value: of(column),
+        text: (p) => format.path(of(column)(p), 15),
+        tip: (p) => [format.safe(of(column)(p))],
+    });
+
+    return [
+        {
+            title: run.who === 'process' ? 'process' : 'rank',
+            width: 200,
+            value: (p) => numbers.label[p],
+            text: (p, letters) => format.cut(numbers.label[p], letters),
+            tip: (p) => [format.safe(numbers.label[p]), format.safe(of('command')(p))],
+        },
+        text('program'),
+        text('host'),
+        ...(who.rows && who.processes.some((count) => count > 1)
+            ? [counts('processes', who.processes, { width: 78 })]
+            : []),
+    ];
+}
+
+/* The share of the time that it lived, as a bar and as a number. */
+function lived({ colours }, { time_ns: spent, life_ns: life }) {
+    const share = (p) => spent[p] / (life[p] || 1);
+
+    return [
+        { title: '', csv: 'share', is_minor: true, width: 90, value: share, share, colour: () => colours.accent },
+        {
+            title: '%',
+            width: 54,
+            is_number: true,
+            help: 'I/O, of the time that it lived',
+            value: (p) => 100 * share(p),
+            text: (p) => format.share(spent[p], life[p]).replace(' %', ''),
+        },
+    ];
+}
+
 export default {
     id: 'people',
     title: 'Ranks and processes',
@@ -41,60 +87,22 @@ export default {
 
         if (top < 0) return `${format.counted(count, one, many)}, none of them in I/O.`;
         return (
-            `${format.counted(count, one, many)}; ${format.cut(numbers.label[top], 60)} has the most I/O: ${format.ns(numbers.time_ns[top])}, ` +
-            `${format.share(numbers.time_ns[top], numbers.life_ns[top])} of its time${count > 1 ? `, ${format.factor((numbers.time_ns[top] * count) / sum)} the average` : ''}.`
+            `${format.counted(count, one, many)}; ${format.cut(numbers.label[top], 60)} has the most I/O: ` +
+            `${format.ns(spent[top])}, ${format.share(spent[top], numbers.life_ns[top])} of its time` +
+            (count > 1 ? `, ${format.factor((spent[top] * count) / sum)} the average.` : '.')
         );
     },
     draw(element, view, numbers) {
-        const { run } = view,
-            of = firstProcesses(run),
-            who = run.table('who');
-        const isMany = who.rows > 0 && who.processes.some((count) => count > 1);
-        const text = (column) => ({
-            title: column,
-            is_minor: true,
-            width: 100,
-            value: of(column),
-            text: (row) => format.path(of(column)(row), 24),
-            tip: (row) => [format.safe(of(column)(row))],
-        });
-
         new Table(element, {
-            key: `people ${run.name}`,
+            key: `people ${view.run.name}`,
             label: this.title,
             rows: Array.from(numbers.label, (_, p) => p),
             sort: 'I/O',
             columns: [
-                {
-                    title: run.who === 'process' ? 'process' : 'rank',
-                    width: 200,
-                    value: (p) => numbers.label[p],
-                    text: (p) => format.cut(numbers.label[p], 40),
-                    tip: (p) => [format.safe(numbers.label[p]), format.safe(of('command')(p))],
-                },
-                text('program'),
-                text('host'),
-                ...(isMany ? [counts('processes', who.processes, { width: 78 })] : []),
+                ...names(view, numbers),
                 times('lived', numbers.life_ns, { is_minor: true }),
                 times('I/O', numbers.time_ns),
-                {
-                    title: '',
-                    csv: 'share',
-                    is_minor: true,
-                    width: 90,
-                    is_number: true,
-                    value: (p) => numbers.time_ns[p] / (numbers.life_ns[p] || 1),
-                    share: (p) => numbers.time_ns[p] / (numbers.life_ns[p] || 1),
-                    colour: () => view.colours.accent,
-                },
-                {
-                    title: '%',
-                    width: 54,
-                    is_number: true,
-                    help: 'I/O, of the time that it lived',
-                    value: (p) => (100 * numbers.time_ns[p]) / (numbers.life_ns[p] || NaN),
-                    text: (p) => format.share(numbers.time_ns[p], numbers.life_ns[p]).replace(' %', ''),
-                },
+                ...lived(view, numbers),
                 times('waiting', numbers.wait_ns, { is_minor: true }),
                 counts('calls', numbers.calls, { width: 78 }),
                 counts('failed', numbers.failed, { width: 62, is_minor: true }),

@@ -48,7 +48,8 @@ export default {
 
         if (top < 0) return 'No I/O directly inside of a region.';
         return (
-            `Most I/O is directly inside of ${format.cut(numbers.name[top], 60)}: ${format.ns(spent[top])}, ${format.share(spent[top], sum)}; ` +
+            `Most I/O is directly inside of ${format.cut(numbers.name[top], 60)}: ` +
+            `${format.ns(spent[top])}, ${format.share(spent[top], sum)}; ` +
             `${format.share(spent[0], sum)} is in no region.`
         );
     },
@@ -66,7 +67,7 @@ export default {
                     title: 'region',
                     width: 240,
                     value: name,
-                    text: (row) => format.cut(name(row), 48),
+                    text: (row, letters) => format.cut(name(row), letters),
                     tip: (row) => [format.safe(name(row))],
                 },
                 counts('opened', numbers.opened, { width: 72 }),

@@ -4,6 +4,7 @@
 import { NAMES, READ, WORDS, WRITE } from '../classes.js';
 import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
+import { legend } from '../legend.js';
 
 const SHOWN = [READ, WRITE];
 
@@ -66,7 +67,8 @@ export default {
 
         if (!count) return 'Nothing was read or written.';
         return (
-            `Most common: ${count.name}, ${format.share(sum(count.calls), calls)} of ${format.counted(calls, 'read or write', 'reads and writes')}; ` +
+            `Most common: ${count.name}, ${format.share(sum(count.calls), calls)} of ` +
+            `${format.counted(calls, 'read or write', 'reads and writes')}; ` +
             `most time: ${cost.name}, ${format.share(sum(cost.time_ns), time)} of ${format.ns(time)}.`
         );
     },
@@ -77,18 +79,7 @@ export default {
         const time = Math.max(most(numbers.rows, 'time_ns'), most(other, 'time_ns')) || 1;
 
         element.append(
-            el(
-                'div',
-                { class: 'legend' },
-                ...SHOWN.map((kind) =>
-                    el(
-                        'button',
-                        { type: 'button', onclick: (event) => view.select({ class: [WORDS[kind]] }, event.shiftKey) },
-                        el('i', { class: 'swatch', style: { background: view.colours.classes[kind] } }),
-                        NAMES[kind],
-                    ),
-                ),
-            ),
+            legend(view, SHOWN),
             el(
                 'div',
                 { class: 'size-row is-head' },

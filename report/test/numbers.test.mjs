@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Numbers of cards and tables are those of the summary that was counted from the same events, also under a filter.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { IO, READ, WORDS, WRITE } from '../src/classes.js';
+import { decode } from '../src/data.js';
+import { changed, everything } from '../src/filter.js';
+import { View } from '../src/model.js';
+import { comparison } from '../src/pictures/headline.js';
+import { placesOf } from '../src/pictures/findings.js';
+import { pictures } from '../src/pictures/index.js';
+import { encode } from './encode.mjs';
+import { NAMES, runsOf } from './made.mjs';
+
+const open = (name) => decode(Uint8Array.from(encode(runsOf(name)))).runs;
+const picture = (id) => pictures.find((one) => one.id === id);
+const numbers = (view, id) => view.numbers(picture(id));
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+const isIo = (word) => IO.includes(WORDS.indexOf(word));
+
+for (const name of ['small', 'ranks'])
+    test(`cards of ${name} are its summary`, () => {
+        const [run] = open(name),
+            { summary } = run,
+            view = new View(run, everything());
+        const head = numbers(view, 'headline'),
+            io = summary.classes.filter((one) => isIo(one.class));
+        const of = (word) => summary.classes.find((one) => one.class === word) ?? { count: 0, time_ns: 0, bytes: 0 };
+
+        assert.equal(head.calls, sum(io.map((one) => one.count)));
+        assert.equal(head.io_ns, sum(io.map((one) => one.time_ns)));
+        assert.equal(head.failed, sum(io.map((one) => one.errors)));
+        assert.equal(head.read_bytes, of('read').bytes);
+        assert.equal(head.written_bytes, of('write').bytes);
+        for (const line of numbers(view, 'latency').classes) assert.equal(line.calls, of(line.class).count);
+
+        const moved = numbers(view, 'bandwidth');
+        assert.equal(sum(moved.read_bytes), of('read').bytes);
+        assert.equal(sum(moved.written_bytes), of('write').bytes);
+
+        const sizes = numbers(view, 'sizes').rows;
+        for (const kind of [READ, WRITE]) {
+            assert.equal(sum(sizes.map((row) => row.calls[WORDS[kind]])), of(WORDS[kind]).count);
+            assert.equal(sum(sizes.map((row) => row.time_ns[WORDS[kind]])), of(WORDS[kind]).time_ns);
+        }
+    });
+
+for (const name of ['small', 'ranks'])
+    test(`tables of ${name} are its summary`, () => {
+        const [run] = open(name),
+            { summary } = run,
+            view = new View(run, everything());
+        const calls = numbers(view, 'calls'),
+            files = numbers(view, 'files'),
+            people = numbers(view, 'people');
+        const kinds = run.table('calls').class;
+
+        for (const one of summary.calls) {
+            const row = calls.name.findIndex((text, c) => text === one.name && WORDS[kinds[c]] === one.class);
+            assert.deepEqual(
+                [calls.calls[row], calls.failed[row], calls.time_ns[row], calls.bytes[row]],
+                [one.count, one.errors, one.time_ns, one.bytes],
+            );
+        }
+        for (const one of summary.files) {
+            const row = files.path.indexOf(one.file);
+            assert.deepEqual(
+                [files.all_calls[row], files.all_failed[row], files.all_ns[row], files.all_bytes[row]],
+                [one.count, one.errors, one.time_ns, one.bytes],
+            );
+        }
+        for (const one of summary.by_rank)
+            assert.deepEqual([people.all_calls[one.rank ?? 0], people.all_ns[one.rank ?? 0]], [one.count, one.time_ns]);
+    });
+
+test('a rank that is chosen filters all but its own table', () => {
+    const [run] = open('ranks'),
+        view = new View(run, changed(everything(), run, { p: [17] })),
+        whole = new View(run, everything());
+
+    assert.equal(numbers(view, 'headline').io_ns, numbers(whole, 'people').time_ns[17]);
+    assert.deepEqual(numbers(view, 'people').time_ns, numbers(whole, 'people').time_ns);
+    assert.equal(sum(numbers(view, 'files').all_calls), numbers(whole, 'people').all_calls[17] - 16);
+    assert.equal(numbers(view, 'headline').processes, 1);
+});
+
+test('bars of classes are the average, and the rank with the most', () => {
+    const [run] = open('ranks'),
+        view = new View(run, everything());
+    const [all, most] = numbers(view, 'classes').bars,
+        people = numbers(view, 'people').time_ns;
+
+    assert.equal(most.row, 17);
+    assert.equal(most.io_ns, people[17]);
+    assert.ok(Math.abs(all.io_ns - sum(people) / 48) < 1);
+});
+
+test('findings lead to their rank, files and time', () => {
+    const [run] = open('ranks'),
+        places = placesOf(run, run.summary.findings[0]);
+
+    assert.deepEqual(places[0].change, { p: [17] });
+    assert.equal(places[1].change.f.length, 49);
+    assert.ok(places[2].change.t[0] < places[2].change.t[1]);
+    assert.deepEqual(placesOf(run, { rank: 99, where: '/not/there', from_ns: null, to_ns: null }), []);
+});
+
+test('two runs are told apart in a sentence', () => {
+    const [a, b] = open('two').map((run) => ({ run }));
+
+    assert.match(comparison(a, b), /^B is 1\.3x slower: 2\.51 s instead of 1\.89 s$/);
+    assert.match(comparison(b, a), /^A is 1\.3x faster: 1\.89 s instead of 2\.51 s$/);
+    assert.match(comparison(a, a), /takes as long/);
+    assert.match(comparison({ run: { wall_ns: 0 } }, b), /ran 2\.51 s instead of 0 ns/);
+});
+
+test('each picture has numbers and a sentence for each made run', () => {
+    for (const name of NAMES.filter((one) => !['rows', 'files', 'many'].includes(one)))
+        for (const run of open(name)) {
+            const view = new View(run, everything());
+            for (const one of pictures.filter((shown) => !shown.lacks?.(run))) {
+                const found = view.numbers(one);
+                assert.ok(Array.isArray(found.ignored), one.id);
+                const text = one.sentence?.(view, found) ?? '';
+                assert.doesNotMatch(text, /NaN|undefined|Infinity|\[object/, `${name} ${one.id}`);
+            }
+        }
+});
