@@ -45,13 +45,7 @@ const whole = ([from, to]) => [Math.floor(from), Math.max(Math.floor(from) + 1, 
 
 /* The lowest and highest cell of both runs: they share the scale. */
 export function scaleOf(...all) {
-    let low = 255, high = 0;
-    for (const numbers of all)
-        for (const q of numbers.cells)
-            if (q) {
-                low = Math.min(low, q);
-                high = Math.max(high, q);
-            }
+    const low = Math.min(...all.map(({ lowest }) => lowest)), high = Math.max(...all.map(({ highest }) => highest));
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
 }
 
@@ -142,7 +136,7 @@ function paintNames(it, g, numbers, view) {
     const size = g.high / (to - from);
     const power = 10 ** Math.floor(Math.log10(Math.max(1, 15 / size)));
     const each = [1, 2, 5, 10].map((step) => step * power).find((step) => step * size >= 15) ?? 1;
-    const base = numbers.rows[0] % each ? 0 : from % each ? each - (from % each) : 0;
+    const base = (each - (numbers.rows[from] ?? 0) % each) % each;
 
     context.fillStyle = view.colours.dim;
     context.textAlign = 'right';
