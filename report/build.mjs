@@ -30,9 +30,16 @@ export function digest() {
     return hash.digest('hex');
 }
 
+/* Licences of what is bundled, as their authors ask. */
+function licences() {
+    const texts = ['uplot', 'fflate'].map((name) => `${name}\n${read(`node_modules/${name}/LICENSE`).trim()}`);
+
+    return `/*!\n${texts.join('\n\n')}\n*/`;
+}
+
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-async function bundle(path) {
+async function bundle(path, banner = '') {
     const { build } = await import('esbuild');
     const result = await build({
         entryPoints: [fileURLToPath(new URL(path, ROOT))],
@@ -41,6 +48,7 @@ async function bundle(path) {
         write: false,
         format: 'iife',
         target: 'es2021',
+        banner: { [path.endsWith('.css') ? 'css' : 'js']: banner },
         charset: 'ascii',
         legalComments: 'inline',
         logLevel: 'warning',
@@ -52,7 +60,7 @@ async function bundle(path) {
 
 /** The page. Scripts and styles run by their hashes alone, so nothing that the data name can run. */
 export async function makePage() {
-    const script = await bundle('src/main.js'),
+    const script = await bundle('src/main.js', licences()),
         style = await bundle('page.css');
     const policy = [
         "default-src 'none'",
