@@ -37,6 +37,8 @@ test('heat: cells and margins are sums of w over the rows that pass', async () =
             const ns = cells.get(`${numbers.rows[Math.floor(at / numbers.columns)]} ${numbers.from + (at % numbers.columns)}`) ?? 0;
             assert.equal(q, ns ? toCell(Math.fround(ns)) : 0);
         });
+        const filled = numbers.cells.filter(Boolean);
+        assert.deepEqual([numbers.lowest, numbers.highest], [Math.min(255, ...filled), Math.max(0, ...filled)]);
         isClose(numbers.total, sum(byRow.values()));
         assert.equal(numbers.idle, numbers.rows.length - byRow.size);
         assert.equal(numbers.largest?.ns ?? 0, Math.max(0, ...byRow.values()));

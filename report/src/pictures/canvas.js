@@ -150,8 +150,8 @@ export function cut(context, text, width) {
 export function choice(host, name, options, value, changed) {
     if (options.length <= 3) {
         const group = host.appendChild(el('span', { class: 'group', role: 'group', 'aria-label': name }));
-        group.append(...options.map(([key, text]) => el('button', { type: 'button', value: key, 'aria-pressed': String(String(key) === String(value)),
-                                                                    onclick: () => changed(key) }, safe(text))));
+        group.append(...options.map(([key, text]) =>
+            el('button', { type: 'button', 'aria-pressed': String(key === value), onclick: () => changed(key) }, safe(text))));
         return;
     }
     const list = el('select', { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(list.value) },

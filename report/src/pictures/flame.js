@@ -18,18 +18,18 @@ function sentence(view, numbers) {
     const what = numbers.is_io ? 'I/O' : 'calls';
     if (!root.d || !top)
         return 'No call has a stack here.';
-    const [first] = [...root.children.values()].sort((a, b) => b.d - a.d);
+    const [first] = [...root.children].sort((a, b) => b.d - a.d);
     if (kind === 'regions')
         return `Most time in ${what}, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
                `the call with most is ${format.cut(top.name, 40)}, ${format.ns(top.self)} = ${format.share(top.self, root.d)}.`;
-    const none = root.children.get(NO_STACK)?.d ?? 0;
+    const none = root.places.get(NO_STACK)?.d ?? 0;
     const unknown = none ? ` ${format.share(none, root.d)} has no stack.` : '';
     return `${format.cut(top.name, 60)} makes the calls that take longest: ${format.ns(top.self)} = ${format.share(top.self, root.d)} of ` +
            `${format.ns(root.d)} in ${what}; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`;
 }
 
 function nodeAt(root, path) {
-    return path.reduce((at, name) => at?.children.get(name), root) ?? root;
+    return path.reduce((at, name) => at?.places.get(name), root) ?? root;
 }
 
 export function pathOf(node) {
@@ -84,14 +84,15 @@ function boxAt(chart, x, y) {
 
 function tipOf(view, chart, { node }) {
     const { root, measure } = chart;
-    return [node.name, ...MEASURES.map(([key, word]) => [word, `${texts[key](node[key])}${key === measure ? ` = ${format.share(node[key], root[key])}` : ''}`]),
+    const share = (key) => (key === measure ? ` = ${format.share(node[key], root[key])}` : '');
+    return [node.name, ...MEASURES.map(([key, word]) => [word, texts[key](node[key]) + share(key)]),
             ['itself', texts[measure](node.self[measure])]];
 }
 
 /* Arrows go to the outer and inner, to the left and right frame; Enter zooms; Escape shows all. */
 function keysOf(view, chart, focusOn) {
     const step = (node, key) => {
-        const sorted = (at) => [...at.children.values()].sort((a, b) => b[chart.measure] - a[chart.measure]);
+        const sorted = (at) => [...at.children].sort((a, b) => b[chart.measure] - a[chart.measure]);
         if (key === 'ArrowUp')
             return node.parent;
         if (key === 'ArrowDown')
@@ -113,7 +114,8 @@ function keysOf(view, chart, focusOn) {
             const y = box.depth * LINE;
             if (y < chart.it.top || y > chart.it.top + chart.it.height - LINE)
                 chart.it.box.scrollTop = y - chart.it.height / 2;
-            chart.it.tip((box.from / chart.focus[chart.measure]) * chart.it.width + 10, y - chart.it.box.scrollTop + LINE, tipOf(view, chart, box));
+            const x = (box.from / chart.focus[chart.measure]) * chart.it.width + 10;
+            chart.it.tip(x, y - chart.it.box.scrollTop + LINE, tipOf(view, chart, box));
         }
         chart.it.repaint();
         return true;
@@ -129,15 +131,18 @@ function around(host, view, chart) {
         return;
     const { callers, callees } = aroundOf(root, name, measure);
     const text = texts[measure];
+    const word = MEASURES.find(([key]) => key === measure)[1];
+    const nameCell = (row) => el('td', { style: { 'white-space': 'normal', 'overflow-wrap': 'anywhere' } },
+        row.name.startsWith('(') ? format.safe(row.name)
+            : el('button', { type: 'button', class: 'word', onclick: () => chart.choose(row.name) }, format.cut(row.name, 60)));
     const list = (title, rows) => el('table', { class: 'plain' },
-        el('tbody', {}, el('tr', {}, el('th', {}, title), el('th', { class: 'is-number' }, MEASURES.find(([key]) => key === measure)[1]), el('th', {}, '')),
-           ...rows.slice(0, MOST_AROUND).map((row) => el('tr', {},
-               el('td', { style: { 'white-space': 'normal', 'overflow-wrap': 'anywhere' } }, row.name.startsWith('(') ? format.safe(row.name)
-                   : el('button', { type: 'button', class: 'word', onclick: () => chart.choose(row.name) }, format.cut(row.name, 60))),
-               el('td', { class: 'is-number' }, text(row.value)), el('td', { class: 'is-number' }, format.share(row.value, own.total)))),
+        el('tbody', {}, el('tr', {}, el('th', {}, title), el('th', { class: 'is-number' }, word), el('th')),
+           ...rows.slice(0, MOST_AROUND).map((row) => el('tr', {}, nameCell(row), el('td', { class: 'is-number' }, text(row.value)),
+                                                         el('td', { class: 'is-number' }, format.share(row.value, own.total)))),
            rows.length > MOST_AROUND ? el('tr', {}, el('td', {}, `${format.count(rows.length - MOST_AROUND)} more`)) : null));
     host.replaceChildren(
-        el('p', { style: { 'margin-top': '8px' } }, el('b', {}, format.cut(name, 80)), `: ${text(own.total)} = ${format.share(own.total, root[measure])} of all, itself ${text(own.self)}`),
+        el('p', { style: { 'margin-top': '8px' } }, el('b', {}, format.cut(name, 80)),
+           `: ${text(own.total)} = ${format.share(own.total, root[measure])} of all, itself ${text(own.self)}`),
         el('div', { style: { display: 'flex', gap: '0 48px', 'flex-wrap': 'wrap', 'align-items': 'flex-start' } },
            list('called by', callers), list('calls', callees)));
 }
@@ -211,7 +216,8 @@ function draw(element, view, given) {
 
 export default {
     id: 'flame', title: 'Stacks and regions', axes: ['k'],
-    lacks: (run) => (kindsOf(run).length ? null : 'The data have neither call stacks nor regions: trace with --stack 16, or annotate the program.'),
+    lacks: (run) => (kindsOf(run).length ? null
+        : 'The data have neither call stacks nor regions: trace with --stack 16, or annotate the program.'),
     completeness: ({ run }) => thinnedText(run, 'stacks'),
     numbers: (view) => flameNumbers(view, kindsOf(view.run)[0]), sentence, draw,
 };

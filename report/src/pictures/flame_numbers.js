@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the flame graph: a tree of functions or of regions, and who calls a function and whom it calls.
 
-import { hasCube, ioTest, rowsByCall } from './parts.js';
+import { hasCube, ioTest, rowsByCall, withHidden } from './parts.js';
 
 /** What a flame graph can be by: column of a cube, word, and whether it is time. */
 export const MEASURES = [['d', 'time'], ['b', 'bytes'], ['n', 'calls']];
@@ -11,7 +11,8 @@ export const NO_STACK = '(no stack)';
 
 const SEPARATOR = ';', DEEPEST = 256;
 
-const node = (name, parent, depth) => ({ name, parent, depth, d: 0, b: 0, n: 0, self: { d: 0, b: 0, n: 0 }, children: new Map() });
+const node = (name, parent, depth) =>
+    withHidden({ name, depth, d: 0, b: 0, n: 0, self: { d: 0, b: 0, n: 0 }, children: [] }, { parent, places: new Map() });
 
 function addAt(root, names, d, b, n) {
     let at = root;
@@ -23,9 +24,11 @@ function addAt(root, names, d, b, n) {
 
     add(root);
     for (const name of names) {
-        if (!at.children.has(name))
-            at.children.set(name, node(name, at, at.depth + 1));
-        at = at.children.get(name);
+        if (!at.places.has(name)) {
+            at.children.push(node(name, at, at.depth + 1));
+            at.places.set(name, at.children.at(-1));
+        }
+        at = at.places.get(name);
         add(at);
     }
     add(at.self);
@@ -134,7 +137,7 @@ export function layout(root, measure) {
             return;
         out.push({ node: at, depth, from, to: from + at[measure] });
         let next = from;
-        for (const child of [...at.children.values()].sort((a, b) => b[measure] - a[measure])) {
+        for (const child of [...at.children].sort((a, b) => b[measure] - a[measure])) {
             walk(child, depth + 1, next);
             next += child[measure];
         }

@@ -26,10 +26,10 @@ function sentence(view, numbers) {
 }
 
 /* Where what is: the map lies between the names at the left and the sums at the right. */
-function geometry(it, numbers, state) {
+function geometry(it, state, share) {
     const isNarrow = it.width < 520;
     const left = isNarrow ? 58 : 92, right = isNarrow ? 44 : 96;
-    return { left, top: TOP, wide: (it.width - left - right) * it.share, high: it.height - TOP - AXIS - LEGEND, right, isNarrow, ...state };
+    return { left, top: TOP, wide: (it.width - left - right) * share, high: it.height - TOP - AXIS - LEGEND, right, ...state };
 }
 
 /* The zoom holds for one shape of the numbers: other bins or rows begin anew. */
@@ -45,13 +45,7 @@ const whole = ([from, to]) => [Math.floor(from), Math.max(Math.floor(from) + 1, 
 
 /* The lowest and highest cell of both runs: they share the scale. */
 export function scaleOf(...all) {
-    let low = 255, high = 0;
-    for (const numbers of all)
-        for (const q of numbers.cells)
-            if (q) {
-                low = Math.min(low, q);
-                high = Math.max(high, q);
-            }
+    const low = Math.min(...all.map(({ lowest }) => lowest)), high = Math.max(...all.map(({ highest }) => highest));
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
 }
 
@@ -105,7 +99,8 @@ function paintTop(it, g, numbers, colours, most) {
     });
     context.fillStyle = colours.dim;
     context.textAlign = 'left';
-    context.fillText(cut(context, `all together: at most ${format.ns(sums.reduce((a, b) => Math.max(a, b), 0))} in ${format.ns(numbers.width_ns)}`, g.wide), g.left, 6);
+    const highest = sums.reduce((a, b) => Math.max(a, b), 0);
+    context.fillText(cut(context, `all together: at most ${format.ns(highest)} in ${format.ns(numbers.width_ns)}`, g.wide), g.left, 6);
 }
 
 /* Sums of rows at the right; the largest row has its name. */
@@ -141,7 +136,7 @@ function paintNames(it, g, numbers, view) {
     const size = g.high / (to - from);
     const power = 10 ** Math.floor(Math.log10(Math.max(1, 15 / size)));
     const each = [1, 2, 5, 10].map((step) => step * power).find((step) => step * size >= 15) ?? 1;
-    const base = numbers.rows[0] % each ? 0 : from % each ? each - (from % each) : 0;
+    const base = (each - (numbers.rows[from] ?? 0) % each) % each;
 
     context.fillStyle = view.colours.dim;
     context.textAlign = 'right';
@@ -190,7 +185,8 @@ function tipOf(view, numbers, cell, scale) {
     const from = (numbers.from + cell.col) * numbers.width_ns - run.start_ns;
     const ns = fromCell(q);
     return [nameOf(run, numbers.rows[cell.row]), ['time', `${format.at(from)}, ${format.ns(numbers.width_ns)} long`],
-            [numbers.is_io ? 'in I/O' : 'in calls', q ? `about ${format.ns(Math.round(ns))}` : 'nothing', `rgb(${colours.heat[shade(scale, q)]})`],
+            [numbers.is_io ? 'in I/O' : 'in calls', q ? `about ${format.ns(Math.round(ns))}` : 'nothing',
+             `rgb(${colours.heat[shade(scale, q)]})`],
             q ? ['at a time', (ns / numbers.width_ns).toPrecision(2)] : null,
             ['this row', format.ns(numbers.by_row[cell.row])],
             cell.folded > 1 ? `the largest of ${format.count(cell.folded)} that share this line` : null];
@@ -273,63 +269,76 @@ function frame(it, g, colours, state, box) {
     }
 }
 
-function draw(element, view, numbers) {
-    const { run, colours } = view;
-    const state = zoomOf(view, numbers);
-    const scale = scaleOf(numbers, ...otherNumbers(view, heat));
-    const map = Math.max(64, Math.min(420, numbers.rows.length * 18));
-    const share = windowShare(view), most = mostOf(numbers, ...otherNumbers(view, heat));
-    let box = null, it = null;
-    const g = () => geometry(it, numbers, state);
-    const paint = (now) => {
-        it = now;
-        it.share = share;
-        const area = g();
-        it.context.font = colours.font;
-        paintCells(it, area, numbers, scale, colours.heat);
-        paintTop(it, area, numbers, colours, most);
-        paintRight(it, area, numbers, view, most);
-        paintNames(it, area, numbers, view);
-        if (numbers.total)
-            paintLegend(it, area, scale, colours);
-        frame(it, area, colours, state, box);
-        const time = whole(state.cols).map((col) => (numbers.from + col) * numbers.width_ns - run.start_ns);
-        timeAxis(it.context, { x: area.left, width: area.wide, y: area.top + area.high + 1, from: time[0], to: time[1], colours });
-    };
+function paint(view, numbers, chart, it) {
+    const { state, scale, most } = chart;
+    const { colours } = view;
+    const g = chart.place(it);
 
-    stage(element, {
-        label: sentence(view, numbers), height: TOP + map + AXIS + LEGEND, state, paint,
+    it.context.font = colours.font;
+    paintCells(it, g, numbers, scale, colours.heat);
+    paintTop(it, g, numbers, colours, most);
+    paintRight(it, g, numbers, view, most);
+    paintNames(it, g, numbers, view);
+    if (numbers.total)
+        paintLegend(it, g, scale, colours);
+    frame(it, g, colours, state, chart.box);
+    const [from, to] = whole(state.cols).map((col) => (numbers.from + col) * numbers.width_ns - view.run.start_ns);
+    timeAxis(it.context, { x: g.left, width: g.wide, y: g.top + g.high + 1, from, to, colours });
+}
+
+/* What answers to the pointer: `at` finds the cell, `chart.place` says where the map is. */
+function actions(view, numbers, chart) {
+    const { state } = chart;
+    const at = (x, y) => cellAt(chart.place(chart.it), numbers, x, y);
+
+    return {
         move: (x, y) => {
-            const cell = cellAt(g(), numbers, x, y);
-            it.tip(x, y, cell && tipOf(view, numbers, cell, scale));
+            const cell = at(x, y);
+            chart.it.tip(x, y, cell && tipOf(view, numbers, cell, chart.scale));
         },
         drag: (from, to, isDone) => {
-            box = isDone === false ? [from, to] : null;
-            it.tip(0, 0, null);
-            it.repaint();
+            chart.box = isDone === false ? [from, to] : null;
+            chart.it.tip(0, 0, null);
+            chart.it.repaint();
             if (isDone)
-                view.select(changeOf(view, numbers, ...boxOf(g(), from, to)));
+                view.select(changeOf(view, numbers, ...boxOf(chart.place(chart.it), from, to)));
         },
         click: (x, y, event) => {
-            const cell = cellAt(g(), numbers, x, y);
+            const cell = at(x, y);
             if (cell)
                 view.select({ p: [numbers.rows[cell.row]] }, event.shiftKey);
         },
         wheel: (x, y, event) => {
-            const cell = cellAt(g(), numbers, x, y);
+            const cell = at(x, y);
             if (!cell)
                 return false;
+            const [from, to] = state.rows, by = ((to - from) / 10) * Math.sign(event.deltaY || event.deltaX);
             if (event.shiftKey)
-                state.rows = moved(state.rows, [0, numbers.rows.length], Math.sign(event.deltaY || event.deltaX) * (state.rows[1] - state.rows[0]) / 10);
+                state.rows = moved(state.rows, [0, numbers.rows.length], by);
             else
                 zoomBoth(state, numbers, cell.col, cell.row, event.deltaY > 0 ? 1.25 : 0.8);
-            it.repaint();
+            chart.it.repaint();
             return true;
         },
-        key: keys(view, numbers, state, () => it, g, scale),
+    };
+}
+
+function draw(element, view, numbers) {
+    const state = zoomOf(view, numbers), others = otherNumbers(view, heat), share = windowShare(view);
+    const map = Math.max(64, Math.min(420, numbers.rows.length * 18));
+    const chart = { state, it: null, box: null, scale: scaleOf(numbers, ...others), most: mostOf(numbers, ...others) };
+
+    chart.place = (it) => geometry(it, state, share);
+    stage(element, {
+        label: sentence(view, numbers), height: TOP + map + AXIS + LEGEND, state, ...actions(view, numbers, chart),
+        paint: (it) => {
+            chart.it = it;
+            paint(view, numbers, chart, it);
+        },
+        key: keys(view, numbers, state, () => chart.it, () => chart.place(chart.it), chart.scale),
     });
-    note(element, numbers.rows.length > map ? `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest. ` +
-         'Drag to choose, wheel (after a click) to zoom.' : 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
+    note(element, (numbers.rows.length > map ? `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest. ` : '') +
+         'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
 }
 
 const heat = {

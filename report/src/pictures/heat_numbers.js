@@ -29,7 +29,16 @@ function finish(numbers, more) {
     }
     const most = greatest(numbers.by_time);
     const largest = at < 0 ? null : { p: numbers.rows[at], ns: numbers.by_row[at] };
-    return { ...numbers, ...more, total, idle, largest, busiest: most < 0 ? null : numbers.from + most };
+    let lowest = 255, highest = 0;
+    for (let i = 0; i < numbers.cells.length; i++) {
+        const q = numbers.cells[i];
+        if (q && q < lowest)
+            lowest = q;
+        if (q > highest)
+            highest = q;
+    }
+    const margins = { by_time: [...numbers.by_time], by_row: [...numbers.by_row] };
+    return { ...numbers, ...margins, ...more, total, idle, lowest, highest, largest, busiest: most < 0 ? null : numbers.from + most };
 }
 
 function fromCube(view) {

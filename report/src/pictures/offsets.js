@@ -178,7 +178,8 @@ function canvasOf(element, view, numbers, state) {
         },
         wheel: (x, y, event) => {
             const { t, o, left, wide, high } = chart.at;
-            chart.zoom(t[0] + ((x - left) / wide) * (t[1] - t[0]), o[0] + (1 - (y - 8) / high) * (o[1] - o[0]), event.deltaY > 0 ? 1.25 : 0.8);
+            const ns = t[0] + ((x - left) / wide) * (t[1] - t[0]), offset = o[0] + (1 - (y - 8) / high) * (o[1] - o[0]);
+            chart.zoom(ns, offset, event.deltaY > 0 ? 1.25 : 0.8);
             chart.it.repaint();
             return true;
         },

@@ -65,6 +65,6 @@ export function offsetsNumbers(view, file = chosenFile(view)) {
     order.sort((a, b) => table.p[a] - table.p[b] || table.start_ns[a] - table.start_ns[b] || a - b);
     return {
         ...out, window: [from, to], file: file?.f ?? 0, kept: file?.kept ?? 0, of: file?.of ?? 0,
-        order: Uint32Array.from(order), follows: follow(table, order), ignored: filtered(view, ['c', 'g']),
+        order, follows: follow(table, order), ignored: filtered(view, ['c', 'g']),
     };
 }

@@ -4,10 +4,11 @@
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { cut, legend, note, stage } from './canvas.js';
+import { overlapBars, shadesOf } from './overlap_bars.js';
 import { otherNumbers, stateOf, windowShare } from './parts.js';
 import { overlapNumbers } from './overlap_numbers.js';
 
-const HALF = 60, AXIS = 26, ROW = 20, MOST_ROWS = 16;
+const HALF = 60, AXIS = 26, LEFT = 64;
 
 function sentence(view, numbers) {
     const { io, hidden_share: share, exposed, compute, idle, bars } = numbers;
@@ -22,15 +23,12 @@ function sentence(view, numbers) {
            `${format.share(exposed, all)} of the time.${when}${rank}`;
 }
 
-const shadesOf = (colours) => [['compute', colours.compute], ['I/O hidden behind it', colours.hidden], ['I/O that stalls', colours.exposed],
-                               ['idle', colours.idle]];
-
 function paintStrip(view, numbers, it, chart) {
     const { context } = it;
     const { colours, run } = view;
     const strip = run.table('strip');
     const { from, to } = numbers;
-    const columns = Math.max(1, Math.min(to - from, Math.floor(chart.wide(it))));
+    const columns = Math.max(1, Math.min(to - from, Math.floor(chart.wide())));
     const sums = { compute: new Float64Array(columns), hidden: new Float64Array(columns), exposed: new Float64Array(columns) };
 
     for (const [part, values] of Object.entries(sums))
@@ -38,7 +36,7 @@ function paintStrip(view, numbers, it, chart) {
             values[Math.floor(((bin - from) * columns) / (to - from))] += strip[part][bin];
     const most = chart.most || 1;
     const bins = (to - from) / columns;
-    const scale = (HALF - 4) / (most * bins), wide = chart.wide(it) / columns;
+    const scale = (HALF - 4) / (most * bins), wide = chart.wide() / columns;
     for (let i = 0; i < columns; i++) {
         const x = Math.round(chart.left + i * wide), w = Math.max(1, Math.round(chart.left + (i + 1) * wide) - x);
         const bar = (y, high, colour) => {
@@ -52,14 +50,14 @@ function paintStrip(view, numbers, it, chart) {
             bar(2 * HALF, 5, colours.exposed);
     }
     context.fillStyle = colours.dim;
-    context.fillRect(chart.left, HALF, chart.wide(it), 1);
+    context.fillRect(chart.left, HALF, chart.wide(), 1);
     context.textAlign = 'right';
     context.fillText(cut(context, 'compute', chart.left - 6), chart.left - 6, HALF / 2);
     context.fillText(cut(context, 'I/O', chart.left - 6), chart.left - 6, HALF * 1.5);
     context.fillText(cut(context, 'stall', chart.left - 6), chart.left - 6, 2 * HALF + 3);
     context.textAlign = 'left';
     const time = [from, to].map((bin) => bin * run.time.width_ns - run.start_ns);
-    timeAxis(context, { x: chart.left, width: chart.wide(it), y: 2 * HALF + 8, from: time[0], to: time[1], colours });
+    timeAxis(context, { x: chart.left, width: chart.wide(), y: 2 * HALF + 8, from: time[0], to: time[1], colours });
 }
 
 /* The most that is computed or in I/O in a bin: the scale of both halves, and of both runs. */
@@ -71,125 +69,74 @@ function mostOf(view) {
     return most / view.run.time.width_ns;
 }
 
-function stripOf(element, view, numbers, state) {
-    const { run } = view;
-    const share = windowShare(view);
-    const chart = { left: 64, wide: (it) => (it.width - 64) * share, most: Math.max(mostOf(view), view.base ? mostOf(view.base) : 0) * run.time.width_ns, it: null };
-    let band = null;
-    const binAt = (x) => numbers.from + Math.floor(((x - chart.left) / chart.wide(chart.it)) * (numbers.to - numbers.from));
-    const tipOf = (bin) => {
-        const strip = run.table('strip');
-        if (bin < numbers.from || bin >= numbers.to || bin >= strip.rows)
-            return null;
-        const { colours } = view;
-        return [`${format.at(bin * run.time.width_ns - run.start_ns)}, ${format.ns(run.time.width_ns)} long`,
-                ['compute', format.ns(strip.compute[bin]), colours.compute], ['I/O hidden', format.ns(strip.hidden[bin]), colours.hidden],
-                ['I/O that stalls', format.ns(strip.exposed[bin]), colours.exposed], ['idle', format.ns(strip.idle[bin]), colours.idle]];
+function tipOf(view, numbers, bin) {
+    const { run, colours } = view;
+    const strip = run.table('strip');
+    if (bin < numbers.from || bin >= Math.min(numbers.to, strip.rows))
+        return null;
+    return [`${format.at(bin * run.time.width_ns - run.start_ns)}, ${format.ns(run.time.width_ns)} long`,
+            ['compute', format.ns(strip.compute[bin]), colours.compute], ['I/O hidden', format.ns(strip.hidden[bin]), colours.hidden],
+            ['I/O that stalls', format.ns(strip.exposed[bin]), colours.exposed], ['idle', format.ns(strip.idle[bin]), colours.idle]];
+}
+
+/* Maps between bins and places on the canvas. */
+function chartOf(view, numbers) {
+    const { from, to } = numbers;
+    const share = windowShare(view), { width_ns: width } = view.run.time;
+    const chart = { left: LEFT, it: null, band: null };
+
+    chart.most = Math.max(mostOf(view), view.base ? mostOf(view.base) : 0) * width;
+    chart.wide = () => (chart.it.width - LEFT) * share;
+    chart.binAt = (x) => from + Math.floor(((x - LEFT) / chart.wide()) * (to - from));
+    chart.xOf = (bin) => LEFT + ((bin - from) / (to - from)) * chart.wide();
+    chart.choose = (a, b) => {
+        const [first, last] = [a, b].sort((p, q) => p - q).map((x) => (x - LEFT) / chart.wide());
+        view.select({ t: binsBetween(view.run, from * width, to * width, first, last) });
     };
-    const choose = (a, b) => {
-        const width = run.time.width_ns, wide = chart.wide(chart.it);
-        view.select({ t: binsBetween(run, numbers.from * width, numbers.to * width, (a - chart.left) / wide, (b - chart.left) / wide) });
-    };
+    return chart;
+}
+
+function paint(view, numbers, chart, state) {
+    const { context, canvas } = chart.it;
+    context.font = view.colours.font;
+    paintStrip(view, numbers, chart.it, chart);
+    context.fillStyle = view.colours.accent;
+    context.globalAlpha = 0.25;
+    if (chart.band)
+        context.fillRect(Math.min(...chart.band), 0, Math.abs(chart.band[1] - chart.band[0]), 2 * HALF + 8);
+    if (state.cursor !== undefined && document.activeElement === canvas)
+        context.fillRect(chart.xOf(state.cursor), 0, 3, 2 * HALF + 8);
+    context.globalAlpha = 1;
+}
+
+function stripOf(element, view, numbers) {
+    const state = stateOf(view.run, 'overlap'), chart = chartOf(view, numbers);
+    const steps = { ArrowLeft: -1, ArrowRight: 1 };
 
     stage(element, {
         label: sentence(view, numbers), height: 2 * HALF + 8 + AXIS, state,
         paint: (it) => {
             chart.it = it;
-            it.context.font = view.colours.font;
-            paintStrip(view, numbers, it, chart);
-            it.context.fillStyle = view.colours.accent;
-            it.context.globalAlpha = 0.25;
-            if (band)
-                it.context.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), 2 * HALF + 8);
-            if (state.cursor !== undefined && document.activeElement === it.canvas)
-                it.context.fillRect(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * chart.wide(it), 0, 3, 2 * HALF + 8);
-            it.context.globalAlpha = 1;
+            paint(view, numbers, chart, state);
         },
-        move: (x, y) => chart.it.tip(x, y, tipOf(binAt(x))),
+        move: (x, y) => chart.it.tip(x, y, tipOf(view, numbers, chart.binAt(x))),
         drag: (from, to, isDone) => {
-            band = isDone === false ? [from.x, to.x] : null;
+            chart.band = isDone === false ? [from.x, to.x] : null;
             chart.it.repaint();
             if (isDone)
-                choose(Math.min(from.x, to.x), Math.max(from.x, to.x));
+                chart.choose(from.x, to.x);
         },
         key: (event) => {
-            const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-            if (step) {
-                state.cursor = Math.max(numbers.from, Math.min(numbers.to - 1, (state.cursor ?? numbers.from) + step * (event.shiftKey ? 10 : 1)));
-                chart.it.tip(chart.left + ((state.cursor - numbers.from) / (numbers.to - numbers.from)) * chart.wide(chart.it) + 8, 20, tipOf(state.cursor));
+            const by = (steps[event.key] ?? 0) * (event.shiftKey ? 10 : 1);
+            if (by) {
+                state.cursor = Math.max(numbers.from, Math.min(numbers.to - 1, (state.cursor ?? numbers.from - 1) + by));
+                chart.it.tip(chart.xOf(state.cursor) + 8, 20, tipOf(view, numbers, state.cursor));
+                chart.it.repaint();
             } else if (event.key === 'Enter' && state.cursor !== undefined) {
                 view.select({ t: [state.cursor, state.cursor + 1] });
             } else {
                 return false;
             }
-            chart.it.repaint();
-            return true;
-        },
-    });
-}
-
-const partsOf = (bar) => [bar.compute - bar.hidden, bar.hidden, bar.exposed, bar.idle];
-
-/* A bar for each rank, the one that stalls longest first. */
-function barsOf(element, view, numbers, state) {
-    const { bars } = numbers;
-    const longest = Math.max(1, ...[numbers, ...otherNumbers(view, overlap)]
-        .flatMap((one) => one.bars.map((bar) => partsOf(bar).reduce((a, b) => a + b, 0))));
-    const shades = shadesOf(view.colours);
-    let chart = null;
-    const rowAt = (y) => bars[Math.floor((y + chart.top) / ROW)];
-    const left = (it) => (it.width < 520 ? 76 : 110), right = 110;
-    const select = (bar) => {
-        const p = bar && bar.rank !== null ? [...view.run.table('who').rank].indexOf(bar.rank + 1) : -1;
-        if (p >= 0 && view.run.who === 'rank')
-            view.select({ p: [p] });
-    };
-
-    stage(element, {
-        label: bars.map((bar) => `${bar.name}: ${format.ns(bar.exposed)} stall`).slice(0, 20).join('; '),
-        height: Math.min(bars.length, MOST_ROWS) * ROW, total: bars.length * ROW, state,
-        paint: (it) => {
-            chart = it;
-            const { context } = it;
-            const from = left(it), wide = Math.max(20, it.width - from - right);
-            context.font = view.colours.font;
-            for (let i = Math.floor(it.top / ROW); i < Math.min(bars.length, (it.top + it.height) / ROW); i++) {
-                const y = i * ROW - it.top, bar = bars[i];
-                let x = from;
-                partsOf(bar).forEach((ns, part) => {
-                    context.fillStyle = shades[part][1];
-                    context.fillRect(x, y + 3, (ns / longest) * wide, ROW - 6);
-                    x += (ns / longest) * wide;
-                });
-                context.fillStyle = view.colours.text;
-                context.textAlign = 'right';
-                context.fillText(cut(context, bar.name, from - 8), from - 6, y + ROW / 2);
-                context.textAlign = 'left';
-                context.fillStyle = view.colours.dim;
-                context.fillText(cut(context, `${bar.io ? format.share(bar.hidden, bar.io) : '-'} hidden`, right - 10), it.width - right + 8, y + ROW / 2);
-                if (i === state.row && document.activeElement === it.canvas) {
-                    context.strokeStyle = view.colours.text;
-                    context.strokeRect(0.5, y + 0.5, it.width - 1, ROW - 1);
-                }
-            }
-        },
-        move: (x, y) => {
-            const bar = rowAt(y);
-            chart.tip(x, y, bar && [bar.name, ...partsOf(bar).map((ns, part) => [shades[part][0], format.ns(ns), shades[part][1]]),
-                                    bar.data ? ['waiting for data', format.ns(bar.data)] : null]);
-        },
-        click: (x, y) => select(rowAt(y)),
-        key: (event) => {
-            const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-            if (step)
-                state.row = Math.max(0, Math.min(bars.length - 1, (state.row ?? -1) + step));
-            else if (event.key === 'Enter')
-                select(bars[state.row]);
-            else
-                return false;
-            if (state.row * ROW < chart.top || (state.row + 1) * ROW > chart.top + chart.height)
-                chart.box.scrollTop = (state.row - 2) * ROW;
-            chart.repaint();
             return true;
         },
     });
@@ -197,9 +144,9 @@ function barsOf(element, view, numbers, state) {
 
 function draw(element, view, numbers) {
     if (numbers.is_strip)
-        stripOf(element, view, numbers, stateOf(view.run, 'overlap'));
+        stripOf(element, view, numbers);
     if (numbers.bars.length)
-        barsOf(element, view, numbers, stateOf(view.run, 'overlap bars'));
+        overlapBars(element, view, numbers, otherNumbers(view, overlap));
     legend(element, shadesOf(view.colours));
     if (view.run.overlap?.compute_is === 'outside_io')
         note(element, 'No region computes in this run: compute is the time outside of I/O and waits.');

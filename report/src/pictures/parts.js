@@ -75,6 +75,13 @@ export function ioTest(view, cube) {
     return (row) => IS_IO[kinds[cube.c[row]]];
 }
 
+/** OBJECT with MEMBERS that drawing needs, and that who copies or compares the object does not see. */
+export function withHidden(object, members) {
+    for (const [name, value] of Object.entries(members))
+        Object.defineProperty(object, name, { value, writable: true });
+    return object;
+}
+
 /** Index of the greatest value, -1 where none is above zero. */
 export function greatest(values) {
     let at = -1;

@@ -4,6 +4,7 @@
 import { IO, NAMES } from '../classes.js';
 import * as format from '../format.js';
 import { cut, legend, note, stage } from './canvas.js';
+import { list } from './list.js';
 import { hasCube, nameOf, otherNumbers, stateOf } from './parts.js';
 import { ranksNumbers } from './ranks_numbers.js';
 
@@ -17,7 +18,8 @@ function sentence(view, numbers) {
     if (rows.length === 1)
         return `In I/O for ${format.ns(slowest.io)}${share}: ${nameOf(view.run, slowest.p)}.`;
     const verdict = imbalance < 0.1 ? 'All are alike; slowest is' : 'Slowest is';
-    return `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
+    return `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; ` +
+           `the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
            `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; imbalance ${format.share(imbalance, 1)}` +
            `${baseText(view, numbers)}.`;
 }
@@ -115,46 +117,16 @@ function profileOf(element, view, numbers, chart) {
     });
 }
 
-/* The rows that are listed: all, sorted. Keys move a cursor over them. */
+/* All rows, sorted. */
 function listOf(element, view, numbers, chart) {
     const { rows } = numbers;
-    const state = stateOf(view.run, 'ranks', { row: 0 });
-    let shown = null;
-    const rowAt = (y) => rows[Math.floor((y + shown.top) / ROW)];
 
-    stage(element, {
-        label: sentence(view, numbers), height: Math.min(rows.length, MOST_ROWS) * ROW, total: rows.length * ROW, state,
-        paint: (it) => {
-            shown = it;
-            it.context.font = view.colours.font;
-            for (let i = Math.floor(it.top / ROW); i < Math.min(rows.length, (it.top + it.height) / ROW); i++) {
-                paintRow(view, it, rows[i], i * ROW - it.top, chart);
-                if (i === state.row && document.activeElement === it.canvas) {
-                    it.context.strokeStyle = view.colours.text;
-                    it.context.strokeRect(0.5, i * ROW - it.top + 0.5, it.width - 1, ROW - 1);
-                }
-            }
-        },
-        move: (x, y) => {
-            const row = rowAt(y);
-            shown.tip(x, y, row && tipOf(view, row, chart.base?.get(row.label)));
-        },
-        click: (x, y, event) => {
-            if (rowAt(y))
-                view.select({ p: [rowAt(y).p] }, event.shiftKey);
-        },
-        key: (event) => {
-            const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -MOST_ROWS, PageDown: MOST_ROWS }[event.key];
-            if (event.key === 'Enter' && rows[state.row])
-                view.select({ p: [rows[state.row].p] }, event.shiftKey);
-            if (!step)
-                return event.key === 'Enter';
-            state.row = Math.max(0, Math.min(rows.length - 1, state.row + step));
-            if (state.row * ROW < shown.top || (state.row + 1) * ROW > shown.top + shown.height)
-                shown.box.scrollTop = (state.row - MOST_ROWS / 2) * ROW;
-            shown.repaint();
-            return true;
-        },
+    list(element, {
+        label: sentence(view, numbers), count: rows.length, high: ROW, most: MOST_ROWS, state: stateOf(view.run, 'ranks'),
+        font: view.colours.font, edge: view.colours.text,
+        paintRow: (it, i, y) => paintRow(view, it, rows[i], y, chart),
+        tipOf: (i) => tipOf(view, rows[i], chart.base?.get(rows[i].label)),
+        choose: (i, add) => view.select({ p: [rows[i].p] }, add),
     });
 }
 
@@ -168,8 +140,10 @@ function draw(element, view, numbers) {
     if (numbers.rows.length > FEW)
         profileOf(element, view, numbers, chart);
     listOf(element, view, numbers, chart);
-    legend(element, IO.filter((kind) => numbers.rows.some(({ classes }) => classes[kind])).map((kind) => [NAMES[kind], view.colours.classes[kind]]));
-    note(element, `${base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : ''}Imbalance is how far the slowest is above the mean. ` +
+    const used = IO.filter((kind) => numbers.rows.some(({ classes }) => classes[kind]));
+    legend(element, used.map((kind) => [NAMES[kind], view.colours.classes[kind]]));
+    const mark = base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : '';
+    note(element, `${mark}Imbalance is how far the slowest is above the mean. ` +
          `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`);
 }
 

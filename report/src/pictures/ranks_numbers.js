@@ -20,14 +20,16 @@ export function ranksNumbers(view) {
     wanted.forEach((is_wanted, p) => {
         const classes = Array.from(sums.subarray(p * 8, p * 8 + 7));
         if (is_wanted)
-            rows.push({ p, label: label[p], rank: rank[p], processes: processes[p], life_ns: life[p], classes, io: IO.reduce((sum, kind) => sum + classes[kind], 0) });
+            rows.push({ p, label: label[p], rank: rank[p], processes: processes[p], life_ns: life[p], classes,
+                        io: IO.reduce((sum, kind) => sum + classes[kind], 0) });
     });
     rows.sort((a, b) => b.io - a.io || a.p - b.p);
     const ranked = rows.filter((row) => row.rank > 0);
     return { rows, ...spread(ranked.length ? ranked : rows), ignored: answer.ignored };
 }
 
-/* Of rows sorted by I/O (ranks alone, where there are some): the mean, the median row (the lower middle), and how far the slowest is above the mean. */
+/* Of rows sorted by I/O (ranks alone, where there are some): the mean, the median row, and how far the slowest is above
+ * the mean. */
 function spread(rows) {
     const total = rows.reduce((sum, row) => sum + row.io, 0);
     const mean = rows.length ? total / rows.length : 0;

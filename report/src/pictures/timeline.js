@@ -19,12 +19,12 @@ function sentence(view, numbers) {
     const slices = run.table('slices');
     const many = numbers.of > numbers.kept;
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
-    const gaps = numbers.bins ? ` ${format.share(numbers.empty, numbers.bins)} of the time that they live has neither call nor region.` : '';
+    const gaps = numbers.bins ? ` ${format.share(numbers.empty, numbers.bins)} of the time they live has neither call nor region.` : '';
     const drawn = many ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
                   `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
-    return `${longest}${format.counted(numbers.lanes.length, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
+    return `${longest}${format.counted(numbers.threads, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {
@@ -63,65 +63,67 @@ function tipOfHead(view, numbers, row, ns) {
             ...(lines.length ? lines : ['no call and no region'])];
 }
 
-/* All that answers to the pointer and to keys; `at` maps between places and times. */
+/* The row, the time and the slice at a place; null beside the rows. */
+function findAt(view, numbers, chart, x, y) {
+    const row = visible(chart.layout, y + chart.it.top, 1)[0];
+    if (!row || x < chart.left || y > chart.it.height - AXIS)
+        return null;
+    const ns = chart.timeAt(x), [from, to] = chart.span();
+    const line = Math.floor((y + chart.it.top - row.y) / LINE), slack = ((to - from) / chart.wide()) * 2;
+    const slice = row.kind === 'lane' ? sliceAt(view.run.table('slices'), numbers.by_lane, row.lane, ns, line, slack) : -1;
+    return { row, ns, slice };
+}
+
+/* Chooses the call of a slice and its file; of a region the region. */
+function chooseSlice(view, slice, add) {
+    const slices = view.run.table('slices'), calls = view.run.table('calls');
+    const c = slices.c[slice], f = slices.f[slice];
+    const region = calls.is_region[c] ? [...view.run.table('regions').name].indexOf(calls.name[c]) : -1;
+
+    view.select({ ...(region > 0 ? { g: [region] } : { c: [c] }), ...(f ? { f: [f] } : {}) }, add);
+}
+
+/* A drag moves; with shift it chooses a time. */
+function dragTo(numbers, chart, from, to, isDone, isChoice) {
+    chart.it.tip(0, 0, null);
+    if (isChoice || chart.band) {
+        chart.band = isDone === false ? [from.x, to.x] : null;
+        if (isDone)
+            chart.choose(Math.min(from.x, to.x), Math.max(from.x, to.x));
+    } else {
+        chart.grip ??= [...chart.span()];
+        const by = ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]);
+        chart.state.span = moved(chart.grip, chart.window, by);
+        if (isDone !== false)
+            chart.grip = null;
+    }
+    chart.it.repaint();
+}
+
 function actions(view, numbers, chart) {
-    const { state } = chart;
-    const found = (x, y) => {
-        const row = visible(chart.layout, y + chart.it.top, 1)[0];
-        if (!row || x < chart.left || y > chart.it.height - AXIS)
-            return null;
-        const ns = chart.timeAt(x);
-        const line = Math.floor((y + chart.it.top - row.y) / LINE);
-        const slack = (chart.span()[1] - chart.span()[0]) / chart.wide() * 2;
-        const slice = row.kind === 'lane' ? sliceAt(view.run.table('slices'), numbers.by_lane, row.lane, ns, line, slack) : -1;
-        return { row, ns, slice };
-    };
-    const choose = (slice, add) => {
-        const slices = view.run.table('slices'), calls = view.run.table('calls');
-        const region = calls.is_region[slices.c[slice]] ? [...view.run.table('regions').name].indexOf(calls.name[slices.c[slice]]) : -1;
-        const change = region > 0 ? { g: [region] } : { c: [slices.c[slice]] };
-        if (slices.f[slice])
-            change.f = [slices.f[slice]];
-        view.select(change, add);
-    };
+    const at = (x, y) => findAt(view, numbers, chart, x, y);
 
     return {
-        found, choose,
         move: (x, y) => {
-            const it = found(x, y);
-            chart.it.tip(x, y, !it ? null : it.slice >= 0 ? tipOfSlice(view, it.slice)
-                : it.row.kind === 'head' ? tipOfHead(view, numbers, it.row, it.ns) : null);
+            const found = at(x, y);
+            const tip = !found ? null : found.slice >= 0 ? tipOfSlice(view, found.slice)
+                : found.row.kind === 'head' ? tipOfHead(view, numbers, found.row, found.ns) : null;
+            chart.it.tip(x, y, tip);
         },
         click: (x, y, event) => {
-            const it = found(x, y);
-            if (it?.slice >= 0)
-                choose(it.slice, event.shiftKey);
-            else if (!it && x < chart.left) {
-                const row = visible(chart.layout, y + chart.it.top, 1)[0];
-                if (row)
-                    view.select({ p: [row.p] }, event.shiftKey);
-            }
+            const found = at(x, y), row = visible(chart.layout, y + chart.it.top, 1)[0];
+            if (found?.slice >= 0)
+                chooseSlice(view, found.slice, event.shiftKey);
+            else if (x < chart.left && row)
+                view.select({ p: [row.p] }, event.shiftKey);
         },
-        drag: (from, to, isDone, event) => {
-            chart.it.tip(0, 0, null);
-            if (event.shiftKey || chart.band) {
-                chart.band = isDone === false ? [from.x, to.x] : null;
-                if (isDone)
-                    chart.choose(...[from.x, to.x].sort((a, b) => a - b));
-            } else {
-                chart.grip ??= [...chart.span()];
-                const by = ((from.x - to.x) / chart.wide()) * (chart.grip[1] - chart.grip[0]);
-                state.span = moved(chart.grip, chart.window, by);
-                if (isDone !== false)
-                    chart.grip = null;
-            }
-            chart.it.repaint();
-        },
+        drag: (from, to, isDone, event) => dragTo(numbers, chart, from, to, isDone, event.shiftKey),
         wheel: (x, y, event) => {
-            if (!event.ctrlKey && !event.altKey && chart.it.total > chart.it.height && Math.abs(event.deltaY) > Math.abs(event.deltaX) && x < chart.left)
+            const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY), [from, to] = chart.span();
+            if (x < chart.left && !isSideways)
                 return false;
-            if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
-                state.span = moved(chart.span(), chart.window, (event.deltaX / chart.wide()) * (chart.span()[1] - chart.span()[0]));
+            if (isSideways)
+                chart.state.span = moved([from, to], chart.window, (event.deltaX / chart.wide()) * (to - from));
             else
                 chart.zoom(chart.timeAt(x), event.deltaY > 0 ? 1.25 : 0.8);
             chart.it.repaint();
@@ -131,7 +133,7 @@ function actions(view, numbers, chart) {
 }
 
 /* Arrows go from slice to slice and from lane to lane; + and - zoom, shift and arrows move, Escape shows all. */
-function keysOf(view, numbers, chart, answers) {
+function keysOf(view, numbers, chart) {
     const slices = view.run.table('slices');
     const lanes = () => chart.layout.rows.filter(({ kind }) => kind === 'lane');
     const show = () => {
@@ -171,7 +173,7 @@ function keysOf(view, numbers, chart, answers) {
         else if (event.key === 'Escape' && chart.state.span)
             chart.state.span = null;
         else if (event.key === 'Enter' && chart.state.cursor >= 0)
-            answers.choose(chart.state.cursor, event.shiftKey);
+            chooseSlice(view, chart.state.cursor, event.shiftKey);
         else
             return false;
         chart.it.repaint();
@@ -195,7 +197,10 @@ function chartOf(view, numbers) {
     chart.zoom = (at, factor) => {
         state.span = zoomed(chart.span(), chart.window, at, factor, Math.min(1000, chart.window[1] - chart.window[0]));
     };
-    chart.choose = (a, b) => view.select({ t: binsBetween(view.run, ...chart.span(), (a - chart.left) / chart.wide(), (b - chart.left) / chart.wide()) });
+    chart.choose = (...ends) => {
+        const [a, b] = ends.map((x) => (x - chart.left) / chart.wide());
+        view.select({ t: binsBetween(view.run, ...chart.span(), a, b) });
+    };
     return chart;
 }
 
@@ -232,21 +237,22 @@ function draw(element, view, numbers) {
 
     if (numbers.density && numbers.lanes.length)
         choice(controls(element), 'Show', [['all', 'threads and calls'], ['ranks', 'only the density']], chart.state.only ?? 'all', again);
-    const answers = actions(view, numbers, chart);
     stage(element, {
         label: sentence(view, numbers), height: Math.min(TALLEST, Math.max(60, chart.layout.high) + AXIS),
         total: chart.layout.high + AXIS, state: chart.state, paint: (it) => paint(view, numbers, chart, it),
-        move: answers.move, click: answers.click, drag: answers.drag, wheel: answers.wheel,
-        key: keysOf(view, numbers, chart, answers),
+        ...actions(view, numbers, chart), key: keysOf(view, numbers, chart),
     });
-    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`]]);
-    note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it and its file.');
+    const hatch = `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`;
+    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', hatch]]);
+    note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +
+         'and its file.');
 }
 
 export default {
     id: 'timeline', title: 'Timeline', axes: ['t', 'p', 'c'],
     lacks: (run) => (run.has('lanes') || run.extent.p ? null : 'The data have no processes.'),
-    completeness: (view, { kept, of }) => (of > kept ? `${format.count(kept)} of ${format.count(of)} calls and regions are known one by one` : ''),
+    completeness: (view, { kept, of }) =>
+        (of > kept ? `${format.count(kept)} of ${format.count(of)} calls and regions are known one by one` : ''),
     numbers: timelineNumbers, sentence, draw,
 };
 

@@ -2,7 +2,7 @@
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
 import { WAIT } from '../classes.js';
-import { binsOf, filtered, grouped, hasCube, passing, rowsByCall, windowOf } from './parts.js';
+import { binsOf, filtered, grouped, hasCube, passing, rowsByCall, windowOf, withHidden } from './parts.js';
 
 /** Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
 export function lanesOf(view) {
@@ -95,11 +95,11 @@ export function timelineNumbers(view) {
     }
     const by_lane = grouped(slices.lane ?? [], run.table('lanes').rows, passes);
     const density = densityOf(view);
-    return {
-        window, lanes, by_lane, shown, density,
+    return withHidden({
+        window, threads: lanes.length, shown,
         kept: run.slices?.kept ?? slices.rows, of: run.slices?.of ?? slices.rows, shortest_ns: run.slices?.shortest_ns ?? 0,
         ...(density ? gaps(view, density) : { bins: 0, empty: 0 }),
         longest: longest(view, slices, passes),
         ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
-    };
+    }, { lanes, by_lane, density });
 }

@@ -20,9 +20,10 @@ function sentence(view, numbers) {
         return 'No process lives here.';
     const ends = killed || failed ? `${killed ? `${format.counted(killed, 'process was', 'processes were')} ended by a signal. ` : ''}` +
         `${failed ? `${format.counted(failed, 'ends', 'end')} with a status that is not 0. ` : ''}` : 'No process was ended by a signal. ';
+    const name = format.cut(baseName(processes.program[longest]), 40);
     const few = numbers.count === 1 ? '' : `, together ${format.ns(numbers.together)}`;
-    return `${ends}${format.counted(numbers.count, 'process', 'processes')}${few}; ${format.cut(baseName(processes.program[longest]), 40)} ` +
-           `${processes.pid[longest]} lives longest, ${format.ns(processes.life_ns[longest])}.`;
+    return `${ends}${format.counted(numbers.count, 'process', 'processes')}${few}; ` +
+           `${name} ${processes.pid[longest]} lives longest, ${format.ns(processes.life_ns[longest])}.`;
 }
 
 /* Rows of the tree that have SEARCH in what a reader knows of them, and their ancestors, which are dim. */
@@ -195,7 +196,8 @@ function canvasOf(host, view, numbers, chart) {
         wheel: (x, y, event) => {
             if (x < chart.left || event.shiftKey)
                 return false;
-            chart.zoom(chart.span()[0] + ((x - chart.left) / chart.wide()) * (chart.span()[1] - chart.span()[0]), event.deltaY > 0 ? 1.25 : 0.8);
+            const [from, to] = chart.span();
+            chart.zoom(from + ((x - chart.left) / chart.wide()) * (to - from), event.deltaY > 0 ? 1.25 : 0.8);
             chart.it.repaint();
             return true;
         },
@@ -221,9 +223,12 @@ function draw(element, view, numbers) {
     bar.append(found);
     element.append(host);
     show(numbers.count > 10 ? (state.search ?? '').toLowerCase() : '');
-    legend(element, [['process', view.colours.accent], ...(numbers.endings[1] ? [['ended by a signal (\u00d7)', view.colours.bad]] : []),
-                     ...(numbers.endings[2] ? [['ended with a status that is not 0', view.colours.classes[2]]] : []), ...(numbers.endings[3] ? [['end not known', view.colours.dim]] : [])]);
-    note(element, `Drag to move, wheel over bars (after a click) to zoom; a click chooses ${view.run.who === 'process' ? 'the process' : 'its rank'}.`);
+    const { colours } = view;
+    const kinds = [['process', colours.accent], ['ended by a signal (\u00d7)', colours.bad],
+                   ['ended with a status that is not 0', colours.classes[2]], ['end not known', colours.dim]];
+    legend(element, kinds.filter((_, ending) => !ending || numbers.endings[ending]));
+    const chosen = view.run.who === 'process' ? 'the process' : 'its rank';
+    note(element, `Drag to move, wheel over bars (after a click) to zoom; a click chooses ${chosen}.`);
 }
 
 export default {

@@ -18,15 +18,16 @@ function sentence(view, numbers) {
         return 'No file is in use here.';
     if (!largest)
         return `${format.counted(files, 'file')}: ${format.ns(root.d)} of I/O, ${format.bytes(root.b)}.`;
-    return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} (${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
+    return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} ` +
+           `(${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
            `${format.path(largest.path, 60)}: ${format.counted(largest.n, 'call')}, ${format.bytes(largest.b)}.`;
 }
 
 /* NODE, or the first directory below it that has more than one thing. */
 function wide(node) {
     let at = node;
-    for (let [only] = at.children.values(); at.children.size === 1 && only.children.size; [only] = at.children.values())
-        at = only;
+    while (at.children.length === 1 && at.children[0].children.length)
+        [at] = at.children;
     return at;
 }
 
@@ -34,9 +35,9 @@ const mainClass = (node) => IO.reduce((best, kind) => (node.classes[kind] > node
 
 /* Boxes of what is in NODE, and in that, as long as there is room. */
 function boxesIn(node, measure, [x, y, w, h], level, out) {
-    for (const box of squares([...node.children.values()], (child) => child[measure], x, y, w, h)) {
+    for (const box of squares(node.children, (child) => child[measure], x, y, w, h)) {
         out.push({ ...box, node: box.item, level });
-        if (box.item.children.size && level < LEVELS && box.w > 4 * LEAST && box.h > HEAD + LEAST)
+        if (box.item.children.length && level < LEVELS && box.w > 4 * LEAST && box.h > HEAD + LEAST)
             boxesIn(box.item, measure, [box.x + 2, box.y + HEAD, box.w - 4, box.h - HEAD - 2], level + 1, out);
     }
     return out;
@@ -47,8 +48,9 @@ const titleOf = (node) => (node.files.length > 1 ? `${node.name}  (${format.coun
 function paintBox(view, chart, context, box) {
     const { colours } = view;
     const { node, x, y, w, h } = box;
-    const isDirectory = node.children.size > 0;
-    const shade = isDirectory ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25)) : mix(colours.classes[mainClass(node)], colours.surface, 0.15);
+    const isDirectory = node.children.length > 0;
+    const shade = isDirectory ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25))
+        : mix(colours.classes[mainClass(node)], colours.surface, 0.15);
 
     if (w < 0.7 || h < 0.7)
         return;
@@ -141,7 +143,7 @@ function draw(element, view, numbers) {
         draw(element, view, numbers);
     };
     const open = (node, add) => {
-        if (node.children.size)
+        if (node.children.length)
             again({ path: node.path });
         else if (node.files.length)
             view.select({ f: node.files }, add);

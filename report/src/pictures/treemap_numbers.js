@@ -2,8 +2,19 @@
 // The numbers of the map of directories: a tree of paths with time, bytes and calls, and the rectangles that show it.
 
 import { IO } from '../classes.js';
+import { withHidden } from './parts.js';
 
-const directory = (name, path, parent) => ({ name, path, parent, d: 0, b: 0, n: 0, classes: new Float64Array(8), files: [], children: new Map() });
+const directory = (name, path, parent) =>
+    withHidden({ name, path, d: 0, b: 0, n: 0, classes: new Array(7).fill(0), files: [], children: [] }, { parent, places: new Map() });
+
+/* What stands at KEY in AT, made where it is not there yet. */
+function placeIn(at, key, name) {
+    if (!at.places.has(key)) {
+        at.children.push(directory(name, at.path + name, at));
+        at.places.set(key, at.children.at(-1));
+    }
+    return at.places.get(key);
+}
 
 /* Puts the file into its directory; files of one pattern share a leaf. */
 function leafOf(root, path, pattern, is_folded) {
@@ -11,29 +22,20 @@ function leafOf(root, path, pattern, is_folded) {
     const name = parts.pop();
     let at = root;
 
-    for (const part of parts) {
-        const key = `${part}/`;
-        if (!at.children.has(key))
-            at.children.set(key, directory(key, at.path + key, at));
-        at = at.children.get(key);
-    }
+    for (const part of parts)
+        at = placeIn(at, `/${part}`, `${part}/`);
     const title = is_folded ? pattern.slice(pattern.lastIndexOf('/') + 1) || name : name || '(itself)';
-    const key = `${is_folded ? '#' : '='}${title}`;
-    if (!at.children.has(key))
-        at.children.set(key, directory(title, at.path + title, at));
-    return at.children.get(key);
+    return placeIn(at, `${is_folded ? '#' : '='}${title}`, title);
 }
 
 /* Directories that have nothing but one directory become one with it. */
 function joined(at) {
-    at.children.forEach((child, key) => at.children.set(key, joined(child)));
-    if (at.parent && at.children.size === 1 && !at.files.length) {
-        const [only] = at.children.values();
-        if (only.children.size) {
-            only.name = at.name + only.name;
-            only.parent = at.parent;
-            return only;
-        }
+    at.children = at.children.map(joined);
+    const [only] = at.children;
+    if (at.parent && at.children.length === 1 && only.children.length) {
+        only.name = at.name + only.name;
+        only.parent = at.parent;
+        return only;
     }
     return at;
 }
@@ -82,7 +84,7 @@ function patternsOf(pattern, count) {
 function largestOf(root) {
     let at = root;
     for (;;) {
-        const next = [...at.children.values()].filter((child) => child.children.size).sort((a, b) => b.d - a.d)[0];
+        const next = at.children.filter((child) => child.children.length).sort((a, b) => b.d - a.d)[0];
         if (!next || (at !== root && next.d < (2 / 3) * at.d))
             return at === root ? null : at;
         at = next;
@@ -93,7 +95,7 @@ function largestOf(root) {
 export function nodeAt(root, path) {
     let at = root;
     while (at.path !== path) {
-        const next = [...at.children.values()].find((child) => path === child.path || (child.children.size && path.startsWith(child.path)));
+        const next = at.children.find((child) => path === child.path || (child.children.length && path.startsWith(child.path)));
         if (!next)
             return root;
         at = next;
