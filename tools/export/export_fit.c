@@ -173,13 +173,13 @@ char *dft_plan_sentence(const struct dft_plan *plan, uint64_t max_bytes)
 static int measure_frame(struct dft_fit *fit, const struct dft_plan *plan, uint64_t *bytes)
 {
     struct dft_perfetto *p = fit->route.p;
-    char *sentence = dft_plan_sentence(plan, fit->max_bytes);
+    char *sentence = dft_plan_sentence(plan, UINT64_MAX);
 
     if (!sentence || !dft_perfetto_begin_text(p)) {
         free(sentence);
         return -ENOMEM;
     }
-    dft_perfetto_put_frame(p, plan, fit->max_bytes, sentence);
+    dft_perfetto_put_frame(p, plan, UINT64_MAX, sentence);
     free(sentence);
     if (dft_perfetto_end_text(p))
         return -ENOMEM;

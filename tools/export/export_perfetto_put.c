@@ -214,18 +214,20 @@ void dft_perfetto_put_arguments(struct dft_perfetto *p, const struct dft_event_a
     }
 }
 
-/* Says of a piece what the whole event is. */
+/* Says of a piece what the whole event is. The end of an open slice is not known. */
 static void put_piece_arguments(struct dft_perfetto *p, const struct dft_event_at *at, const struct dft_piece *piece)
 {
+    int is_open = dft_export_phase(at->event, at->op) == 'B';
     struct dft_json *json = &p->json;
 
     dft_json_object(json, "dftmerge");
     if (piece->continues)
         dft_json_bool(json, "continues", 1);
-    if (piece->goes_on)
+    if (piece->goes_on && !is_open)
         dft_json_bool(json, "goes_on", 1);
     dft_json_microseconds(json, "whole_ts", piece->start_ns - p->origin_ns);
-    dft_json_microseconds(json, "whole_dur", piece->dur_ns);
+    if (!is_open)
+        dft_json_microseconds(json, "whole_dur", piece->dur_ns);
     dft_json_end_object(json);
     if (!piece->args) {
         dft_perfetto_put_arguments(p, at);

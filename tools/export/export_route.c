@@ -144,24 +144,65 @@ static int next_file(struct dft_route *route)
     return rc;
 }
 
-static int take_event(struct dft_route *route, const struct dft_event_at *at)
+/* A slice without an end is open in all files up to the end of its process. */
+static int wait_open(struct dft_route *route, const struct dft_event_at *at)
+{
+    struct dft_piece piece = {.event = *at->event, .at = *at, .start_ns = at->event->start_ns};
+    uint64_t start_ns, end_ns;
+
+    dft_process_lifetime(at->process, &start_ns, &end_ns);
+    piece.dur_ns = end_ns > piece.start_ns ? end_ns - piece.start_ns : 0;
+    return end_ns > route->plans[route->current].to_ns ? wait_for_next(route, &piece) : 0;
+}
+
+/* The innermost open slice of a thread ends. */
+static void end_open(struct dft_route *route, const struct dft_event_at *at)
+{
+    for (size_t i = route->nwaiting; i-- > 0;) {
+        struct dft_piece *piece = &route->waiting[i];
+
+        if (piece->at.process != at->process || piece->at.tid != at->tid ||
+            dft_export_phase(&piece->event, piece->at.op) != 'B')
+            continue;
+        forget(piece);
+        memmove(piece, piece + 1, (--route->nwaiting - i) * sizeof *piece);
+        return;
+    }
+}
+
+/* Takes an event that may end behind its file. */
+static int take_long(struct dft_route *route, const struct dft_event_at *at, uint64_t to_ns)
 {
     const struct dft_event *event = at->event;
-    const struct dft_plan *plan;
+    char phase = dft_export_phase(event, at->op);
     struct dft_piece piece;
     int rc = 0;
 
-    while (!rc && route->current + 1 < route->count && event->start_ns >= route->plans[route->current].to_ns)
-        rc = next_file(route);
-    plan = &route->plans[route->current];
-    if (rc || plan->to_ns == UINT64_MAX || event->start_ns + event->dur_ns <= plan->to_ns ||
-        dft_export_phase(event, at->op) != 'X')
+    if (phase != 'X' || event->start_ns + event->dur_ns <= to_ns) {
+        if (phase == 'B')
+            rc = wait_open(route, at);
+        else if (phase == 'E')
+            end_open(route, at);
         return rc ? rc : take(route, at, NULL);
+    }
     piece = (struct dft_piece){.event = *event, .at = *at, .start_ns = event->start_ns, .dur_ns = event->dur_ns};
-    cut(&piece, plan);
+    cut(&piece, &route->plans[route->current]);
     piece.at.event = &piece.event;
     rc = wait_for_next(route, &piece);
     return rc ? rc : take(route, &piece.at, &piece);
+}
+
+static int take_event(struct dft_route *route, const struct dft_event_at *at)
+{
+    uint64_t to_ns;
+    int rc = 0;
+
+    while (!rc && route->current + 1 < route->count && at->event->start_ns >= route->plans[route->current].to_ns)
+        rc = next_file(route);
+    to_ns = route->plans[route->current].to_ns;
+    if (rc)
+        return rc;
+    return route->count == 1 ? take(route, at, NULL) : take_long(route, at, to_ns);
 }
 
 int dft_route_begin(struct dft_route *route)
