@@ -287,7 +287,7 @@ def split_sizes(directory):
         for trace in parts:
             check_nesting(trace)
         lacking = sum("note" in t.other for t in parts)
-        assert f"{lacking} of {len(parts)} parts have less detail" in done.err and lacking > 2, done.err
+        assert f"to fit into {size} bytes, {lacking} of {len(parts)} parts have less detail" in done.err and lacking > 2, done.err
     done = dftmerge("export", "--format", "perfetto", "--split", "0.1", "--max-bytes", "1K", "-o", f"{directory}/parts/", traces, expect=1)
     assert "too small for a part" in done.err, done.err
     options = ("--from", "0.15", "--to", "0.35")

@@ -65,6 +65,13 @@ static int always(void *context)
     return 0;
 }
 
+static int take_text(void *context, const char *bytes, size_t length)
+{
+    struct dft_details *details = context;
+
+    return fwrite(bytes, 1, length, details->out.stream) == length ? 0 : -EIO;
+}
+
 static int keep(void *context, unsigned level)
 {
     (void)level;
@@ -188,6 +195,7 @@ void dft_details_begin(struct dft_details *details, struct dft_perfetto *p, stru
                                         .begin = begin,
                                         .end = end,
                                         .always = always,
+                                        .text = take_text,
                                         .link = take_link};
     details->route.lanes = (struct dft_lanes){.least_ns = &details->below_ns,
                                               .count = 1,

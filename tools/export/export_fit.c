@@ -117,6 +117,15 @@ static int always(void *context)
     return rc;
 }
 
+static int take_text(void *context, const char *bytes, size_t length)
+{
+    struct dft_fit *fit = context;
+
+    (void)bytes;
+    fit->always += length;
+    return 0;
+}
+
 static int take_link(void *context, unsigned zeros, int arrow)
 {
     struct dft_perfetto *p;
@@ -305,6 +314,7 @@ int dft_fit_begin(struct dft_fit *fit, struct dft_perfetto *p, struct dft_plan *
                                     .begin = begin,
                                     .end = end,
                                     .always = always,
+                                    .text = take_text,
                                     .link = take_link};
     fit->route.lanes = (struct dft_lanes){.least_ns = fit->least_ns,
                                           .count = make_levels(fit, p->end_ns - p->origin_ns),

@@ -29,12 +29,11 @@ struct parts {
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-static int too_many(const struct parts *parts, uint64_t range_ns)
+static int too_many(uint64_t range_ns)
 {
     if (!dft_comm_rank())
         fprintf(stderr, "dftmerge: export: --split would make more than %u files; --split %" PRIu64 " makes fewer\n",
                 PARTS_MAX, range_ns / PARTS_MAX / 1000000000 + 1);
-    (void)parts;
     return DFT_EXPORT_SAID;
 }
 
@@ -48,7 +47,7 @@ static int make_plans(struct parts *parts)
     to_ns = filter->to_ns < to_ns ? filter->to_ns : to_ns;
     count = !width_ns || to_ns <= from_ns ? 1 : (to_ns - from_ns - 1) / width_ns + 1;
     if (count > PARTS_MAX)
-        return too_many(parts, to_ns - from_ns);
+        return too_many(to_ns - from_ns);
     parts->plans = calloc(count, sizeof *parts->plans);
     if (!parts->plans)
         return -ENOMEM;
@@ -63,8 +62,8 @@ static int make_plans(struct parts *parts)
 
 static int check_directory(const struct parts *parts)
 {
-    char(*texts)[DFT_PART_NAME_BYTES] = calloc(parts->count, sizeof *texts),
-    **names = calloc(parts->count, sizeof *names);
+    char(*texts)[DFT_PART_NAME_BYTES] = calloc(parts->count, sizeof *texts);
+    char **names = calloc(parts->count, sizeof *names);
     int rc = texts && names ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < parts->count; i++)
@@ -121,6 +120,16 @@ static int fit(struct parts *parts)
     return DFT_EXPORT_SAID;
 }
 
+static int say_failed(const struct parts *parts, uint32_t part, int rc)
+{
+    char name[DFT_PART_NAME_BYTES];
+
+    dft_details_name(name, part);
+    fprintf(stderr, "dftmerge: %s/%s: %s; %u of %u files were written\n", parts->path, name, strerror(-rc), part,
+            parts->count);
+    return DFT_EXPORT_SAID;
+}
+
 static int write_files(struct parts *parts)
 {
     struct dft_details details = {
@@ -133,37 +142,34 @@ static int write_files(struct parts *parts)
         rc = details.out.error;
     dft_details_fini(&details);
     parts->p->export->out = NULL;
-    return rc;
+    return rc && parts->plans->parts ? say_failed(parts, details.route.current, rc) : rc;
 }
 
-/* Says on stderr what all files together lack. */
+/* Says on stderr what the files lack. */
 static int say_lacks(const struct parts *parts)
 {
-    struct dft_plan all = {0};
     uint32_t lacking = 0;
+    uint64_t merged = 0, into = 0;
     char *sentence;
 
     for (uint32_t i = 0; i < parts->count; i++) {
-        const struct dft_plan *plan = &parts->plans[i];
-
-        lacking += (uint32_t)dft_plan_lacks(plan);
-        all.below_ns = plan->below_ns > all.below_ns ? plan->below_ns : all.below_ns;
-        all.width_ns = plan->width_ns > all.width_ns ? plan->width_ns : all.width_ns;
-        all.merged += plan->merged;
-        all.into += plan->into;
-        all.samples += plan->samples;
-        all.links += plan->links;
+        lacking += (uint32_t)dft_plan_lacks(&parts->plans[i]);
+        merged += parts->plans[i].merged;
+        into += parts->plans[i].into;
     }
     if (!lacking)
         return 0;
-    sentence = dft_plan_sentence(&all, parts->fit->max_bytes);
+    if (parts->plans->parts) {
+        dft_source_note(parts->p->export->source, 0,
+                        "to fit into %" PRIu64 " bytes, %u of %u parts have less detail: %" PRIu64
+                        " slices are merged into %" PRIu64 "; otherData.note of a part says more",
+                        parts->fit->max_bytes, lacking, parts->count, merged, into);
+        return 0;
+    }
+    sentence = dft_plan_sentence(parts->plans, parts->fit->max_bytes);
     if (!sentence)
         return -ENOMEM;
-    if (parts->plans->parts)
-        dft_source_note(parts->p->export->source, 0, "%u of %u parts have less detail: %s, at most", lacking,
-                        parts->count, sentence);
-    else
-        dft_source_note(parts->p->export->source, 0, "%s", sentence);
+    dft_source_note(parts->p->export->source, 0, "%s", sentence);
     free(sentence);
     return 0;
 }

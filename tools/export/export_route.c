@@ -9,11 +9,49 @@
 #include "base/array.h"
 #include "base/names.h"
 
+struct dft_label {
+    char *text; /* the record */
+    size_t length;
+};
+
 /* --- one event or piece ----------------------------------------------------------------------- */
 
 static unsigned zeros_of(uint64_t a, uint64_t b)
 {
     return (unsigned)__builtin_ctzll(dft_map_join(a, b));
+}
+
+static char *copy(const char *bytes, size_t length)
+{
+    char *result = malloc(length + 1);
+
+    if (result && length)
+        memcpy(result, bytes, length);
+    return result;
+}
+
+/* Keeps the record of a thread's name for the files behind. The last name counts. */
+static int keep_label(struct dft_route *route)
+{
+    uint64_t *number = dft_map_put(&route->label_of, route->thread);
+    struct dft_perfetto *p = route->p;
+    struct dft_label *label;
+
+    if (!number || !dft_perfetto_begin_text(p))
+        return -ENOMEM;
+    dft_perfetto_put(p, route->at, NULL);
+    if (dft_perfetto_end_text(p))
+        return -ENOMEM;
+    if (!*number) {
+        if (DFT_ARRAY_PUSH(route->labels, route->labels_capacity, route->nlabels, (struct dft_label){0}))
+            return -ENOMEM;
+        *number = route->nlabels;
+    }
+    label = &route->labels[*number - 1];
+    free(label->text);
+    label->length = p->length;
+    label->text = copy(p->text, p->length);
+    return label->text ? 0 : -ENOMEM;
 }
 
 static int put_slice(struct dft_route *route)
@@ -56,7 +94,8 @@ static int take(struct dft_route *route, const struct dft_event_at *at, const st
     case DFT_RECORD_LABEL:
         break;
     }
-    return route->always(route->context);
+    rc = route->count > 1 ? keep_label(route) : 0;
+    return rc ? rc : route->always(route->context);
 }
 
 /* --- borders ---------------------------------------------------------------------------------- */
@@ -77,15 +116,6 @@ static void forget(struct dft_piece *piece)
     free(piece->category);
     free(piece->name);
     free(piece->args);
-}
-
-static char *copy(const char *bytes, size_t length)
-{
-    char *result = malloc(length + 1);
-
-    if (result && length)
-        memcpy(result, bytes, length);
-    return result;
 }
 
 /* Keeps an event for the files behind. Its texts may be forgotten until then. */
@@ -129,6 +159,8 @@ static int next_file(struct dft_route *route)
         return rc;
     route->current++;
     rc = route->begin(route->context, plan);
+    for (size_t i = 0; !rc && i < route->nlabels; i++)
+        rc = route->text(route->context, route->labels[i].text, route->labels[i].length);
     for (size_t i = 0; i < route->nwaiting; i++) {
         struct dft_piece *piece = &route->waiting[i];
 
@@ -233,6 +265,10 @@ void dft_route_fini(struct dft_route *route)
 {
     for (size_t i = 0; i < route->nwaiting; i++)
         forget(&route->waiting[i]);
+    for (size_t i = 0; i < route->nlabels; i++)
+        free(route->labels[i].text);
+    free(route->labels);
+    dft_map_fini(&route->label_of);
     free(route->waiting);
     dft_lanes_fini(&route->lanes);
 }

@@ -16,7 +16,8 @@ struct dft_route {
     /* around the events of a file */
     int (*begin)(void *context, struct dft_plan *plan);
     int (*end)(void *context, struct dft_plan *plan);
-    int (*always)(void *context); /* `at` is in the file in any case */
+    int (*always)(void *context);                                 /* `at` is in the file in any case */
+    int (*text)(void *context, const char *bytes, size_t length); /* so are these records */
     /* `at` is one end of an arrow or a span. `arrow`: instead the arrow from it to a process. Links whose
      * hash ends in few zeros are left out first. */
     int (*link)(void *context, unsigned zeros, int arrow);
@@ -29,6 +30,9 @@ struct dft_route {
     uint32_t current;              /* plan */
     struct dft_piece *waiting;     /* slices that go on in the next file, by start */
     size_t nwaiting, capacity;
+    struct dft_label *labels; /* names that threads gave themselves: each file has them */
+    size_t nlabels, labels_capacity;
+    struct dft_map label_of; /* thread -> position + 1 */
 };
 
 /* Takes events in order, enclosing ones first, between the other two. All return 0 or -errno; an

@@ -70,6 +70,30 @@ static int hold(struct thinning *t, uint64_t from_ns, uint64_t to_ns, double val
     return rc;
 }
 
+static int is_before(const struct dft_track_point *point, const struct dft_track_point *track, uint64_t time_ns)
+{
+    if (point->process != track->process)
+        return point->process < track->process;
+    return point->track != track->track ? point->track < track->track : point->time_ns < time_ns;
+}
+
+/* How many points come before a time of a track. */
+static size_t first_at(const struct dft_track_point *points, size_t count, const struct dft_track_point *track,
+                       uint64_t time_ns)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (is_before(&points[middle], track, time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Adds the points from..past, of one track. */
 static int add_track(struct dft_tracks *thin, const struct dft_track_point *from, const struct dft_track_point *past,
                      const struct dft_plan *plan)
@@ -80,8 +104,7 @@ static int add_track(struct dft_tracks *thin, const struct dft_track_point *from
         .thin = thin, .point = *from, .base_ns = plan->from_ns, .width_ns = plan->width_ns, .first = thin->count};
     int rc = 0;
 
-    while (point < past && point->time_ns < from_ns)
-        point++;
+    point = from + first_at(from, (size_t)(past - from), from, from_ns);
     if (point > from && (point == past || point->time_ns > from_ns) &&
         (point[-1].value != 0 || (point < past && point->time_ns < plan->to_ns)))
         rc = t.width_ns ? hold(&t, from_ns, point < past && point->time_ns < plan->to_ns ? point->time_ns : from_ns + 1,
@@ -100,11 +123,6 @@ static int add_track(struct dft_tracks *thin, const struct dft_track_point *from
     return rc ? rc : close_interval(&t);
 }
 
-static int same_track(const struct dft_track_point *a, const struct dft_track_point *b)
-{
-    return a->process == b->process && a->track == b->track;
-}
-
 int dft_thin_make(struct dft_tracks *thin, const struct dft_tracks *tracks, const struct dft_plan *plan)
 {
     const struct dft_track_point *points = tracks->points;
@@ -114,8 +132,7 @@ int dft_thin_make(struct dft_tracks *thin, const struct dft_tracks *tracks, cons
     if (plan->width_ns == UINT64_MAX)
         return 0;
     for (size_t first = 0, past; !rc && first < tracks->count; first = past) {
-        for (past = first + 1; past < tracks->count && same_track(&points[past], &points[first]); past++)
-            ;
+        past = first + first_at(points + first, tracks->count - first, points + first, UINT64_MAX);
         rc = add_track(thin, points + first, points + past, plan);
     }
     return rc;
