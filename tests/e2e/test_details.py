@@ -115,5 +115,26 @@ def spans_go_on_in_the_next_part(directory):
     equal(begun, ended, "spans stay or go as a whole")
 
 
+@tests.case
+def names_of_threads_are_in_each_part(directory):
+    program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
+    out = directory / "out"
+    equal(run([program, directory / "file", "2000"], env=tracing(out / "t")).code, 0, "traced")
+    events = dump(out)
+    width = (max(e["ts"] + e["dur"] for e in events) - min(e["ts"] for e in events)) // 5 + 1
+    equal(dftmerge("export", "--format", "perfetto", "--split", f"{width}ns", "--max-bytes", "50K", "-o", f"{directory}/parts/", out).code,
+          0, "export")
+    named = []
+    for path in sorted((directory / "parts").iterdir()):
+        true(path.stat().st_size <= 50 << 10, "size")
+        named.append({(e["pid"], e["tid"]) for e in json.loads(path.read_text())["traceEvents"]
+                      if e["name"] == "thread_name" and e["args"]["name"] == "worker"})
+    true(len(named) >= 4 and named[-1] and all(a <= b for a, b in zip(named, named[1:])), f"threads named worker: {named}")
+    regions = [e for path in (directory / "parts").iterdir() for e in json.loads(path.read_text())["traceEvents"] if e["name"] == "all"]
+    equal(sorted(e["args"]["dftmerge"].get("continues", False) for e in regions if "dftmerge" in e["args"])[0], False,
+          "the region around everything goes on")
+    true(len(regions) >= 4, f"it is in {len(regions)} parts")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())

@@ -122,11 +122,13 @@ static int fit(struct parts *parts)
 
 static int say_failed(const struct parts *parts, uint32_t part, int rc)
 {
-    char name[DFT_PART_NAME_BYTES];
+    char name[DFT_PART_NAME_BYTES], *path;
 
     dft_details_name(name, part);
-    fprintf(stderr, "dftmerge: %s/%s: %s; %u of %u files were written\n", parts->path, name, strerror(-rc), part,
+    path = dft_outfile_inside(parts->path, name);
+    fprintf(stderr, "dftmerge: %s: %s; %u of %u files were written\n", path ? path : name, strerror(-rc), part,
             parts->count);
+    free(path);
     return DFT_EXPORT_SAID;
 }
 
