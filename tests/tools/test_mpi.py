@@ -234,6 +234,7 @@ def exports(directory):
     export(2, "perfetto", "all.json")
     text = export(3, "perfetto", "fit.json", "--max-bytes", "100K", env=APART)
     assert b'"note":"to fit into 102400 bytes' in text and len(text) <= 102400
+    assert export(2, "perfetto", "fit.json", "--max-bytes", "100K", env=NAMELESS) == text
     done = parallel(2, "export", "--format", "csv", "-o", directory / "no" / "such" / "x.csv", traces)
     assert done.code == 1 and f"there is no directory {directory}/no/such" in done.err[0], done
     export(3, "csv", "all.csv.gz", env=NAMELESS)
