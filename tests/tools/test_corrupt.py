@@ -26,7 +26,8 @@ MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads
 SECONDS = 300
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--format", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--format", "csv", "-o", "EXPORT"), ("export", "--format", "pfw", "-o", "EXPORT"),
-            ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"))
+            ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"),
+            ("export", "--format", "perfetto", "--max-bytes", "8K", "-o", "EXPORT"))
 EVERY = 5  # the commands behind the first five for one file in so many
 
 sanitized = "address" in os.environ.get("DFT_SANITIZE", "")

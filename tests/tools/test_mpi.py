@@ -232,6 +232,9 @@ def exports(directory):
     assert numbers == list(range(1, len(numbers) + 1))
     export(3, "pfw", "few.pfw.gz", "--cat", "POSIX", "--rank", "0,1", env=APART)
     export(2, "perfetto", "all.json")
+    text = export(3, "perfetto", "fit.json", "--max-bytes", "100K", env=APART)
+    assert b'"note":"to fit into 102400 bytes' in text and len(text) <= 102400
+    assert export(2, "perfetto", "fit.json", "--max-bytes", "100K", env=NAMELESS) == text
     done = parallel(2, "export", "--format", "csv", "-o", directory / "no" / "such" / "x.csv", traces)
     assert done.code == 1 and f"there is no directory {directory}/no/such" in done.err[0], done
     export(3, "csv", "all.csv.gz", env=NAMELESS)
@@ -245,6 +248,8 @@ def parts(directory):
     def parts_of(ranks, form, *more, env=None):
         return written_alike(directory, ranks, "export", "--format", form, "-o", out, *more, traces, env=env)
 
+    names = sorted(parts_of(2, "perfetto", "--split", "0.1", "--max-bytes", "40K", env=APART)[1])
+    assert len(names) > 3 and names[0] == "trace-0000.json", names
     names = sorted(parts_of(3, "pfw")[1])
     assert len(names) == 14 and names[6].startswith("rank-00000-") and all(n.endswith(".pfw.gz") for n in names), names
     parts_of(5, "pfw", "--rank", "0,2", "--no-index", env=APART)

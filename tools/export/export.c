@@ -61,7 +61,7 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
 {
     int error = exporter->write_text ? exporter->write_text(export, path) : write_whole(export, exporter, path);
 
-    if (error)
+    if (error && error != DFT_EXPORT_SAID)
         dft_outfile_say(path, error);
     return error;
 }
@@ -82,7 +82,7 @@ static int write_all(struct dft_export *export, const struct dft_exporter *expor
 {
     int error;
 
-    if (!in_parts)
+    if (!in_parts || export->split_ns)
         return write_out(export, exporter, path);
     error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_make_directory(path));
     if (error && !dft_comm_rank())
@@ -103,7 +103,7 @@ static int takes_part(const struct dft_exporter *exporter, int quiet)
 
 /* The values of this command's own options. */
 struct asked {
-    const char *format, *path;
+    const char *format, *path, *max_bytes, *split;
     /* --to once meant what --format means now, and --until what --to means now */
     const char *to, *until;
 };
@@ -135,6 +135,30 @@ static const struct dft_exporter *understand(struct asked *asked, struct dft_fil
     return NULL;
 }
 
+/* Understands --max-bytes and --split. Says on stderr what is wrong with them. Returns 0 or -EINVAL. */
+static int divide(struct dft_export *export, const struct asked *asked, const struct dft_exporter *exporter,
+                  int in_parts)
+{
+    const char *option = asked->max_bytes ? "max-bytes" : "split";
+    int64_t ns = 0;
+
+    if ((asked->max_bytes || asked->split) && !exporter->divides)
+        fprintf(stderr, "dftmerge: export: --%s has no effect on %s; --format perfetto takes it\n", option,
+                exporter->name);
+    else if (asked->max_bytes && (dft_filter_bytes(&export->max_bytes, asked->max_bytes) || !export->max_bytes))
+        fprintf(stderr, "dftmerge: export: --max-bytes takes a size above 0, as in 50M or 1GiB, not '%s'\n",
+                asked->max_bytes);
+    else if (asked->split && (dft_filter_seconds(&ns, asked->split) || ns <= 0))
+        fprintf(stderr, "dftmerge: export: --split takes a time above 0, as in 10 (seconds) or 2min, not '%s'\n",
+                asked->split);
+    else if (asked->split && !in_parts)
+        fprintf(stderr, "dftmerge: export: --split writes several files: -o %s/ makes a directory for them\n",
+                strcmp(asked->path, "-") ? asked->path : "traces");
+    else
+        return export->split_ns = (uint64_t)ns, 0;
+    return -EINVAL;
+}
+
 static void note_left_out(const struct dft_export *export, const struct dft_exporter *exporter)
 {
     const int folded = exporter == &dft_export_folded || exporter == &dft_export_folded_bytes;
@@ -159,6 +183,14 @@ static int run(int argc, char **argv)
                                       .argument = "OUT",
                                       .text = &asked.path,
                                       .help = "the file to write, or DIRECTORY/; - is standard output"},
+                                     {.name = "max-bytes",
+                                      .argument = "SIZE",
+                                      .text = &asked.max_bytes,
+                                      .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
+                                     {.name = "split",
+                                      .argument = "SECONDS",
+                                      .text = &asked.split,
+                                      .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
                                      {.name = "to", .argument = "FORMAT", .text = &asked.to},
                                      {.name = "until", .argument = "SECONDS", .text = &asked.until},
                                      {0}};
@@ -171,6 +203,8 @@ static int run(int argc, char **argv)
         return code;
     exporter = understand(&asked, &options.filter);
     in_parts = exporter && dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(asked.path));
+    if (exporter && divide(&export, &asked, exporter, in_parts))
+        exporter = NULL;
     if (!exporter || !takes_part(exporter, options.source.quiet)) {
         dft_options_fini(&options);
         return exporter ? DFT_EXIT_OK : DFT_EXIT_USAGE;

@@ -3,16 +3,22 @@
 #ifndef DFT_EXPORTING_H
 #define DFT_EXPORTING_H
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "source/filter.h"
 #include "base/write_json.h"
+
+/* An error that stderr has already. */
+#define DFT_EXPORT_SAID (-ECANCELED)
 
 struct dft_export {
     struct dft_source *source;
     const struct dft_filter *filter;
     const struct dft_names *names; /* all names of the event that is given are there */
     FILE *out;
+    uint64_t max_bytes; /* of a file; 0: no limit */
+    uint64_t split_ns;  /* a file has so much of the time; 0: all of it */
     /* events that the format has no form for; the writer counts them, and the user is told */
     uint64_t left_out;
 };
@@ -31,6 +37,8 @@ struct dft_exporter {
      * the format has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
     int alone; /* one rank of dftmerge-mpi does all the work */
+    /* `write_text` knows max_bytes, and with split_ns writes files into a directory of that path */
+    int divides;
 };
 
 /* The letter of a phase in Chrome's format. */

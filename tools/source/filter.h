@@ -80,6 +80,8 @@ const char *dft_filter_contradiction(const struct dft_filter *filter);
 /* "1.5", "200ms", "2min": plain numbers are seconds, of at most nine decimals. Returns 0 or
  * -EINVAL. */
 int dft_filter_seconds(int64_t *ns, const char *text);
+/* "4096", "50M", "1 GiB": letters mean powers of 1024. Returns 0 or -EINVAL. */
+int dft_filter_bytes(uint64_t *bytes, const char *text);
 /* Does a text fit any of the patterns? */
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
 

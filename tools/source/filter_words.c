@@ -128,6 +128,11 @@ static int parse_size(const char **text, uint64_t *bytes)
     return 0;
 }
 
+int dft_filter_bytes(uint64_t *bytes, const char *text)
+{
+    return parse_size(&text, bytes) || *text ? -EINVAL : 0;
+}
+
 /* A number that begins a size class. */
 static int is_edge(uint64_t bytes)
 {
