@@ -4,11 +4,12 @@
 import { NAMES } from '../classes.js';
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
-import { drawnWindow, nameOf, stateOf } from './parts.js';
+import { choice, controls, cut, legend, note, stage } from './canvas.js';
+import { drawnWindow, keepSpan, nameOf, stateOf } from './parts.js';
 import { timelineNumbers } from './timeline_numbers.js';
 import { paintTimeline } from './timeline_paint.js';
 import { LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
+import { moved, zoomed } from './span.js';
 
 const AXIS = 24, TALLEST = 460;
 
@@ -183,9 +184,8 @@ function keysOf(view, numbers, chart) {
 
 function chartOf(view, numbers) {
     const state = stateOf(view.run, 'timeline', { cursor: -1 });
-    const window = drawnWindow(view), key = window.join();
-    if (state.key !== key)
-        Object.assign(state, { key, span: null });
+    const window = drawnWindow(view);
+    keepSpan(view, state, window);
     if (state.cursor >= view.run.table('slices').rows)
         state.cursor = -1;
     const chart = { state, window, left: 0, it: null, band: null, grip: null };
