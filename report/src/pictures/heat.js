@@ -51,7 +51,7 @@ function zoomOf(view, numbers) {
 const whole = ([from, to]) => [Math.floor(from), Math.max(Math.floor(from) + 1, Math.ceil(to))];
 
 /* The lowest and highest cell of both runs: they share the scale. */
-export function scaleOf(...all) {
+function scaleOf(...all) {
     const low = Math.min(...all.map(({ lowest }) => lowest)), high = Math.max(...all.map(({ highest }) => highest));
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
 }

@@ -11,8 +11,8 @@ import { moved, zoomed } from './span.js';
 
 const HIGH = 320, AXIS = 24, MOST_FILES = 500;
 
-/** How the accesses look: the word, and its share. */
-export function looks(numbers) {
+/* How the accesses look: the word, and its share. */
+function looks(numbers) {
     const { consecutive, strided, forward, random, first } = numbers.follows;
     const all = consecutive + strided + forward + random;
     const parts = [['consecutive', consecutive], ['strided', strided], ['forward with gaps', forward], ['random', random]];

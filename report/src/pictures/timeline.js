@@ -22,7 +22,7 @@ function sentence(view, numbers) {
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
     const gaps = numbers.bins ? ` ${format.share(numbers.empty, numbers.bins)} of the time they live has neither call nor region.` : '';
     const drawn = many ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
-                  `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
+                  `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are ${numbers.density ? 'the density' : 'not drawn'}.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
     return `${longest}${format.counted(numbers.threads, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
@@ -243,7 +243,8 @@ function draw(element, view, numbers) {
         ...actions(view, numbers, chart), key: keysOf(view, numbers, chart),
     });
     const hatch = `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`;
-    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', hatch]]);
+    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
+                     ...(numbers.density ? [['no call, no region', hatch]] : [])]);
     note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +
          'and its file.');
 }
