@@ -43,9 +43,11 @@ export function searched(processes, numbers, search) {
             continue;
         next = numbers.depths[i];
         matches += isMatch ? 1 : 0;
-        kept.unshift(i);
-        isDim.unshift(!isMatch);
+        kept.push(i);
+        isDim.push(!isMatch);
     }
+    kept.reverse();
+    isDim.reverse();
     return { rows: kept.map((i) => numbers.rows[i]), depths: kept.map((i) => numbers.depths[i]), isDim, matches };
 }
 
