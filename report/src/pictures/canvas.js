@@ -146,16 +146,16 @@ export function cut(context, text, width) {
     return low < 2 ? '' : `${whole.slice(0, low)}\u2026`;
 }
 
-/** A choice in HOST of OPTIONS `[[value, text], ...]`; CHANGED gets the value. */
+/** A choice in HOST of few OPTIONS `[[value, text], ...]`, all of them seen; CHANGED gets the value. */
 export function choice(host, name, options, value, changed) {
-    if (options.length <= 3) {
-        const group = host.appendChild(el('span', { class: 'group', role: 'group', 'aria-label': name }));
-        group.append(...options.map(([key, text]) =>
-            el('button', { type: 'button', 'aria-pressed': String(key === value), onclick: () => changed(key) }, safe(text))));
-        return;
-    }
-    const list = el('select', { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(list.value) },
-                    ...options.map(([key, text]) => el('option', { value: key, selected: String(key) === String(value) }, safe(text))));
+    host.append(el('span', { class: 'group', role: 'group', 'aria-label': name }, ...options.map(([key, text]) =>
+        el('button', { type: 'button', 'aria-pressed': String(key === value), onclick: () => changed(key) }, safe(text)))));
+}
+
+/** The same of many, in a list that opens. Values are numbers. */
+export function choiceOfMany(host, name, options, value, changed) {
+    const list = el('select', { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(Number(list.value)) },
+                    ...options.map(([key, text]) => el('option', { value: key, selected: key === value }, safe(text))));
     host.append(el('label', { class: 'dim', style: { 'font-size': '12px', 'max-width': '100%' } }, `${name} `, list));
 }
 
@@ -183,34 +183,6 @@ export function controls(host) {
 /** A note below a picture. */
 export function note(host, text) {
     host.append(el('p', { class: 'dim', style: { 'font-size': '11.5px' } }, text));
-}
-
-/** A span [lo, hi] within [least, most], zoomed around AT by FACTOR, no shorter than SHORTEST. */
-export function zoomed([lo, hi], [least, most], at, factor, shortest) {
-    const length = Math.min(most - least, Math.max(shortest, (hi - lo) * factor));
-    const share = hi > lo ? (at - lo) / (hi - lo) : 0.5;
-    return moved([at - share * length, at + (1 - share) * length], [least, most], 0);
-}
-
-/** A span moved by BY, kept within [least, most]. */
-export function moved([lo, hi], [least, most], by) {
-    const length = Math.min(hi - lo, most - least);
-    const from = Math.max(least, Math.min(most - length, lo + by));
-    return [from, from + length];
-}
-
-/** The first index of ascending VALUES that is above VALUE. */
-export function above(values, value) {
-    let low = 0, high = values.length;
-
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (values[middle] <= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /** SHARE of the colour B in A, both `#rrggbb`. */

@@ -5,13 +5,13 @@ import { el } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, inkOn, mix, note, searchField, shadeOf, stage } from './canvas.js';
 import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES, NO_STACK } from './flame_numbers.js';
-import { stateOf, thinnedText } from './parts.js';
+import { otherNumbers, stateOf, thinnedText } from './parts.js';
 
 const LINE = 18, TALLEST = 420, MOST_AROUND = 8;
 
 const texts = { d: format.ns, b: format.bytes, n: format.count };
 
-const kindOf = (run) => stateOf(run, 'flame').kind ?? kindsOf(run)[0];
+const kindOf = (run) => kindsOf(run).find((kind) => kind === stateOf(run, 'flame').kind) ?? kindsOf(run)[0];
 
 function sentence(view, numbers) {
     const { root, top, kind } = numbers;
@@ -40,7 +40,7 @@ export function pathOf(node) {
 }
 
 /* The whole line of ancestors above the focus, then all that is below it. */
-function boxesOf(root, focus, measure) {
+function boxesOf(focus, measure) {
     const above = [];
     for (let at = focus.parent; at; at = at.parent)
         above.unshift({ node: at, from: 0, to: focus[measure], isAbove: true });
@@ -51,7 +51,7 @@ function boxesOf(root, focus, measure) {
 function paint(view, chart, it) {
     const { context } = it;
     const { colours } = view;
-    const scale = it.width / Math.max(1, chart.focus[chart.measure]);
+    const scale = it.width / chart.whole;
 
     chart.it = it;
     context.font = colours.font;
@@ -78,7 +78,7 @@ function paint(view, chart, it) {
 
 function boxAt(chart, x, y) {
     const depth = Math.floor((y + chart.it.top) / LINE);
-    const value = (x / chart.it.width) * chart.focus[chart.measure];
+    const value = (x / chart.it.width) * chart.whole;
     return chart.boxes.find((box) => box.depth === depth && value >= box.from && value < box.to);
 }
 
@@ -114,7 +114,7 @@ function keysOf(view, chart, focusOn) {
             const y = box.depth * LINE;
             if (y < chart.it.top || y > chart.it.top + chart.it.height - LINE)
                 chart.it.box.scrollTop = y - chart.it.height / 2;
-            const x = (box.from / chart.focus[chart.measure]) * chart.it.width + 10;
+            const x = (box.from / chart.whole) * chart.it.width + 10;
             chart.it.tip(x, y - chart.it.box.scrollTop + LINE, tipOf(view, chart, box));
         }
         chart.it.repaint();
@@ -174,7 +174,9 @@ function draw(element, view, given) {
     const root = numbers.root, focus = nodeAt(root, state.path);
     const chart = { it: null, root, focus, measure, state, cursor: null, search: (state.search ?? '').toLowerCase() };
 
-    chart.boxes = boxesOf(root, focus, measure);
+    const others = focus === root ? otherNumbers(view, flame).filter((one) => one.kind === numbers.kind) : [];
+    chart.whole = Math.max(1, focus[measure], ...others.map((one) => one.root[measure]));
+    chart.boxes = boxesOf(focus, measure);
     chart.choose = (name) => {
         state.name = name;
         around(table, view, chart);
@@ -214,10 +216,12 @@ function draw(element, view, given) {
         chart.choose(numbers.top.name);
 }
 
-export default {
+const flame = {
     id: 'flame', title: 'Stacks and regions', axes: ['k'],
     lacks: (run) => (kindsOf(run).length ? null
         : 'The data have neither call stacks nor regions: trace with --stack 16, or annotate the program.'),
     completeness: ({ run }) => thinnedText(run, 'stacks'),
     numbers: (view) => flameNumbers(view, kindsOf(view.run)[0]), sentence, draw,
 };
+
+export default flame;

@@ -3,9 +3,10 @@
 
 import { timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { cut, moved, note, stage, zoomed } from './canvas.js';
+import { cut, note, stage } from './canvas.js';
 import { fold, fromCell, heatNumbers } from './heat_numbers.js';
 import { hasCube, nameOf, otherNumbers, stateOf, windowShare } from './parts.js';
+import { moved, zoomed } from './span.js';
 
 const TOP = 46, AXIS = 22, LEGEND = 24;
 
@@ -18,8 +19,10 @@ function sentence(view, numbers) {
 
     if (!largest)
         return `No ${one} is in a call here.`;
+    if (rows.length === 1)
+        return `${format.ns(total)} in ${numbers.is_io ? 'I/O' : 'calls'}, most of it at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
     const mean = total / rows.length;
-    const part = rows.length > 1 ? `, ${format.factor(largest.ns / mean)} the mean and ${format.share(largest.ns, total)} of all` : '';
+    const part = `, ${format.factor(largest.ns / mean)} the mean and ${format.share(largest.ns, total)} of all`;
     const when = ` Most is under way at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
     const still = idle ? ` ${format.count(idle)} of ${format.counted(rows.length, one, many)} ${idle === 1 ? 'does' : 'do'} nothing.` : '';
     return `Longest in ${numbers.is_io ? 'I/O' : 'calls'} is ${nameOf(run, largest.p)}: ${format.ns(largest.ns)}${part}.${when}${still}`;
@@ -32,19 +35,23 @@ function geometry(it, state, share) {
     return { left, top: TOP, wide: (it.width - left - right) * share, high: it.height - TOP - AXIS - LEGEND, right, ...state };
 }
 
-/* The zoom holds for one shape of the numbers: other bins or rows begin anew. */
+/* The zoom is forgotten when other times or rows are chosen; when the run grows it stays. */
 function zoomOf(view, numbers) {
     const state = stateOf(view.run, 'heat');
-    const key = `${numbers.from} ${numbers.to} ${numbers.rows.length} ${numbers.rows[0]}`;
-    if (state.key !== key)
-        Object.assign(state, { key, cols: [0, numbers.columns], rows: [0, Math.max(1, numbers.rows.length)], cursor: null });
+    const key = `${view.filter.t} ${view.filter.p && numbers.rows.join()}`;
+    const all = { cols: [0, numbers.columns], rows: [0, Math.max(1, numbers.rows.length)] };
+
+    if (state.key !== key || !state.isZoomed)
+        Object.assign(state, { key, isZoomed: false, cursor: null, ...all });
+    state.cols = moved(state.cols, all.cols, 0);
+    state.rows = moved(state.rows, all.rows, 0);
     return state;
 }
 
 const whole = ([from, to]) => [Math.floor(from), Math.max(Math.floor(from) + 1, Math.ceil(to))];
 
 /* The lowest and highest cell of both runs: they share the scale. */
-export function scaleOf(...all) {
+function scaleOf(...all) {
     const low = Math.min(...all.map(({ lowest }) => lowest)), high = Math.max(...all.map(({ highest }) => highest));
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
 }
@@ -118,11 +125,11 @@ function paintRight(it, g, numbers, view, most) {
     }
     const step = g.high / lines;
     sums.forEach((ns, i) => {
-        const isMost = ns > 0 && ns === numbers.largest.ns;
+        const isMost = ns > 0 && ns === numbers.largest.ns && numbers.rows.length > 1;
         context.fillStyle = isMost ? colours.bad : colours.accent;
         context.fillRect(x, g.top + i * step, most.row ? (ns / most.row) * wide : 0, Math.max(isMost ? 2 : 1, step - (step > 4 ? 1 : 0)));
     });
-    if (numbers.largest) {
+    if (numbers.largest && numbers.rows.length > 1) {
         context.fillStyle = colours.bad;
         context.textAlign = 'right';
         context.fillText(cut(context, nameOf(view.run, numbers.largest.p), wide + 6), x + wide + 4, TOP - 22);
@@ -228,8 +235,8 @@ function keys(view, numbers, state, it, g, scale) {
             view.select(changeOf(view, numbers, [at[0], at[0] + 1], [at[1], at[1] + 1]), event.shiftKey);
         } else if (event.key === '+' || event.key === '-') {
             zoomBoth(state, numbers, at[0] + 0.5, at[1] + 0.5, event.key === '+' ? 0.5 : 2);
-        } else if (event.key === 'Escape' && state.cols[1] - state.cols[0] < numbers.columns) {
-            state.key = '';
+        } else if (event.key === 'Escape' && state.isZoomed) {
+            state.isZoomed = false;
             zoomOf(view, numbers);
         } else {
             return false;
@@ -246,6 +253,7 @@ function placeOf(g, [col, row]) {
 }
 
 function zoomBoth(state, numbers, col, row, factor) {
+    state.isZoomed = true;
     state.cols = zoomed(state.cols, [0, numbers.columns], col, factor, Math.min(8, numbers.columns));
     state.rows = zoomed(state.rows, [0, Math.max(1, numbers.rows.length)], row, factor, Math.min(4, Math.max(1, numbers.rows.length)));
 }

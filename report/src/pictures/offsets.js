@@ -4,14 +4,15 @@
 import { READ, WRITE } from '../classes.js';
 import { ticks, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
+import { choiceOfMany, controls, cut, legend, note, stage } from './canvas.js';
 import { filesOf, offsetsNumbers } from './offsets_numbers.js';
-import { drawnWindow, nameOf, stateOf } from './parts.js';
+import { drawnWindow, keepSpan, nameOf, otherNumbers, stateOf } from './parts.js';
+import { moved, zoomed } from './span.js';
 
 const HIGH = 320, AXIS = 24, MOST_FILES = 500;
 
-/** How the accesses look: the word, and its share. */
-export function looks(numbers) {
+/* How the accesses look: the word, and its share. */
+function looks(numbers) {
     const { consecutive, strided, forward, random, first } = numbers.follows;
     const all = consecutive + strided + forward + random;
     const parts = [['consecutive', consecutive], ['strided', strided], ['forward with gaps', forward], ['random', random]];
@@ -31,14 +32,23 @@ function sentence(view, numbers) {
                          numbers.writes ? `${format.counted(numbers.writes, 'write')} of ${format.bytes(numbers.written_bytes)}` : null];
     return `${format.path(path, 50)}: ${how} (${format.share(most, all)} of accesses); ${moved_bytes.filter(Boolean).join(', ')}, ` +
            `from ${numbers.lowest ? format.bytes(numbers.lowest) : 'the start'} to ${format.bytes(numbers.highest)}.` +
-           (sampled ? ` ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses are kept, taken evenly.` : '');
+           (sampled ? ` ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses are kept.` : '');
+}
+
+/* The offsets that are drawn: of two runs those of both, where it is the same file. */
+function extentOf(view, numbers) {
+    const pathOf = (run, { file }) => run.table('files').path[file];
+    const others = otherNumbers(view, offsets).filter((one) =>
+        one.order.length && pathOf(view.base.run, one) === pathOf(view.run, numbers));
+    const lowest = Math.min(numbers.lowest, ...others.map((one) => one.lowest));
+    return [lowest, Math.max(lowest + 1, numbers.highest, ...others.map((one) => one.highest))];
 }
 
 /* Places on the canvas: time to the right, offsets upwards. */
 function placesOf(view, it, state, numbers) {
     const left = it.width < 520 ? 62 : 80, wide = it.width - left - 8, high = it.height - AXIS - 8;
     const t = state.span ?? drawnWindow(view);
-    const o = state.offsets ?? [numbers.lowest, Math.max(numbers.highest, numbers.lowest + 1)];
+    const o = state.offsets ?? extentOf(view, numbers);
     return {
         left, wide, high, t, o,
         x: (ns) => left + ((ns - t[0]) / (t[1] - t[0])) * wide,
@@ -148,7 +158,7 @@ function keysOf(view, numbers, state, chart) {
 
 function canvasOf(element, view, numbers, state) {
     const chart = { it: null, at: null, grip: null };
-    const allOffsets = [numbers.lowest, Math.max(numbers.highest, numbers.lowest + 1)];
+    const allOffsets = extentOf(view, numbers);
     chart.zoom = (ns, offset, factor) => {
         state.span = zoomed(chart.at.t, drawnWindow(view), ns, factor, 1000);
         state.offsets = zoomed(chart.at.o, allOffsets, offset, factor, 64);
@@ -193,13 +203,14 @@ function draw(element, view, numbers) {
     const wanted = files.find(({ f }) => f === state.file);
     const shown = wanted && !view.filter.f?.[numbers.file] ? offsetsNumbers(view, wanted) : numbers;
     const paths = view.run.table('files').path;
-    const key = `${shown.file} ${shown.window}`;
-    if (state.key !== key)
-        Object.assign(state, { key, span: null, offsets: null, cursor: -1 });
+    if (state.shown !== shown.file)
+        Object.assign(state, { shown: shown.file, key: '', offsets: null, cursor: -1 });
+    keepSpan(view, state, drawnWindow(view));
+    state.offsets = state.span && state.offsets;
 
-    choice(controls(element), 'File', files.slice(0, MOST_FILES).map(({ f, bytes }) =>
+    choiceOfMany(controls(element), 'File', files.slice(0, MOST_FILES).map(({ f, bytes }) =>
         [f, `${format.path(paths[f] || '(other files)', 60)}  ${format.bytes(bytes)}`]), shown.file, (value) => {
-        state.file = Number(value);
+        state.file = value;
         element.replaceChildren();
         draw(element, view, numbers);
     });
@@ -210,9 +221,11 @@ function draw(element, view, numbers) {
     note(element, 'Drag to move, wheel (after a click) to zoom, Escape to see all; a click on an access chooses who made it.');
 }
 
-export default {
+const offsets = {
     id: 'offsets', title: 'Offsets in a file', axes: ['f', 't', 'p'],
     lacks: (run) => (run.has('offsets') ? null : 'The data have no offsets: no file was read or written, or events were not kept.'),
     completeness: (view, { kept, of }) => (of > kept ? `${format.count(kept)} of ${format.count(of)} accesses of this file are kept` : ''),
     numbers: (view) => offsetsNumbers(view), sentence, draw,
 };
+
+export default offsets;

@@ -14,8 +14,8 @@ export function filesOf(run) {
         .sort((a, b2) => b2.bytes - a.bytes || a.f - b2.f);
 }
 
-/** The file that the picture is of: of those that the filter chooses that with most bytes, else that of all. */
-export function chosenFile(view) {
+/* The file that the picture is of: of those that the filter chooses that with most bytes, else that of all. */
+function chosenFile(view) {
     const files = filesOf(view.run);
     return files.find(({ f }) => view.filter.f?.[f]) ?? files[0];
 }

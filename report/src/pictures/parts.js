@@ -2,16 +2,16 @@
 // What the canvas pictures ask of a run and of a view: the chosen window and rows, state that survives a redraw.
 
 import { IS_IO } from '../classes.js';
+import { moved } from './span.js';
 
-const kept = new WeakMap();
+const states = new Map();
 
-/** State of picture ID for RUN: zoom, choices, cursor. It lives as long as the run. */
+/** State of picture ID for RUN: zoom, choices, cursor. It stays when the data of the run are fetched again. */
 export function stateOf(run, id, initial = {}) {
-    if (!kept.has(run))
-        kept.set(run, {});
-    const states = kept.get(run);
-    states[id] ??= { ...initial };
-    return states[id];
+    const key = `${run.name} ${id}`;
+    if (!states.has(key))
+        states.set(key, { ...initial });
+    return states.get(key);
 }
 
 /** A byte for each of COUNT values of dimension DIM: 1 where the filter lets it pass. */
@@ -51,6 +51,16 @@ export function drawnWindow(view) {
 export function windowShare(view) {
     const [from, to] = windowOf(view), [start, end] = drawnWindow(view);
     return (to - from) / (end - start);
+}
+
+/** Forgets the zoom of STATE when the chosen time changes, and keeps it within WINDOW when that grows. */
+export function keepSpan(view, state, window) {
+    const key = view.filter.t?.join() ?? '';
+    if (state.key !== key || (state.span && state.span[1] - state.span[0] >= window[1] - window[0]))
+        state.span = null;
+    state.key = key;
+    if (state.span)
+        state.span = moved(state.span, window, 0);
 }
 
 /** Those of DIMS that the filter restricts. */

@@ -80,8 +80,8 @@ function paintRow(view, it, row, y, chart) {
         context.fillStyle = colours.text;
         context.fillRect(left + (base / chart.most) * wide - 1, y + 1, 2, ROW - 2);
     }
-    const title = nameOf(view.run, row.p) + (row === chart.median ? '  median' : '');
-    context.fillStyle = row === chart.slowest ? colours.bad : colours.text;
+    const title = nameOf(view.run, row.p) + (row === chart.median && chart.rows.length > 2 ? '  median' : '');
+    context.fillStyle = row === chart.slowest && chart.rows.length > 1 ? colours.bad : colours.text;
     context.textAlign = 'right';
     context.fillText(cut(context, title, left - 8), left - 6, y + ROW / 2);
     context.textAlign = 'left';

@@ -4,11 +4,12 @@
 import { NAMES } from '../classes.js';
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, legend, moved, note, stage, zoomed } from './canvas.js';
-import { drawnWindow, nameOf, stateOf } from './parts.js';
+import { choice, controls, cut, legend, note, stage } from './canvas.js';
+import { drawnWindow, keepSpan, nameOf, stateOf } from './parts.js';
 import { timelineNumbers } from './timeline_numbers.js';
 import { paintTimeline } from './timeline_paint.js';
 import { LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
+import { moved, zoomed } from './span.js';
 
 const AXIS = 24, TALLEST = 460;
 
@@ -21,7 +22,7 @@ function sentence(view, numbers) {
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
     const gaps = numbers.bins ? ` ${format.share(numbers.empty, numbers.bins)} of the time they live has neither call nor region.` : '';
     const drawn = many ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
-                  `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are the density.`
+                  `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are ${numbers.density ? 'the density' : 'not drawn'}.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
     return `${longest}${format.counted(numbers.threads, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
@@ -183,9 +184,8 @@ function keysOf(view, numbers, chart) {
 
 function chartOf(view, numbers) {
     const state = stateOf(view.run, 'timeline', { cursor: -1 });
-    const window = drawnWindow(view), key = window.join();
-    if (state.key !== key)
-        Object.assign(state, { key, span: null });
+    const window = drawnWindow(view);
+    keepSpan(view, state, window);
     if (state.cursor >= view.run.table('slices').rows)
         state.cursor = -1;
     const chart = { state, window, left: 0, it: null, band: null, grip: null };
@@ -243,7 +243,8 @@ function draw(element, view, numbers) {
         ...actions(view, numbers, chart), key: keysOf(view, numbers, chart),
     });
     const hatch = `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`;
-    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]), ['no call, no region', hatch]]);
+    legend(element, [...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
+                     ...(numbers.density ? [['no call, no region', hatch]] : [])]);
     note(element, 'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +
          'and its file.');
 }

@@ -4,8 +4,8 @@
 import { WAIT } from '../classes.js';
 import { binsOf, filtered, grouped, hasCube, passing, rowsByCall, windowOf, withHidden } from './parts.js';
 
-/** Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
-export function lanesOf(view) {
+/* Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
+function lanesOf(view) {
     const { process } = view.run.table('lanes');
     const owner = view.run.table('processes').p;
     const wanted = passing(view, 'p', view.run.extent.p);
@@ -26,8 +26,8 @@ function passingSlices(view, slices, [from, to]) {
     return out;
 }
 
-/** Rows of the cube that is the background, by row of p: `{start, rows, cube, ignored}`, null where no cube can be. */
-export function densityOf(view) {
+/* Rows of the cube that is the background, by row of p: `{start, rows, cube, ignored}`, null where no cube can be. */
+function densityOf(view) {
     if (!hasCube(view.run, ['t', 'p']))
         return null;
     const { cube, passes, ignored } = rowsByCall(view, ['t', 'p']);

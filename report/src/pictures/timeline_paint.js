@@ -3,7 +3,7 @@
 
 import { cut, inkOn, mix, shadeOf } from './canvas.js';
 import { nameOf } from './parts.js';
-import { HEAD, LINE, lineOf, visible } from './timeline_rows.js';
+import { GAP, HEAD, LINE, lineOf, visible } from './timeline_rows.js';
 
 export function paintTimeline(view, numbers, chart, high) {
     const { context, top } = chart.it;
@@ -116,6 +116,19 @@ function laneName(run, lane) {
     return tid[lane] === pid[row] ? `${name} ${pid[row]}` : `thread ${tid[lane]}`;
 }
 
+/* The time in which the process of a lane lives, as a light ground. */
+function paintLaneLife(view, chart, row, y) {
+    const { start_ns: born, life_ns: life } = view.run.table('processes');
+    const process = view.run.table('lanes').process[row.lane];
+    const from = Math.max(chart.left, chart.xOf(born[process]));
+    const to = Math.min(chart.it.width, chart.xOf(born[process] + life[process]));
+
+    chart.ground ??= mix(view.colours.line, view.colours.surface, 0.55);
+    chart.it.context.fillStyle = chart.ground;
+    if (to > from)
+        chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP);
+}
+
 /* The slices of a lane. Those thinner than a pixel that fall onto a painted one of the same line are left out. */
 function paintLane(view, numbers, chart, row, y) {
     const { start_ns: start, dur_ns: dur, depth, c, err } = view.run.table('slices');
@@ -127,8 +140,7 @@ function paintLane(view, numbers, chart, row, y) {
     const painted = new Float64Array(16).fill(-1);
 
     paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
-    context.fillStyle = view.colours.line;
-    context.fillRect(chart.left, y + row.high - 1, chart.wide(), 0.5);
+    paintLaneLife(view, chart, row, y);
     for (let i = starts[row.lane]; i < starts[row.lane + 1]; i++) {
         const slice = rows[i];
         if (start[slice] > to || start[slice] + dur[slice] < from)

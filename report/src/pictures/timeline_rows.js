@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows of the timeline from top to bottom: a head for each row of p with its density, and below it its lanes.
 
-import { above } from './canvas.js';
 import { passing, rowsOf } from './parts.js';
+import { above } from './span.js';
 
 export const HEAD = 24, LINE = 14, GAP = 3;
 const DEEPEST = 7;

@@ -3,9 +3,10 @@
 
 import { el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { controls, cut, legend, moved, note, searchField, stage, zoomed } from './canvas.js';
-import { drawnWindow, stateOf, thinnedText } from './parts.js';
+import { controls, cut, legend, note, searchField, stage } from './canvas.js';
+import { drawnWindow, keepSpan, stateOf, thinnedText } from './parts.js';
 import { endingOf, treeNumbers } from './tree_numbers.js';
+import { moved, zoomed } from './span.js';
 
 const ROW = 18, AXIS = 24, TALLEST = 432, INDENT = 12, DEEPEST = 12;
 
@@ -42,9 +43,11 @@ export function searched(processes, numbers, search) {
             continue;
         next = numbers.depths[i];
         matches += isMatch ? 1 : 0;
-        kept.unshift(i);
-        isDim.unshift(!isMatch);
+        kept.push(i);
+        isDim.push(!isMatch);
     }
+    kept.reverse();
+    isDim.reverse();
     return { rows: kept.map((i) => numbers.rows[i]), depths: kept.map((i) => numbers.depths[i]), isDim, matches };
 }
 
@@ -135,7 +138,7 @@ function keysOf(view, chart, select) {
         if (step)
             state.row = Math.max(0, Math.min(list.rows.length - 1, (state.row ?? -1) + step));
         else if (event.key === 'Enter')
-            select(list.rows[state.row], event.shiftKey);
+            select(list.rows[state.row ?? -1], event.shiftKey);
         else if (event.key === '+' || event.key === '-')
             chart.zoom((from + to) / 2, event.key === '+' ? 0.5 : 2);
         else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight')
@@ -156,9 +159,8 @@ function keysOf(view, chart, select) {
 }
 
 function chartOf(view, state) {
-    const window = drawnWindow(view), key = window.join();
-    if (state.key !== key)
-        Object.assign(state, { key, span: null });
+    const window = drawnWindow(view);
+    keepSpan(view, state, window);
     const chart = { state, it: null, left: 0, grip: null, window };
     chart.span = () => state.span ?? window;
     chart.wide = () => chart.it.width - chart.left;
@@ -213,6 +215,7 @@ function draw(element, view, numbers) {
     const host = el('div');
     const show = (search) => {
         chart.list = searched(processes, numbers, search);
+        state.row = Math.min(state.row ?? -1, chart.list.rows.length - 1);
         found.textContent = search ? format.counted(chart.list.matches, 'match', 'matches') : '';
         host.replaceChildren();
         canvasOf(host, view, numbers, chart);

@@ -5,7 +5,7 @@ import { IO, NAMES } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, inkOn, legend, mix, note, stage } from './canvas.js';
-import { hasCube, stateOf, thinnedText } from './parts.js';
+import { hasCube, otherNumbers, stateOf, thinnedText } from './parts.js';
 import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 
 const HEAD = 17, HIGH = 380, LEAST = 14, LEVELS = 4;
@@ -148,7 +148,8 @@ function draw(element, view, numbers) {
         else if (node.files.length)
             view.select({ f: node.files }, add);
     };
-    const bar = controls(element);
+    const bar = controls(element), others = otherNumbers(view, treemap).map((one) => one.root[measure]);
+    const side = state.path ? 1 : Math.sqrt(root[measure] / Math.max(1, root[measure], ...others));
 
     choice(bar, 'By', MEASURES.filter(([key]) => root[key]), measure, (key) => again({ measure: key }));
     crumbs(bar, chart, open);
@@ -156,7 +157,7 @@ function draw(element, view, numbers) {
         label: sentence(view, numbers), height: HIGH, state,
         paint: (it) => {
             chart.it = it;
-            chart.boxes = boxesIn(chart.focus, measure, [0, 0, it.width, it.height], 0, []);
+            chart.boxes = boxesIn(chart.focus, measure, [0, 0, it.width * side, it.height * side], 0, []);
             it.context.font = view.colours.font;
             for (const box of chart.boxes)
                 paintBox(view, chart, it.context, box);
@@ -177,9 +178,11 @@ function draw(element, view, numbers) {
     note(element, 'A click opens a directory, or chooses a file; Escape goes up. Files whose names differ in numbers alone are one area.');
 }
 
-export default {
+const treemap = {
     id: 'treemap', title: 'Directories', axes: ['f', 'c'],
     lacks: (run) => (hasCube(run, ['f', 'c']) ? null : 'The data have no table of files.'),
     completeness: ({ run }) => thinnedText(run, 'files'),
     numbers: treemapNumbers, sentence, draw,
 };
+
+export default treemap;
