@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { fold, fromCell, heatNumbers, toCell } from '../src/pictures/heat_numbers.js';
-import { follow, offsetsNumbers } from '../src/pictures/offsets_numbers.js';
+import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
 import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
 import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
 import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
@@ -138,17 +138,11 @@ test('offsets: accesses of the file that was chosen, and how they follow', async
         assert.deepEqual([...numbers.order].sort((a, b) => a - b), rows);
         assert.equal(numbers.writes, rows.filter((i) => table.is_write[i]).length);
         assert.equal(numbers.read_bytes + numbers.written_bytes, sum(rows.map((i) => table.b[i])));
-        assert.equal(sum(Object.values(numbers.follows)), rows.length);
+        const hows = ['first', 'random', 'strided', 'forward', 'consecutive'];
+        hows.forEach((name, how) => assert.equal(numbers.follows[name], rows.filter((i) => table.how[i] === how).length));
         if (change.f?.some((f) => table.f.includes(f)))
             assert.ok(change.f.includes(numbers.file));
     }
-});
-
-test('offsets: consecutive, strided, forward and random are told apart, each process for itself', () => {
-    const table = { p: [0, 0, 0, 0, 0, 0, 0, 1], offset: [0, 10, 20, 50, 80, 100, 5, 5], b: [10, 10, 10, 10, 10, 10, 10, 10] };
-
-    assert.deepEqual(follow(table, [0, 1, 2, 3, 4, 5, 6, 7]), { first: 2, consecutive: 2, strided: 1, forward: 2, random: 1 });
-    assert.deepEqual(follow(table, []), { first: 0, consecutive: 0, strided: 0, forward: 0, random: 0 });
 });
 
 test('overlap: sums of the strip in the chosen bins, and the hidden share', async () => {

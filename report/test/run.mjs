@@ -134,15 +134,16 @@ function offsetsOf(events, classes) {
     return [
         files,
         columnsOf(
-            rows.map((row) => ({
+            rows.map((row, i) => ({
                 f: row.f,
                 start_ns: row.start,
                 offset: row.offset,
                 b: row.b,
                 p: row.p,
                 is_write: +(classes[row.c] === 2),
+                how: i % 5,
             })),
-            { f: 'd', start_ns: 'u', offset: 'u', b: 'u', p: 'u', is_write: 'b' },
+            { f: 'd', start_ns: 'u', offset: 'u', b: 'u', p: 'u', is_write: 'b', how: 'b' },
         ),
     ];
 }

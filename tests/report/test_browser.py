@@ -98,7 +98,8 @@ def holds(numbers, said, hist, chosen, who_of):
     rows = collections.defaultdict(lambda: [0, 0, 0, 0])
     for c, name, *values in zip(call["cat"], call["name"], call["calls"], call["failed"], call["time_ns"], call["bytes"]):
         rows[c, name] = [a + b for a, b in zip(rows[c, name], values)]
-    calls = rows_of([g for g in said["calls"] if g["class"] != "none"], lambda g: (g["cat"], g["name"]), "count", "errors", "time_ns", "bytes")
+    regions = {(g["cat"], g["name"]) for g in said["regions"]}
+    calls = rows_of([g for g in said["calls"] if (g["cat"], g["name"]) not in regions], lambda g: (g["cat"], g["name"]), "count", "errors", "time_ns", "bytes")
     same_rows(rows.items(), calls, "c" in chosen, "calls")
     same_rows(((p, v) for p, *v in zip(file["path"], file["all_calls"], file["all_ns"])), rows_of(said["files"], lambda g: g["file"], "count", "time_ns"),
               "f" in chosen, "files")
@@ -200,7 +201,7 @@ def torch_example(where):
         return
     (where / "work").mkdir()
     done = run("/usr/bin/python3", "-m", "dftrace", "run", "-o", where / "traces", "--torch", "--no-summary", ROOT / "examples" / "torch_loader.py",
-               where / "work", env={"PYTHONPATH": str(BUILD / "python")})
+               "--data", where / "work", "--files", "600", env={"PYTHONPATH": str(BUILD / "python")})
     assert done.code == 0, done.err[-2000:]
     seen, _ = numbers_are_those_of_summary(where, where / "traces")
     drawn(seen)

@@ -33,8 +33,8 @@ struct slice {
 
 struct access {
     uint64_t start_ns, offset, bytes;
-    uint32_t file, who; /* file: which of offset_files */
-    uint8_t is_write;
+    uint32_t file, who;    /* file: which of offset_files */
+    uint8_t is_write, how; /* how: enum dft_access */
 };
 
 /* What one thread found. */
@@ -139,7 +139,8 @@ static int add_access(const struct sampling *sampling, struct found *found, cons
                             .offset = (uint64_t)event->offset,
                             .bytes = dft_event_bytes(event, op),
                             .who = report->who_of[process->number],
-                            .is_write = dft_op_class(op) == DFT_CLASS_WRITE};
+                            .is_write = dft_op_class(op) == DFT_CLASS_WRITE,
+                            .how = (uint8_t)(dft_event_facets(event, op) >> 20 & 7)};
 
     while (file < report->noffset_files && report->offset_files[file] != event->file)
         file++;
@@ -327,6 +328,9 @@ static void put_accesses(struct dft_report *report, const struct access *accesse
     dft_data_begin_column(data, "is_write", DFT_DATA_BYTE);
     for (size_t i = 0; i < count; i++)
         dft_data_put(data, accesses[i].is_write);
+    dft_data_begin_column(data, "how", DFT_DATA_BYTE);
+    for (size_t i = 0; i < count; i++)
+        dft_data_put(data, accesses[i].how);
 }
 
 static int end_accesses(struct sampling *sampling)

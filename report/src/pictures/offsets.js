@@ -15,7 +15,7 @@ const HIGH = 320, AXIS = 24, MOST_FILES = 500;
 function looks(numbers) {
     const { consecutive, strided, forward, random, first } = numbers.follows;
     const all = consecutive + strided + forward + random;
-    const parts = [['consecutive', consecutive], ['strided', strided], ['forward with gaps', forward], ['random', random]];
+    const parts = [['consecutive', consecutive], ['strided', strided], ['forward, with gaps', forward], ['random', random]];
     const [word, most] = parts.reduce((a, b) => (b[1] > a[1] ? b : a));
     return all ? { word, most, all } : { word: first ? 'single accesses' : 'nothing', most: first, all: first };
 }
@@ -27,7 +27,7 @@ function sentence(view, numbers) {
 
     if (!numbers.order.length)
         return `${format.path(path, 50)} is not accessed here.`;
-    const how = `${sampled ? 'in the sample ' : ''}mostly ${word}`;
+    const how = `mostly ${word}`;
     const moved_bytes = [numbers.reads ? `${format.counted(numbers.reads, 'read')} of ${format.bytes(numbers.read_bytes)}` : null,
                          numbers.writes ? `${format.counted(numbers.writes, 'write')} of ${format.bytes(numbers.written_bytes)}` : null];
     return `${format.path(path, 50)}: ${how} (${format.share(most, all)} of accesses); ${moved_bytes.filter(Boolean).join(', ')}, ` +
@@ -129,7 +129,7 @@ function tipOf(view, i) {
     const table = view.run.table('offsets');
     const kind = table.is_write[i] ? WRITE : READ;
     return [table.is_write[i] ? 'write' : 'read', ['bytes', format.bytes(table.b[i]), view.colours.classes[kind]],
-            ['from byte', format.count(table.offset[i])], ['time', format.at(table.start_ns[i] - view.run.start_ns)],
+            ['from byte', format.count(table.offset[i])], ['follows', ['no other', 'randomly', 'in strides', 'with a gap', 'at the end of the last'][table.how[i]] ?? ''], ['time', format.at(table.start_ns[i] - view.run.start_ns)],
             ['by', nameOf(view.run, table.p[i])]];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers of the picture of offsets: the accesses of one file, and how one follows the other.
+// The numbers of the picture of offsets: the accesses of one file, and how each follows the last one.
 
 import { filtered, passing, windowOf } from './parts.js';
 
@@ -20,37 +20,15 @@ function chosenFile(view) {
     return files.find(({ f }) => view.filter.f?.[f]) ?? files[0];
 }
 
-/* How accesses of one row of p follow each other: where each begins, seen from the one before it. */
-export function follow(table, order) {
-    const out = { first: 0, consecutive: 0, strided: 0, forward: 0, random: 0 };
-    let last = -1, stride = NaN;
-
-    for (const i of order) {
-        if (last < 0 || table.p[last] !== table.p[i]) {
-            out.first++;
-            stride = NaN;
-        } else {
-            const step = table.offset[i] - table.offset[last];
-            if (table.offset[i] === table.offset[last] + table.b[last])
-                out.consecutive++;
-            else if (step === stride)
-                out.strided++;
-            else if (step > 0)
-                out.forward++;
-            else
-                out.random++;
-            stride = step;
-        }
-        last = i;
-    }
-    return out;
-}
+/* What the column `how` says of an access: where it begins, seen from the last one on the same open file. */
+const HOWS = ['first', 'random', 'strided', 'forward', 'consecutive'];
 
 export function offsetsNumbers(view, file = chosenFile(view)) {
     const table = view.run.table('offsets');
     const [from, to] = windowOf(view);
     const wanted = passing(view, 'p', view.run.extent.p);
     const order = [];
+    const follows = Object.fromEntries(HOWS.map((how) => [how, 0]));
     const out = { reads: 0, writes: 0, read_bytes: 0, written_bytes: 0, lowest: 0, highest: 0 };
 
     for (let i = 0; i < table.rows; i++) {
@@ -60,11 +38,11 @@ export function offsetsNumbers(view, file = chosenFile(view)) {
         out[table.is_write[i] ? 'written_bytes' : 'read_bytes'] += table.b[i];
         out.lowest = order.length ? Math.min(out.lowest, table.offset[i]) : table.offset[i];
         out.highest = Math.max(out.highest, table.offset[i] + table.b[i]);
+        follows[HOWS[table.how[i]] ?? 'first']++;
         order.push(i);
     }
-    order.sort((a, b) => table.p[a] - table.p[b] || table.start_ns[a] - table.start_ns[b] || a - b);
     return {
         ...out, window: [from, to], file: file?.f ?? 0, kept: file?.kept ?? 0, of: file?.of ?? 0,
-        order, follows: follow(table, order), ignored: filtered(view, ['c', 'g']),
+        order, follows, ignored: filtered(view, ['c', 'g']),
     };
 }
