@@ -169,6 +169,8 @@ static int take_event(void *context, const struct dft_event_at *at)
 
     if (lane == DFT_NO_LANE || !dft_event_counts(at->event, at->op))
         return 0;
+    if (at->event->phase != DFT_PHASE_COMPLETE)
+        event.event.dur_ns = 0; /* how long it took is unknown */
     if (making->nwaiting && making->waiting[0].event.start_ns != at->event->start_ns && add_waiting(making))
         return -ENOMEM;
     return DFT_ARRAY_PUSH(making->waiting, making->waiting_capacity, making->nwaiting, event);
