@@ -13,18 +13,29 @@ def union(spans):
 
 
 def common(a, b):
-    return union([(max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b if x[0] < y[1] and y[0] < x[1]])
+    result, i, k = [], 0, 0
+    while i < len(a) and k < len(b):
+        first, last = max(a[i][0], b[k][0]), min(a[i][1], b[k][1])
+        if first < last:
+            result.append((first, last))
+        if a[i][1] < b[k][1]:
+            i += 1
+        else:
+            k += 1
+    return union(result)
 
 
 def less(a, b):
-    result = []
+    result, k = [], 0
     for first, last in a:
-        for x, y in b:
-            if y <= first or x >= last:
-                continue
-            if x > first:
-                result.append((first, x))
-            first = max(first, y)
+        while k < len(b) and b[k][1] <= first:
+            k += 1
+        at = k
+        while at < len(b) and b[at][0] < last:
+            if b[at][0] > first:
+                result.append((first, b[at][0]))
+            first = max(first, b[at][1])
+            at += 1
         if first < last:
             result.append((first, last))
     return union(result)

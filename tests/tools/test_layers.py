@@ -343,7 +343,7 @@ def with_hosts(events, host_of):
 def numbers_are_those_of_sets(where):
     chance = random.Random(3)
     seen = 0
-    for turn in range(30):
+    for turn in range(80):
         ranks = chance.choice((1, 2, 3))
         path = made(where / f"t{turn}", chance, ranks, chance.choice((1, 2)))
         preset = preset_by_chance(chance)
@@ -355,7 +355,7 @@ def numbers_are_those_of_sets(where):
         seen += check(answer, model)
         for settings in ({"DFTMERGE_WINDOW_EVENTS": "10"}, {"DFTMERGE_WINDOW_EVENTS": "97"}):
             assert layers("--threads", "3", *arguments, env=settings) == answer, settings
-    assert seen > 1000, seen
+    assert seen > 3000, seen
 
 
 def a_part_of_the_time(where):
