@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of layers: one map finds them, the aggregator's table counts them. */
+/* Groups of layers: one map finds them, the aggregator's table counts them. Another map has the
+ * histograms of durations: most bins of most groups are empty. */
 #include "layers/collect.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "format/hash.h"
 
 #define EVENTS 4096u /* that are counted at once */
@@ -19,7 +21,7 @@ int dft_layer_collector_init(struct dft_layer_collector *collector, struct dft_s
     const struct dft_source_process *processes = dft_source_processes(source, &count);
     int rc = 0;
 
-    collector->table = dft_table_create(DFT_INTERVAL_NS_MAX, DFT_KEEP_HISTOGRAMS | DFT_MIX_OPS);
+    collector->table = dft_table_create(DFT_INTERVAL_NS_MAX, DFT_MIX_OPS);
     collector->events = malloc(EVENTS * sizeof *collector->events);
     collector->calls = malloc(EVENTS * sizeof *collector->calls);
     collector->hosts = calloc(overlap->nprocesses + 1u, sizeof *collector->hosts);
@@ -46,6 +48,7 @@ void dft_layer_collector_fini(struct dft_layer_collector *collector)
     dft_map_fini(&collector->groups);
     dft_map_fini(&collector->dirs);
     dft_map_fini(&collector->patterns);
+    dft_map_fini(&collector->bins);
     dft_file_grouping_fini(&collector->by_dir);
     dft_file_grouping_fini(&collector->by_pattern);
     dft_table_destroy(collector->table);
@@ -137,6 +140,11 @@ int dft_layer_collector_group(struct dft_layer_collector *collector, const struc
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
+static uint64_t bin_key(uint32_t group, uint64_t dur_ns)
+{
+    return (uint64_t)group * DFT_BINS + dft_bin_of(dur_ns) + 1;
+}
+
 static int flush(struct dft_layer_collector *collector)
 {
     struct dft_batch batch = {
@@ -152,7 +160,12 @@ int dft_layer_collector_count(struct dft_layer_collector *collector, const struc
 {
     uint32_t at = collector->count++;
     uint8_t size = dft_facets_size_class(dft_event_facets(&event->event, event->op));
+    uint64_t *bin = event->event.calls ? dft_map_put(&collector->bins, bin_key(group, event->event.dur_ns)) : NULL;
 
+    if (event->event.calls && !bin)
+        return -ENOMEM;
+    if (bin)
+        ++*bin;
     if (size != DFT_SIZE_CLASS_NONE)
         collector->layers->groups[group].sizes[size] += event->event.calls;
     collector->events[at] = event->event;
@@ -163,26 +176,50 @@ int dft_layer_collector_count(struct dft_layer_collector *collector, const struc
     return collector->count == EVENTS ? flush(collector) : 0;
 }
 
+static int by_key(const void *left, const void *right)
+{
+    const struct dft_map_slot *a = left, *b = right;
+
+    DFT_ORDER(a->key, b->key);
+    return 0;
+}
+
+/* Percentiles of one group, whose bins begin at a slot. Returns the number of its bins. */
+static size_t add_percentiles(struct dft_layers *layers, const struct dft_map_slot *slots, size_t count)
+{
+    uint64_t number = (slots->key - 1) / DFT_BINS;
+    struct dft_layer_group *group = &layers->groups[number];
+    uint64_t min = group->metrics.dur_min, max = group->metrics.dur_max;
+    struct dft_bin bins[DFT_BINS];
+    uint32_t n = 0;
+
+    for (; n < count && (slots[n].key - 1) / DFT_BINS == number; n++)
+        bins[n] = (struct dft_bin){(uint32_t)((slots[n].key - 1) % DFT_BINS), slots[n].value};
+    group->p50 = dft_percentile(bins, n, 50, min, max);
+    group->p95 = dft_percentile(bins, n, 95, min, max);
+    group->p99 = dft_percentile(bins, n, 99, min, max);
+    return n;
+}
+
 int dft_layer_collector_finish(struct dft_layer_collector *collector)
 {
     struct dft_layers *layers = collector->layers;
+    struct dft_map *bins = &collector->bins;
     struct dft_row *rows = NULL;
     uint32_t count = 0;
+    size_t n = 0;
     int rc = flush(collector);
 
     if (!rc)
-        rc = dft_table_rows(collector->table, &rows, &count);
-    for (uint32_t i = 0; !rc && i < count; i++) { /* rows of calls come before those of histograms */
-        struct dft_layer_group *group = &layers->groups[rows[i].subject - 1];
-        const struct dft_metrics *metrics = &group->metrics;
-
-        if (rows[i].kind == DFT_ROW_CALL) {
-            dft_metrics_merge(&group->metrics, &rows[i].metrics);
-            continue;
-        }
-        group->p50 = dft_percentile(rows[i].durations, rows[i].ndurations, 50, metrics->dur_min, metrics->dur_max);
-        group->p95 = dft_percentile(rows[i].durations, rows[i].ndurations, 95, metrics->dur_min, metrics->dur_max);
-        group->p99 = dft_percentile(rows[i].durations, rows[i].ndurations, 99, metrics->dur_min, metrics->dur_max);
-    }
+        rc = dft_table_rows_unsorted(collector->table, &rows, &count);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        dft_metrics_merge(&layers->groups[rows[i].subject - 1].metrics, &rows[i].metrics);
+    for (size_t i = 0; !rc && i < bins->capacity; i++) /* the map is of no more use */
+        if (bins->slots[i].key)
+            bins->slots[n++] = bins->slots[i];
+    if (n)
+        qsort(bins->slots, n, sizeof *bins->slots, by_key);
+    for (size_t i = 0; i < n;)
+        i += add_percentiles(layers, &bins->slots[i], n - i);
     return rc;
 }

@@ -17,6 +17,7 @@ struct dft_layer_collector {
     struct dft_map dirs, patterns; /* file -> id of its directory, of its pattern */
     struct dft_file_grouping by_dir, by_pattern;
     uint64_t *hosts;         /* by process: name id */
+    struct dft_map bins;     /* group and bin of durations -> how many */
     struct dft_table *table; /* a group is a call */
     struct dft_event *events;
     struct dft_call *calls;

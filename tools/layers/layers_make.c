@@ -92,7 +92,6 @@ static int make_teams(struct making *making)
 static int add_view(struct making *making, const struct dft_layer_event *event, unsigned layer,
                     enum dft_layer_view view, uint64_t end_ns)
 {
-    const struct dft_overlap *overlap = &making->layers->overlap;
     const struct dft_filter *filter = making->request->filter;
     int is_counted = dft_filter_time(filter, &event->event), rc;
     uint32_t group;
@@ -106,12 +105,7 @@ static int add_view(struct making *making, const struct dft_layer_event *event, 
         rc = dft_layer_collector_count(&making->collector, event, group);
     if (rc || view == DFT_LAYER_TIME || end_ns <= making->spans.now_ns)
         return rc;
-    rc = dft_layer_spans_add(&making->spans, group, layer, view == DFT_LAYER_WHOLE,
-                             overlap->processes[event->process].team, end_ns);
-    if (rc)
-        return rc;
-    return dft_layer_spans_add(&making->spans, group, layer, view == DFT_LAYER_WHOLE, overlap->nteams + event->process,
-                               end_ns);
+    return dft_layer_spans_add(&making->spans, group, layer, view == DFT_LAYER_WHOLE, event->process, end_ns);
 }
 
 static int add_event(struct making *making, const struct dft_layer_event *event)
@@ -236,8 +230,7 @@ static int begin(struct making *making)
                                                      .views = making->request->views | 1u << DFT_LAYER_WHOLE};
     making->matching = (struct dft_layer_matching){.preset = layers->preset, .names = dft_source_names_table(source)};
     making->spans = (struct dft_layer_spans){.preset = layers->preset,
-                                             .nteams = layers->overlap.nteams,
-                                             .nlanes = layers->overlap.nteams + layers->overlap.nprocesses,
+                                             .overlap = &layers->overlap,
                                              .times_of = times_of,
                                              .times_at = times_at,
                                              .context = making,

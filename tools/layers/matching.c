@@ -126,7 +126,7 @@ static int add_paths(struct dft_layer_matching *matching, uint64_t file, uint64_
 
 static struct dft_layer_thread *thread_of(struct dft_layer_matching *matching, const struct dft_layer_event *event)
 {
-    uint64_t *number = dft_map_put(&matching->numbers, ((uint64_t)event->process << 32 | event->tid) + 1);
+    uint64_t *number = dft_map_put(&matching->numbers, dft_map_join(event->process, event->tid));
 
     if (!number)
         return NULL;

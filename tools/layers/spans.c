@@ -31,7 +31,9 @@ struct dft_layer_end {
 
 int dft_layer_spans_init(struct dft_layer_spans *spans)
 {
-    spans->covers = calloc((size_t)spans->nlanes * (spans->preset->nlayers + 1) + 1, sizeof *spans->covers);
+    size_t lanes = (size_t)spans->overlap->nteams + spans->overlap->nprocesses;
+
+    spans->covers = calloc(lanes * (spans->preset->nlayers + 1) + 1, sizeof *spans->covers);
     spans->now_ns = 0;
     spans->cut_ns = UINT64_MAX;
     return spans->covers ? 0 : -ENOMEM;
@@ -96,6 +98,12 @@ static void begin(struct dft_layer_spans *spans, struct dft_layer_span *span)
     span->below_ns = covered(below_of(spans, span->lane, span->layer), spans->now_ns);
 }
 
+/* Is the process of a lane alone in its team? */
+static int is_alone(const struct dft_layer_spans *spans, uint32_t process)
+{
+    return spans->overlap->teams[spans->overlap->processes[process].team].processes == 1;
+}
+
 /* The times since the span began. `total`: all of its process in the group. */
 static void add_times(const struct dft_layer_spans *spans, const struct dft_layer_span *span,
                       struct dft_layer_times *times, uint64_t total)
@@ -103,15 +111,16 @@ static void add_times(const struct dft_layer_spans *spans, const struct dft_laye
     uint64_t active = spans->now_ns - span->start_ns;
     uint64_t compute = covered(compute_of(spans, span->lane), spans->now_ns) - span->compute_ns;
     uint64_t below = covered(below_of(spans, span->lane, span->layer), spans->now_ns) - span->below_ns;
-    int computes = spans->preset->layers[span->layer].computes;
-    uint32_t process = span->lane - spans->nteams;
+    int computes = spans->preset->layers[span->layer].computes, is_team = span->lane < spans->overlap->nteams;
+    uint32_t process = is_team ? 0 : span->lane - spans->overlap->nteams;
 
-    if (span->lane < spans->nteams) {
+    if (is_team || is_alone(spans, process)) {
         times->active_ns += active;
         times->unoverlapped_ns += computes ? 0 : active - compute;
         times->own_ns += computes ? 0 : active - below;
-        return;
     }
+    if (is_team)
+        return;
     times->process_active_ns += active;
     times->process_unoverlapped_ns += computes ? 0 : active - compute;
     if (total > times->slowest_ns || (total == times->slowest_ns && process < times->slowest)) {
@@ -246,7 +255,7 @@ int dft_layer_spans_until(struct dft_layer_spans *spans, uint64_t now_ns)
 
 static struct dft_layer_span *span_of(struct dft_layer_spans *spans, const struct dft_layer_span *model)
 {
-    uint64_t *number = dft_map_put(&spans->numbers, ((uint64_t)model->group << 32 | model->lane) + 1);
+    uint64_t *number = dft_map_put(&spans->numbers, dft_map_join(model->group, model->lane));
 
     if (!number)
         return NULL;
@@ -258,27 +267,39 @@ static struct dft_layer_span *span_of(struct dft_layer_spans *spans, const struc
     return &spans->list[*number - 1];
 }
 
-int dft_layer_spans_add(struct dft_layer_spans *spans, uint32_t group, unsigned layer, int is_whole, uint32_t lane,
-                        uint64_t end_ns)
+static int add(struct dft_layer_spans *spans, const struct dft_layer_span *model)
 {
-    struct dft_layer_span *span = span_of(spans, &(struct dft_layer_span){.group = group,
-                                                                          .lane = lane,
-                                                                          .layer = (uint16_t)layer,
-                                                                          .is_whole = (uint8_t)is_whole,
-                                                                          .interval = UINT64_MAX});
+    struct dft_layer_span *span = span_of(spans, model);
 
     if (!span)
         return -ENOMEM;
     if (span->is_active) {
-        span->end_ns = end_ns > span->end_ns ? end_ns : span->end_ns;
+        span->end_ns = model->end_ns > span->end_ns ? model->end_ns : span->end_ns;
         return 0;
     }
-    if (push(spans, end_ns, (size_t)(span - spans->list)))
+    if (push(spans, model->end_ns, (size_t)(span - spans->list)))
         return -ENOMEM;
-    span->end_ns = end_ns;
+    span->end_ns = model->end_ns;
     span->is_active = 1;
-    if (is_whole)
+    if (span->is_whole)
         change_covers(spans, span, 1);
     begin(spans, span);
     return 0;
+}
+
+int dft_layer_spans_add(struct dft_layer_spans *spans, uint32_t group, unsigned layer, int is_whole, uint32_t process,
+                        uint64_t end_ns)
+{
+    struct dft_layer_span span = {.group = group,
+                                  .lane = spans->overlap->nteams + process,
+                                  .layer = (uint16_t)layer,
+                                  .is_whole = (uint8_t)is_whole,
+                                  .interval = UINT64_MAX,
+                                  .end_ns = end_ns};
+    int rc = add(spans, &span);
+
+    if (rc || is_alone(spans, process))
+        return rc;
+    span.lane = spans->overlap->processes[process].team;
+    return add(spans, &span);
 }

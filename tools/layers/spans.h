@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unions of intervals of groups, and what of them lies outside compute. Nothing of traces.
  *
- * A GROUP belongs to a layer. A LANE is a team (first) or a process. The intervals of a group in a
+ * A GROUP belongs to a layer. A LANE is a team (these come first) or a process. A process that is
+ * alone in its team stands for the team, too. The intervals of a group in a
  * lane come in order of their start. While one goes on, the group is ACTIVE in the lane. Of that
  * time, UNOVERLAPPED is what lies outside the compute layers of the lane. OWN is what lies outside
  * the layers below, too. Groups of whole layers (is_whole) are what compute and the layers below
@@ -14,6 +15,7 @@
 
 #include "base/map.h"
 #include "layers/preset.h"
+#include "overlap/overlap.h"
 
 /* Sums over teams, and over processes. */
 struct dft_layer_times {
@@ -28,7 +30,7 @@ struct dft_layer_cover;
 struct dft_layer_end;
 struct dft_layer_spans {
     const struct dft_preset *preset;
-    uint32_t nteams, nlanes;
+    const struct dft_overlap *overlap; /* teams and processes */
     /* the times of a group; of those of a whole layer when width_ns is not 0, also those of the
      * group of the layer and an interval (from 0 on). NULL: no memory */
     struct dft_layer_times *(*times_of)(void *context, uint32_t group);
@@ -48,8 +50,8 @@ int dft_layer_spans_init(struct dft_layer_spans *spans);
 void dft_layer_spans_fini(struct dft_layer_spans *spans);
 /* Goes on to a time: what ends until then ends. Returns 0 or -ENOMEM. */
 int dft_layer_spans_until(struct dft_layer_spans *spans, uint64_t now_ns);
-/* An interval from now on. Returns 0 or -ENOMEM. */
-int dft_layer_spans_add(struct dft_layer_spans *spans, uint32_t group, unsigned layer, int is_whole, uint32_t lane,
+/* An interval of a process from now on. Returns 0 or -ENOMEM. */
+int dft_layer_spans_add(struct dft_layer_spans *spans, uint32_t group, unsigned layer, int is_whole, uint32_t process,
                         uint64_t end_ns);
 
 #endif
