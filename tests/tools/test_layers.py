@@ -430,7 +430,8 @@ def dlio(where):
     assert (by_name["reader_posix"]["ops"], by_name["reader_posix"]["bytes"]) == (8 * 6 * 2 * 5, 8 * 6 * 2 * 4 << 20)
     assert by_name["checkpoint_posix"]["bytes"] == 8 << 24 and by_name["data_loader_fork"]["ops"] == 8
     assert by_name["other_posix"]["ops"] == 8 * 6 * 3
-    text = dftmerge("layers", "--view", "file", where).out.decode()
+    text = dftmerge("layers", "--view", "file,time", "--interval", "5", where).out.decode()
+    assert text.count("own time by interval") == 1 and text.rstrip().splitlines()[-1].split()[:2] == ["60.0", "s"], text
     assert text.startswith(f"{answer['worst']} takes most of the unoverlapped time") and "chosen by what the traces hold" in text, text
 
 

@@ -39,6 +39,7 @@ static inline double dft_layer_rate(uint64_t number, uint64_t ns)
 
 /* Returns 0 or -ENOMEM. */
 int dft_layers_text(const struct dft_layers_asked *asked);
+int dft_layers_text_time(const struct dft_layers_asked *asked);
 void dft_layers_json(const struct dft_layers_asked *asked);
 void dft_layers_csv(const struct dft_layers_asked *asked);
 

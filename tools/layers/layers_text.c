@@ -236,14 +236,9 @@ static char *key_text(const struct dft_layers_asked *asked, const struct dft_lay
 {
     const struct dft_layers *layers = asked->layers;
     const struct dft_process *process;
-    uint64_t start, end;
     char a[DFT_TEXT_ROOM], *host, *text = NULL;
     struct dft_text known;
 
-    if (group->view == DFT_LAYER_TIME) {
-        dft_source_lives(asked->source, &start, &end);
-        return strdup(dft_text_ns(a, layers->base_ns + group->key * layers->width_ns - start));
-    }
     if (group->view >= DFT_LAYER_HOST) {
         known = dft_layer_group_text(layers, asked->source, group);
         return known.length ? dft_text_escaped(known.bytes, known.length) : strdup("(unknown)");
@@ -309,6 +304,6 @@ int dft_layers_text(const struct dft_layers_asked *asked)
     if (!rc)
         rc = put_sizes(asked->layers);
     for (unsigned i = 0; !rc && i < asked->nviews; i++)
-        rc = put_view(asked, asked->views[i]);
+        rc = asked->views[i] == DFT_LAYER_TIME ? dft_layers_text_time(asked) : put_view(asked, asked->views[i]);
     return rc;
 }
