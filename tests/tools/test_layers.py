@@ -353,7 +353,8 @@ def numbers_are_those_of_sets(where):
         arguments = ("--preset", where / "preset", "--view", ",".join(VIEWS), "--interval", chance.choice(("1us", "30us", "0.0004")), path)
         answer = layers(*arguments)
         seen += check(answer, model)
-        for settings in ({"DFTMERGE_WINDOW_EVENTS": "10"}, {"DFTMERGE_WINDOW_EVENTS": "97"}):
+        for settings in ({"DFTMERGE_WINDOW_EVENTS": "10"}, {"DFTMERGE_WINDOW_EVENTS": "97"},
+                         {"DFTMERGE_WINDOW_EVENTS": "30", "DFTMERGE_NAMES_BYTES": "0"}):
             assert layers("--threads", "3", *arguments, env=settings) == answer, settings
     assert seen > 3000, seen
 
@@ -474,7 +475,7 @@ def torch(where):
 def native_traces(where):
     """make_traces has regions in each other, threads and ranks; posix and rules with inside= count its calls."""
     preset = Preset([Rule("app", cat=["APP"]), Rule("lib", cat=["LIB"]), Rule("calls in app", cat=CALLS, inside=("app",)),
-                     Rule("in both", cat=CALLS, inside=("lib",), outside=()), Rule("solve", compute=True, name=["solve"]),
+                     Rule("in both", cat=CALLS, inside=("lib",), path=["/data/*", "/x/*", "!*.bin"]), Rule("solve", compute=True, name=["solve"]),
                      Rule("elsewhere", parent="app", cat=["*", "!process"], outside=("app", "lib"))])
     for rule in preset.rules:
         rule.layer = rule.layer.replace(" ", "_")
@@ -487,6 +488,7 @@ def native_traces(where):
             events = with_hosts(dump(path), lambda e: hosts[e["pid"]])
             answer = layers("--preset", name, "--view", ",".join(VIEWS), path)
             assert answer["complete"]
+            assert answer == layers("--preset", name, "--view", ",".join(VIEWS), path, env={"DFTMERGE_NAMES_BYTES": "0"})
             check(answer, Model(events, model, lambda e: e["pid"]))
 
 

@@ -76,7 +76,7 @@ static int list(const struct asked *asked)
     return DFT_EXIT_USAGE;
 }
 
-/* A preset by its name, or a file. Returns 0, or 1 after an error. */
+/* A preset by its name, or a file; none if the user names none. Returns 0, or 1 after an error. */
 static int read_preset(const struct asked *asked, struct dft_preset *preset)
 {
     const struct dft_builtin_preset *builtin = asked->preset ? dft_builtin_preset(asked->preset) : NULL;
@@ -84,7 +84,6 @@ static int read_preset(const struct asked *asked, struct dft_preset *preset)
     char error[512];
     int rc;
 
-    *preset = (struct dft_preset){0};
     if (!asked->preset)
         return 0;
     if (builtin) {
@@ -157,7 +156,7 @@ static int run(int argc, char **argv)
 {
     struct asked asked = {0};
     struct dft_options *options = &asked.options;
-    struct dft_preset preset;
+    struct dft_preset preset = {0};
     struct dft_source *source;
     int code, rc;
     const struct dft_option own[] = {
@@ -173,6 +172,7 @@ static int run(int argc, char **argv)
     rc = parse_views(&asked) || parse_interval(&asked) || read_preset(&asked, &preset);
     if (rc || asked.list) {
         code = rc ? DFT_EXIT_USAGE : list(&asked);
+        dft_preset_fini(&preset);
         dft_options_fini(options);
         return code;
     }

@@ -31,6 +31,7 @@ struct making {
     uint64_t *compute_ns;            /* by process of the source */
     struct dft_layer_event *waiting; /* events that start together */
     size_t nwaiting, waiting_capacity;
+    int error;
 };
 
 /* --- who computes ----------------------------------------------------------------------------- */
@@ -154,6 +155,15 @@ static int add_waiting(struct making *making)
     return rc;
 }
 
+/* Texts of files are about to be forgotten: no event may wait for the next one then. */
+static void end_waiting(void *context)
+{
+    struct making *making = context;
+
+    if (!making->error)
+        making->error = add_waiting(making);
+}
+
 static int take_event(void *context, const struct dft_event_at *at)
 {
     struct making *making = context;
@@ -240,18 +250,29 @@ static int begin(struct making *making)
     return rc ? rc : dft_layer_spans_init(&making->spans);
 }
 
+static int go_through(struct making *making)
+{
+    struct dft_source *source = making->request->source;
+    struct dft_filter all = dft_overlap_any_call(making->request->filter); /* regions may begin before --from */
+    int rc;
+
+    dft_source_names_on_return(source, end_waiting, making);
+    rc = dft_source_ordered(source, &all, take_event, making);
+    dft_source_names_on_return(source, NULL, NULL);
+    if (!rc)
+        rc = add_waiting(making);
+    return rc ? rc : making->error;
+}
+
 int dft_layers_make(const struct dft_layers_request *request, struct dft_layers *layers)
 {
     struct making making = {.request = request, .layers = layers};
-    struct dft_filter all = dft_overlap_any_call(request->filter); /* regions may begin before --from */
     int rc;
 
     *layers = (struct dft_layers){.preset = request->preset, .worst = -1};
     rc = begin(&making);
     if (!rc)
-        rc = dft_source_ordered(request->source, &all, take_event, &making);
-    if (!rc)
-        rc = add_waiting(&making);
+        rc = go_through(&making);
     if (!rc)
         rc = dft_layer_spans_until(&making.spans, UINT64_MAX);
     if (!rc)
