@@ -97,11 +97,13 @@ int dft_layers_text_time(const struct dft_layers_asked *asked)
             rc = put_interval(grid, &shown, &groups[i], same,
                               layers->base_ns + groups[i].key * layers->width_ns - start);
     }
-    if (!rc) {
-        printf("\n%s\n", shown.count ? "own time by interval; of compute all of it" : "no layer has time to show");
+    if (!rc && !shown.count) {
+        puts("\nno layer has time to show");
+    } else if (!rc) {
+        puts("\nown time by interval; of compute all of it");
         dft_grid_print(grid, stdout);
     }
-    if (!rc && lines > top)
+    if (!rc && shown.count && lines > top)
         printf("and %" PRIu64 " more (--top)\n", lines - top);
     dft_grid_destroy(grid);
     for (unsigned i = 0; i < shown.count; i++)
