@@ -17,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
 import reportpage
+from test_report import escaped
 from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run, summary
 
 REPORT = ROOT / "report"
@@ -101,7 +102,7 @@ def holds(numbers, said, hist, chosen, who_of):
     regions = {(g["cat"], g["name"]) for g in said["regions"]}
     calls = rows_of([g for g in said["calls"] if (g["cat"], g["name"]) not in regions], lambda g: (g["cat"], g["name"]), "count", "errors", "time_ns", "bytes")
     same_rows(rows.items(), calls, "c" in chosen, "calls")
-    same_rows(((p, v) for p, *v in zip(file["path"], file["all_calls"], file["all_ns"])), rows_of(said["files"], lambda g: g["file"], "count", "time_ns"),
+    same_rows(((p, v) for p, *v in zip(file["path"], file["all_calls"], file["all_ns"])), rows_of(said["files"], lambda g: escaped(g["file"]), "count", "time_ns"),
               "f" in chosen, "files")
     rows = collections.defaultdict(lambda: [0, 0])
     for p, values in enumerate(zip(who["calls"], who["time_ns"])):
@@ -118,11 +119,12 @@ def filters_of(page, where):
     first, last = count // 3, max(count // 3 + 1, 2 * count // 3)
     seconds = [f"{(at * width - start) / 1e9:.9f}" for at in (first, last)]
     out = [({}, []), ({"t": [first, last]}, (["--from", seconds[0]] if first else []) + ["--to", seconds[1]])]
-    p = len(who["label"]) // 2
+    alone = [p for p, rank in enumerate(who["rank"]) if rank and who["rank"].count(rank) == 1]
+    alone += [p for i, p in enumerate(processes["p"]) if not who["rank"][p] and processes["pid"].count(processes["pid"][i]) == 1]
+    p = alone[len(alone) // 2]
     option = ["--rank", str(who["rank"][p] - 1)] if who["rank"][p] else ["--pid", str(processes["pid"][processes["p"].index(p)])]
-    if who["rank"][p] == 0 or who["rank"].count(who["rank"][p]) == 1:
-        out.append(({"p": [p]}, option))
-        out.append(({"p": [p], "t": [first, last]}, [*option, *(["--from", seconds[0]] if first else []), "--to", seconds[1]]))
+    out.append(({"p": [p]}, option))
+    out.append(({"p": [p], "t": [first, last]}, [*option, *(["--from", seconds[0]] if first else []), "--to", seconds[1]]))
     names = collections.Counter(calls["name"])
     chosen = [c for c, name in enumerate(calls["name"]) if names[name] == 1 and CLASSES[calls["class"][c]] in ("read", "write")]
     if chosen:

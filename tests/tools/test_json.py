@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -87,6 +87,9 @@ def every_answer_fits_its_schema(where):
     for folder in ("native", "live", "foreign", "ranks"):
         for words in ((), ("--aggregates",), ("--step", "write*,solve", "--epoch", "step", "--compute", "pack")):
             fits("overlap", answer_of("overlap", *words, where / folder), (words, folder))
+        for preset in ("posix", "dlio", "generic", "torch"):
+            view = "time,process,rank,host,file,directory,pattern"
+            fits("layers", answer_of("layers", "--preset", preset, "--view", view, where / folder), (preset, folder))
     for folder in ("native", "live", "foreign"):
         fits("instances", answer_of("summary", "--by", "instance", where / folder), folder)
     for command in ("ps", "check", "stat", "ranks"):

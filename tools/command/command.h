@@ -91,8 +91,8 @@ int dft_command_end(struct dft_options *options, struct dft_source *source, int 
 extern const struct dft_command dft_command_summary, dft_command_findings, dft_command_dump, dft_command_merge,
     dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
     dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
-    dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report,
-    dft_command_serve;
+    dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
+    dft_command_layers;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */
