@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "base/write_text.h"
+#include "format/hash.h"
 #include "format/end.h"
 #include "report/report_dimensions.h"
 #include "source/ps_tree.h"
@@ -71,29 +72,56 @@ static struct dft_text program_of(const struct dft_process *process)
     return dft_filter_trait(process, DFT_FILTER_PROGRAM);
 }
 
-/* "rank 3", "DataLoader worker 3/8", "app 4711". */
-static void put_label(struct dft_report *report, const struct member *first, uint32_t members)
+/* Value v of the dimension has the members [first(v), first(v + 1)). */
+static uint32_t first_of(const struct dft_report *report, uint32_t count, uint32_t value)
+{
+    return report->whos == count ? value : (uint32_t)((uint64_t)value * count / report->whos);
+}
+
+#define LABEL 256
+
+/* "rank 3", "DataLoader worker 3/8", "app 4711". Returns its length. */
+static int make_label(const struct dft_report *report, const struct member *first, uint32_t members, char label[LABEL])
 {
     uint32_t count;
     const struct dft_process *process = &dft_source_processes(report->source, &count)[first->number].process;
     struct dft_text program = program_of(process);
-    char label[256];
-    int n;
+    int role = (int)(process->role.length < 128 ? process->role.length : 128), n;
 
     if (members > 1)
-        n = snprintf(label, sizeof label, "%u processes from %s %lld on", members, process->rank >= 0 ? "rank" : "pid",
+        n = snprintf(label, LABEL, "%u processes from %s %lld on", members, process->rank >= 0 ? "rank" : "pid",
                      process->rank >= 0 ? (long long)process->rank : (long long)process->pid);
     else if (process->rank >= 0)
-        n = snprintf(label, sizeof label, "rank %d%s%.*s", process->rank, process->role.length ? ", " : "",
-                     (int)(process->role.length < 128 ? process->role.length : 128),
-                     process->role.length ? process->role.bytes : "");
-    else if (process->role.length)
-        n = snprintf(label, sizeof label, "%.*s", (int)(process->role.length < 128 ? process->role.length : 128),
-                     process->role.bytes);
+        n = snprintf(label, LABEL, "rank %d%s%.*s", process->rank, role ? ", " : "", role,
+                     role ? process->role.bytes : "");
+    else if (role)
+        n = snprintf(label, LABEL, "%.*s", role, process->role.bytes);
     else
-        n = snprintf(label, sizeof label, "%.*s %u", (int)(program.length < 128 ? program.length : 128),
+        n = snprintf(label, LABEL, "%.*s %u", (int)(program.length < 128 ? program.length : 128),
                      program.length ? program.bytes : "pid", process->pid);
-    dft_data_text(&report->data, label, (size_t)n < sizeof label ? (size_t)n : sizeof label - 1);
+    return n < LABEL ? n : LABEL - 1;
+}
+
+/* The page knows who is chosen by the label, so that two runs can be held against each other. A label
+ * that stands for somebody already gets a number: "DataLoader worker 3/8 #2". */
+static int put_labels(struct dft_report *report, const struct member *members, uint32_t count)
+{
+    struct dft_map times = {0};
+    char label[LABEL + 16];
+    int rc = 0;
+
+    for (uint32_t i = 0; i < report->whos && !rc; i++) {
+        uint32_t first = first_of(report, count, i);
+        int n = make_label(report, &members[first], first_of(report, count, i + 1) - first, label);
+        uint64_t *seen = dft_map_put(&times, dft_name_id(label, (size_t)n));
+
+        if (seen && ++*seen > 1)
+            n += snprintf(label + n, 16, " #%llu", (unsigned long long)*seen);
+        dft_data_text(&report->data, label, (size_t)n);
+        rc = seen ? 0 : -ENOMEM;
+    }
+    dft_map_fini(&times);
+    return rc;
 }
 
 static uint64_t after_base(const struct dft_report *report, uint64_t time_ns)
@@ -106,23 +134,14 @@ static uint64_t life_of(const struct member *member)
     return member->end_ns > member->start_ns ? member->end_ns - member->start_ns : 0;
 }
 
-/* Value v of the dimension has the members [first(v), first(v + 1)). */
-static uint32_t first_of(const struct dft_report *report, uint32_t count, uint32_t value)
-{
-    return report->whos == count ? value : (uint32_t)((uint64_t)value * count / report->whos);
-}
-
-static void put_who(struct dft_report *report, const struct member *members, uint32_t count)
+static int put_who(struct dft_report *report, const struct member *members, uint32_t count)
 {
     struct dft_page_data *data = &report->data;
+    int rc;
 
     dft_data_begin_table(data, "who", report->whos);
     dft_data_begin_column(data, "label", DFT_DATA_TEXT);
-    for (uint32_t i = 0; i < report->whos; i++) {
-        uint32_t first = first_of(report, count, i);
-
-        put_label(report, &members[first], first_of(report, count, i + 1) - first);
-    }
+    rc = put_labels(report, members, count);
     dft_data_begin_column(data, "rank", DFT_DATA_UNSIGNED);
     for (uint32_t i = 0; i < report->whos; i++)
         dft_data_put(data, report->whos == count ? (uint64_t)(members[i].rank + 1) : 0);
@@ -135,6 +154,7 @@ static void put_who(struct dft_report *report, const struct member *members, uin
     dft_data_begin_column(data, "life_ns", DFT_DATA_UNSIGNED);
     for (uint32_t i = 0; i < report->whos; i++)
         dft_data_put(data, life_of(&members[first_of(report, count, i)]));
+    return rc;
 }
 
 static int number_who(struct dft_report *report, const struct member *members, uint32_t count)
@@ -321,15 +341,9 @@ int dft_report_who(struct dft_report *report)
     return with_members(report, number_who);
 }
 
-static int put_members(struct dft_report *report, const struct member *members, uint32_t count)
-{
-    put_who(report, members, count);
-    return 0;
-}
-
 int dft_report_people(struct dft_report *report)
 {
-    int rc = with_members(report, put_members);
+    int rc = with_members(report, put_who);
 
     return rc ? rc : put_processes(report);
 }
