@@ -17,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
 import reportpage
+from test_layers import dlio_traces
 from test_report import escaped
 from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run, summary
 
@@ -108,7 +109,7 @@ def holds(numbers, said, hist, chosen, who_of):
     rows = collections.defaultdict(lambda: [0, 0])
     for p, values in enumerate(zip(who["calls"], who["time_ns"])):
         rows[who_of[p]] = [a + b for a, b in zip(rows[who_of[p]], values)]
-    if "p" not in chosen or who_of.count(who_of[chosen["p"][0]]) == 1:
+    if "p" not in chosen or who_of[chosen["p"][0]] is not None:
         same_rows(rows.items(), rows_of(said["by_rank"], lambda g: g["rank"], "count", "time_ns"), "p" in chosen, "ranks")
 
 
@@ -120,12 +121,15 @@ def filters_of(page):
     first, last = count // 3, max(count // 3 + 1, 2 * count // 3)
     seconds = [f"{(at * width - start) / 1e9:.9f}" for at in (first, last)]
     out = [({}, []), ({"t": [first, last]}, (["--from", seconds[0]] if first else []) + ["--to", seconds[1]])]
-    alone = [p for p, rank in enumerate(who["rank"]) if rank and who["rank"].count(rank) == 1]
-    alone += [p for i, p in enumerate(processes["p"]) if not who["rank"][p] and processes["pid"].count(processes["pid"][i]) == 1]
-    p = alone[len(alone) // 2]
-    option = ["--rank", str(who["rank"][p] - 1)] if who["rank"][p] else ["--pid", str(processes["pid"][processes["p"].index(p)])]
-    out.append(({"p": [p]}, option))
-    out.append(({"p": [p], "t": [first, last]}, [*option, *(["--from", seconds[0]] if first else []), "--to", seconds[1]]))
+    ranks = sorted(set(who["rank"]) - {0})
+    if ranks:
+        rank = ranks[len(ranks) // 2]
+        chosen, option = [p for p, r in enumerate(who["rank"]) if r == rank], ["--rank", str(rank - 1)]
+    else:
+        alone = [i for i, pid in enumerate(processes["pid"]) if processes["pid"].count(pid) == 1]
+        chosen, option = [processes["p"][alone[len(alone) // 2]]], ["--pid", str(processes["pid"][alone[len(alone) // 2]])]
+    out.append(({"p": chosen}, option))
+    out.append(({"p": chosen, "t": [first, last]}, [*option, *(["--from", seconds[0]] if first else []), "--to", seconds[1]]))
     names = collections.Counter(calls["name"])
     chosen = [c for c, name in enumerate(calls["name"]) if names[name] == 1 and CLASSES[calls["class"][c]] in ("read", "write")]
     if chosen:
@@ -219,6 +223,14 @@ def forty_eight_ranks_of_cm1(where):
     seen, page = numbers_are_those_of_summary(where, DATA, "--no-index")
     drawn(seen)
     small_and_dark(page)
+
+
+def eight_ranks_like_dlio(where):
+    (where / "t").mkdir()
+    dlio_traces(where / "t")
+    seen, _ = numbers_are_those_of_summary(where, where / "t", "--no-index")
+    drawn(seen)
+    assert any(p["id"] == "overlap" and "compute" in p["text"] for p in seen["pictures"])
 
 
 def ten_thousand_ranks(where):
@@ -333,5 +345,5 @@ if __name__ == "__main__":
     if missing:
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         sys.exit(0)
-    main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, ten_thousand_ranks, two_runs,
-          odd_times, nothing_passes, hostile_names, very_many, old_browsers_and_damaged_data, follows_a_job])
+    main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, eight_ranks_like_dlio,
+          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, very_many, old_browsers_and_damaged_data, follows_a_job])

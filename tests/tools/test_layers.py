@@ -717,5 +717,6 @@ def little_there(where):
     assert not layers(mixed)["complete"]
 
 
-main([numbers_are_those_of_sets, a_part_of_the_time, dlio, torch, native_traces, a_traced_program, real_traces, csv_is_json, lists_are_presets,
-      generic_names, many_layers, broken_presets, bad_words, little_there])
+if __name__ == "__main__":
+    main([numbers_are_those_of_sets, a_part_of_the_time, dlio, torch, native_traces, a_traced_program, real_traces, csv_is_json, lists_are_presets,
+          generic_names, many_layers, broken_presets, bad_words, little_there])

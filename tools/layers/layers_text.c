@@ -71,10 +71,22 @@ static int put_head(const struct dft_layers_asked *asked)
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static const struct dft_grid_column columns[] = {
-    {"unoverlapped", 0, 0, 1}, {"own", 0, 0, 0},  {"active", 0, 0, 2}, {"% slowest", 0, 0, 6},
-    {"time", 0, 0, 9},         {"ops", 0, 0, 3},  {"ops/s", 0, 0, 10}, {"bytes", 0, 0, 4},
-    {"bytes/s", 0, 0, 5},      {"size", 0, 0, 8}, {"% seq", 0, 0, 11}, {"mean", 0, 0, 7},
-    {"p50", 0, 0, 12},         {"p95", 0, 0, 13}, {"p99", 0, 0, 14},   {"layer", 1, 1, 0},
+    {"unoverlapped", 0, 0, 1},
+    {"own", 0, 0, 0},
+    {"active", 0, 0, 2},
+    {"% slowest", 0, 0, DFT_GRID_NICE + 6},
+    {"time", 0, 0, DFT_GRID_NICE + 9},
+    {"ops", 0, 0, DFT_GRID_NICE + 3},
+    {"ops/s", 0, 0, DFT_GRID_NICE + 10},
+    {"bytes", 0, 0, DFT_GRID_NICE + 4},
+    {"bytes/s", 0, 0, DFT_GRID_NICE + 5},
+    {"size", 0, 0, DFT_GRID_NICE + 8},
+    {"% seq", 0, 0, DFT_GRID_NICE + 11},
+    {"mean", 0, 0, DFT_GRID_NICE + 7},
+    {"p50", 0, 0, DFT_GRID_NICE + 12},
+    {"p95", 0, 0, DFT_GRID_NICE + 13},
+    {"p99", 0, 0, DFT_GRID_NICE + 14},
+    {"layer", 1, 1, 0},
     {"", 1, DFT_GRID_PATH, 0},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
