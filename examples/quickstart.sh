@@ -43,10 +43,14 @@ LD_PRELOAD=$top/build/lib/libdftrace.so DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$job
 echo
 echo "\$ build/bin/dftmerge summary TRACES     ($(find "$job/traces" -name '*.dft' | wc -l) files)"
 build/bin/dftmerge summary "$job/traces"
-cat <<'NEXT'
+build/bin/dftmerge report -o build/quickstart.html "$job/traces"
+cat <<NEXT
+
+The same as a page to look at in a browser: $top/build/quickstart.html
 
 Now your own program:
     build/bin/dftrun -o traces -- ./app        # traces it and prints the summary
+    build/bin/dftmerge report -o report.html traces
     build/bin/dftmerge summary --by file traces
     build/bin/dftmerge dump traces | less      # event by event
 NEXT
