@@ -64,7 +64,7 @@ const struct dft_layer_group *dft_layer_groups(const struct dft_layers *layers, 
         first++;
     for (*count = 0; first + *count < layers->ngroups && layers->groups[first + *count].view == view;)
         ++*count;
-    return &layers->groups[first];
+    return layers->groups ? &layers->groups[first] : NULL;
 }
 
 static uint32_t shown_of(const struct dft_layers_asked *asked, uint32_t count)
