@@ -318,7 +318,9 @@ int dft_report_tops(struct dft_report *report)
                        &answers[TOP_CALLS]},
         [TOP_STACKS] = {{.by = {DFT_BY_STACK}, .nby = 1}, {.top = STACKS, .at_once = STACKS}, &answers[TOP_STACKS]},
     };
-    int rc = dft_query_many(report->source, &report->options->filter, requests, TOPS);
+    /* Aggregates have no call stacks. */
+    unsigned asked = dft_source_kept(report->source) == DFT_KEPT_NONE ? TOP_STACKS : TOPS;
+    int rc = dft_query_many(report->source, &report->options->filter, requests, asked);
 
     if (rc)
         return rc;
