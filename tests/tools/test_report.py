@@ -305,6 +305,8 @@ def any_run_under_any_filter(where):
         assert got == wanted(said["files"], lambda g: escaped(g["file"])), what
         assert page["summary"] == summary("--all", *filters, place, expect=None), what
         same_in_time(page, filters, place, what)
+        if settings.get("keep") != 0:
+            same_events(page, filters, place, what)
         asked += 1
     assert asked > len(RUNS) // 2
 
@@ -326,6 +328,33 @@ def same_in_time(page, filters, place, what):
         said["groups"], lambda g: ((g["t_ns"] - base) // width, g["class"])), what
     if said["groups"][0]["busy_ns"] is not None:
         assert {k: v for k, v in busy.items() if v} == {((g["t_ns"] - base) // width, g["class"]): g["busy_ns"] for g in said["groups"] if g["busy_ns"]}, what
+
+
+def same_events(page, filters, place, what):
+    """So few events stand there one by one, all of them."""
+    slices, lanes, processes, calls, files = (page.table(t) for t in ("slices", "lanes", "processes", "calls", "files"))
+    found, base = collections.Counter(), int(page["base_ns"])
+    for lane, start, dur, c, f, moved in zip(*(slices[member] for member in ("lane", "start_ns", "dur_ns", "c", "f", "b"))):
+        found[processes["pid"][lanes["process"][lane]], lanes["tid"][lane], base + start, dur, calls["cat"][c], calls["name"][c], files["path"][f], moved] += 1
+    events = collections.Counter((e["pid"], e["tid"], e["ts"], e.get("dur", 0), e["cat"], e["name"], escaped(e.get("file", "")), e.get("bytes", 0))
+                                 for e in dump(*filters, place, expect=None) if counts(e))
+    assert found == events, (what, list((found - events).items())[:3], list((events - found).items())[:3])
+    assert page["slices"]["kept"] == page["slices"]["of"] == sum(events.values()), what
+
+
+def bins_of_overlap_sum_up_to_it(where):
+    rng, place = random.Random(1), where / "t"
+    place.mkdir()
+    kinds = (("compute", "forward"), ("POSIX", "read"), ("POSIX", "write"), ("app", "loop"))
+    events = [{"id": i, "name": name, "cat": cat, "pid": i % 4 + 1, "tid": i % 8 + 1, "ts": 1700000000000000 + rng.randrange(10**7), "dur": rng.randrange(10**5), "ph": "X",
+               "args": {}} for i in range(600) for cat, name in [rng.choice(kinds)]]
+    (place / "x.pfw").write_text("[\n" + "".join(json.dumps(e) + "\n" for e in events))
+    for filters in ([], ["--from", "2.2"], ["--from", "1.01", "--to", "7.77"], ["--last", "3"], ["--pid", "2"], ["--class", "read"], ["--name", "read"]):
+        (page,) = report("--no-index", *filters, place)
+        said = json.loads(dftmerge("overlap", "--no-index", "--json", *filters, place).out)
+        assert page["overlap"] == said and said["compute_is"] == "regions", filters
+        assert {name: sum(values) for name, values in page.table("strip").items()} == {
+            name: said[f"{name}_ns"] for name in ("compute", "io", "hidden", "exposed", "idle")}, filters
 
 
 def durations_that_aggregates_do_not_know(where):
@@ -387,5 +416,5 @@ def real_traces(where):
 if __name__ == "__main__":
     main([each_filter_is_that_of_summary, filters_at_once, a_large_run_is_answered_in_parts, percentiles_are_those_of_the_bins,
           slices_and_offsets_are_events, two_runs_stand_side_by_side, the_same_traces_give_the_same_page, bad_words_and_empty_answers,
-          names_cannot_break_out_of_the_page, any_run_under_any_filter, durations_that_aggregates_do_not_know,
+          names_cannot_break_out_of_the_page, any_run_under_any_filter, bins_of_overlap_sum_up_to_it, durations_that_aggregates_do_not_know,
           many_calls_of_many_processes, aggregates_alone_are_said, real_traces])
