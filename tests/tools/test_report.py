@@ -326,6 +326,7 @@ def same_in_time(page, filters, place, what):
     assert said["width_ns"] == width, what
     assert sums(page, lambda c: (c["t"], CLASSES[c["i"]]), lambda c: True, {"t", "i"}) == wanted(
         said["groups"], lambda g: ((g["t_ns"] - base) // width, g["class"])), what
+    assert (said["groups"][0]["busy_ns"] is None) == any(t["what"] == "times" for t in page["thinned"]), what
     if said["groups"][0]["busy_ns"] is not None:
         assert {k: v for k, v in busy.items() if v} == {((g["t_ns"] - base) // width, g["class"]): g["busy_ns"] for g in said["groups"] if g["busy_ns"]}, what
 
