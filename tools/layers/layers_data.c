@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Layers for programs: JSON and CSV. */
+#include <inttypes.h>
+
 #include "base/facet_words.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -210,7 +212,7 @@ static void csv_key(const struct dft_layers_asked *asked, const struct dft_layer
     const struct dft_process *process;
 
     if (group->view == DFT_LAYER_TIME)
-        printf("%llu", (unsigned long long)(layers->base_ns + group->key * layers->width_ns));
+        printf("%" PRIu64, layers->base_ns + group->key * layers->width_ns);
     if (group->view == DFT_LAYER_RANK && layers->overlap.teams[group->key].rank >= 0) {
         printf("%lld", (long long)layers->overlap.teams[group->key].rank);
     } else if (group->view == DFT_LAYER_RANK || group->view == DFT_LAYER_PROCESS) {

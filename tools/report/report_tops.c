@@ -65,8 +65,8 @@ static int put_calls(struct dft_report *report, const struct dft_answer *answer)
     int rc = is_first ? 0 : -ENOMEM;
 
     report->calls = DFT_IO_COUNT;
-    for (uint8_t class = 0; class < DFT_IO_COUNT; class ++)
-        report->call_class[class] = class;
+    for (unsigned class = 0; class < DFT_IO_COUNT; class ++)
+        report->call_class[class] = (uint8_t)class;
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group_key *key = &answer->groups[i].key;
         uint32_t before = report->calls;
