@@ -143,25 +143,16 @@ static void put_rows(struct dft_report *report, unsigned dimensions, const struc
     for (unsigned d = 0; d < DFT_DIMENSIONS; d++) {
         if (!(dimensions >> d & 1))
             continue;
-        dft_data_begin_column(data, dft_dimension_name((enum dft_dimension)d), type);
-        for (size_t i = 0; i < count; i++)
-            dft_data_put(data, dft_cell_value(dimensions, rows[i].key, (enum dft_dimension)d));
+        DFT_DATA_COLUMN(data, dft_dimension_name((enum dft_dimension)d), type, count,
+                        dft_cell_value(dimensions, rows[i].key, (enum dft_dimension)d));
         type = DFT_DATA_UNSIGNED;
     }
-    dft_data_begin_column(data, "bin", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].bin);
-    dft_data_begin_column(data, "n", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].count);
+    DFT_DATA_COLUMN(data, "bin", DFT_DATA_UNSIGNED, count, rows[i].bin);
+    DFT_DATA_COLUMN(data, "n", DFT_DATA_UNSIGNED, count, rows[i].count);
     if (sub == 1)
         return;
-    dft_data_begin_column(data, "least", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].least);
-    dft_data_begin_column(data, "most", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].most);
+    DFT_DATA_COLUMN(data, "least", DFT_DATA_UNSIGNED, count, rows[i].least);
+    DFT_DATA_COLUMN(data, "most", DFT_DATA_UNSIGNED, count, rows[i].most);
 }
 
 /* --- tables -------------------------------------------------------------------------------------- */
