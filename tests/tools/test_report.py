@@ -9,7 +9,7 @@ import pathlib
 import random
 
 import reportpage
-from tooltest import BUILD, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
+from tooltest import BUILD, DFTMERGE, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
 
 SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
          "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
@@ -223,6 +223,10 @@ def two_runs_stand_side_by_side(where):
             assert alone.table(name) == page.table(name), (folder, name)
     done = dftmerge("report", "-o", "-", "--", where / "b", expect=2)
     assert "A -- B" in done.err
+    listed = {name: run("sh", "-c", f"echo {where / 'b'} | {DFTMERGE} report -o - --files-from - {paths}").out
+              for name, paths in (("one", ""), ("two", f"{where / 'a'} --"))}
+    assert listed["one"] == dftmerge("report", "-o", "-", where / "b").out
+    assert listed["two"] == dftmerge("report", "-o", "-", where / "a", "--", where / "b").out
 
 
 def the_same_traces_give_the_same_page(where):
