@@ -116,6 +116,9 @@ def report_of_the_page(directory):
     done = dftrun(directory, "--report", "no/page.html", "touch", "it-ran")
     equal((done.code, (directory / "it-ran").exists()), (125, False), "nothing ran")
     true(b"no/page.html" in done.err, done.err.decode())
+    for path, command in (("/dev/full", "cat in"), ("page.html", "cat in; rm page.html; mkdir page.html")):
+        done = dftrun(directory, "--report", path, "sh", "-c", command)
+        true(f"{path} was not written".encode() in done.err and b"Report: " not in done.err, done.err.decode())
 
 
 @tests.case

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -24,9 +25,9 @@ tests = Tests()
 
 
 @contextlib.contextmanager
-def server(*arguments):
+def server(*arguments, **more):
     """The address that it prints."""
-    with subprocess.Popen([DFTMERGE, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen([DFTMERGE, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **more) as process:
         try:
             yield process.stdout.readline().strip(), process
         finally:
@@ -143,6 +144,51 @@ def bad_requests_hold_nobody_up(directory):
             s.close()
         process.send_signal(signal.SIGINT)
         equal(process.wait(SECONDS), 0, "Ctrl-C ends it")
+
+
+def left(process):
+    """(descriptors, children) of the server."""
+    proc = pathlib.Path(f"/proc/{process.pid}")
+    return len(list((proc / "fd").iterdir())), len((proc / f"task/{process.pid}/children").read_text().split())
+
+
+def until(process, is_so):
+    end = time.monotonic() + SECONDS
+    while not is_so(*left(process)) and time.monotonic() < end:
+        time.sleep(0.02)
+    true(is_so(*left(process)), left(process))
+
+
+@tests.case
+def requests_leave_nothing(directory):
+    (directory / "traces").mkdir()
+    with server(directory / "traces") as (url, process):
+        port, descriptors = int(url.split(":")[2].split("/")[0]), left(process)[0]
+        for n in range(300):
+            if n % 3 == 0:
+                socket.create_connection(("127.0.0.1", port)).close()
+            elif n % 3 == 1:
+                with socket.create_connection(("127.0.0.1", port)) as gone:
+                    gone.sendall(f"GET /{url.split('/', 3)[3]} HTTP/1.1\r\n\r\n".encode())
+            else:
+                equal(status_of(url), 200, "the page")
+        until(process, lambda fds, children: (fds, children) == (descriptors, 0))
+
+
+@tests.case
+def ends_while_all_are_busy(directory):
+    """Who starts it may ignore that children end."""
+    (directory / "traces").mkdir()
+    for how in (signal.SIG_DFL, signal.SIG_IGN):
+        with server(directory / "traces", preexec_fn=lambda how=how: signal.signal(signal.SIGCHLD, how)) as (url, process):
+            for _ in range(20):
+                equal(status_of(url), 200, "the page")
+            silent = [socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0]))) for _ in range(12)]
+            until(process, lambda _, children: children == 8)
+            process.send_signal(signal.SIGINT)
+            equal(process.wait(SECONDS), 0, "Ctrl-C ends it")
+            for s in silent:
+                s.close()
 
 
 @tests.case

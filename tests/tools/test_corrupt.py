@@ -27,7 +27,8 @@ SECONDS = 300
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--format", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--format", "csv", "-o", "EXPORT"), ("export", "--format", "pfw", "-o", "EXPORT"),
             ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"),
-            ("export", "--format", "perfetto", "--max-bytes", "8K", "-o", "EXPORT"))
+            ("export", "--format", "perfetto", "--max-bytes", "8K", "-o", "EXPORT"), ("report", "-o", "EXPORT"),
+            ("layers", "--json", "--view", "time,process,host,file,directory,pattern"), ("layers", "--preset", "generic", "--view", "time"))
 EVERY = 5  # the commands behind the first five for one file in so many
 
 sanitized = "address" in os.environ.get("DFT_SANITIZE", "")

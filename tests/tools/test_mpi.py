@@ -116,6 +116,10 @@ def one_rank_alone(directory):
     got = parallel(2, "export", "--format", "perfflow", "-o", "-", traces)
     assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--format", "perfflow", "-o", "-", traces).out), got
     assert got.err[0] == "dftmerge-mpi: export --format perfflow is not done in parallel: one rank does it", got.err
+    for command in (("report", "-o", "-", traces), ("report", "-o", "-", traces, "--", traces), ("layers", traces)):
+        got, alone = parallel(2, *command), run(DFTMERGE, *command)
+        assert got[:2] == alone[:2] and got.err == [f"dftmerge-mpi: {command[0]} is not done in parallel: one rank does it", *alone.err.splitlines()], got.err
+        assert parallel(1, *command).err == alone.err.splitlines(), "one rank needs no word about it"
     assert parallel(2, "calls")[:2] == run(DFTMERGE, "calls")[:2]
     assert parallel(3, "summary", "--by", "instance", traces)[:2] == run(DFTMERGE, "summary", "--by", "instance", traces)[:2]
 

@@ -6,9 +6,10 @@ import collections
 import itertools
 import json
 import pathlib
+import random
 
 import reportpage
-from tooltest import BUILD, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
+from tooltest import BUILD, DFTMERGE, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
 
 SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
          "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
@@ -222,6 +223,10 @@ def two_runs_stand_side_by_side(where):
             assert alone.table(name) == page.table(name), (folder, name)
     done = dftmerge("report", "-o", "-", "--", where / "b", expect=2)
     assert "A -- B" in done.err
+    listed = {name: run("sh", "-c", f"echo {where / 'b'} | {DFTMERGE} report -o - --files-from - {paths}").out
+              for name, paths in (("one", ""), ("two", f"{where / 'a'} --"))}
+    assert listed["one"] == dftmerge("report", "-o", "-", where / "b").out
+    assert listed["two"] == dftmerge("report", "-o", "-", where / "a", "--", where / "b").out
 
 
 def the_same_traces_give_the_same_page(where):
@@ -262,9 +267,140 @@ def names_cannot_break_out_of_the_page(where):
     assert any("script" in path and "\\x01" in path for path in decoded.table("files")["path"])
 
 
+RUNS = ({}, {"keep": 0}, {"mix": 1}, {"fold": 1}, {"mix": 1, "fold": 1}, {"start": 0}, {"slow": 1}, {"same_time": 1}, {"many": 40}, {"transfers": 1},
+        {"live": 1}, {"end": 0}, {"texts": 0}, {"hosts": 2}, {"lossy": 1}, {"rows": 0}, {"strides": 1}, {"slow": 1, "mix": 1}, {"keep": 0, "slow": 1})
+
+
+def some_filter(rng, wall_ns):
+    """At most two options."""
+    part = lambda: f"{max(1000, int(rng.random() * wall_ns)) / 1e9:.9f}"
+    choices = [("--from", part()), ("--to", part()), ("--last", part()), ("--file", rng.choice(["/data/*", "*.bin", "*4096*", "/x/y/*"])),
+               ("--class", rng.choice(["read", "write", "meta", "read,write"])), ("--name", rng.choice(["read", "write,pread", "fstat"])),
+               ("--cat", rng.choice(["POSIX", "STDIO", "APP"])), ("--region", rng.choice(["step", "solve", "pack"])), ("--rank", "0")]
+    return [word for option in rng.sample(choices, rng.randrange(3)) for word in option]
+
+
+def all_sums(groups, members=SUMS):
+    """Of groups without a call, too: what of calls lies in their time, or the other half of a transfer."""
+    return tuple(sum(g[m] for g in groups) for m in members)
+
+
+def any_run_under_any_filter(where):
+    """Each cube sums up to what summary says, by call, file and time; durations are whole, or said to lack something."""
+    asked = 0
+    for seed, settings in enumerate(RUNS):
+        rng = random.Random(seed)
+        place = make(where / str(seed), seed=seed, events=rng.choice([60, 300]), processes=rng.choice([1, 3]), **{"ranks": 1, **settings})
+        filters = some_filter(rng, summary("--all", place, expect=None)["wall_ns"])
+        done = dftmerge("summary", "--all", "--json", "--top", "100000", *filters, place, expect=None)
+        if done.code == 2:  # these two contradict each other
+            dftmerge("report", "-o", "-", *filters, place, expect=2)
+            continue
+        said, what = json.loads(done.out), (settings, filters)
+        (page,) = report(*filters, place, expect=None)
+        calls, files = page.table("calls"), page.table("files")
+        for cube in page["cubes"]:
+            cells = page.table(cube["table"])
+            got, want = tuple(sum(cells[m]) for m in "nedb"), all_sums(said["files" if "f" in cube["dims"] else "calls"])
+            assert got == want, (what, cube, got, want)
+        got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]], CLASSES[calls["class"][c["c"]]]), lambda c: True, {"c"})
+        assert got == wanted(said["calls"], lambda g: (g["cat"], g["name"], g["class"])), what
+        got = sums(page, lambda c: files["path"][c["f"]], lambda c: True, {"f"})
+        assert got == wanted(said["files"], lambda g: escaped(g["file"])), what
+        assert page["summary"] == summary("--all", *filters, place, expect=None), what
+        same_in_time(page, filters, place, what)
+        if settings.get("keep") != 0:
+            same_events(page, filters, place, what)
+        asked += 1
+    assert asked > len(RUNS) // 2
+
+
+def same_in_time(page, filters, place, what):
+    """The bins are those of summary, and so is what lies in them."""
+    width, base = page["time"]["width_ns"], int(page["base_ns"])
+    said = json.loads(dftmerge("summary", "--json", "--by", "time,class", "--width", f"{width / 1e9:.9f}", *filters, place, expect=None).out)
+    cells, calls = page.table(answering(page, {"t", "i"})), page.table("calls")
+    busy = collections.Counter()
+    for i, t in enumerate(cells["t"]):
+        busy[t, CLASSES[calls["class"][cells["c"][i]] if "c" in cells else cells["i"][i]]] += cells["w"][i]
+        assert t < page["time"]["count"], what
+    if not said["groups"]:
+        assert not busy, what
+        return
+    assert said["width_ns"] == width, what
+    assert sums(page, lambda c: (c["t"], CLASSES[c["i"]]), lambda c: True, {"t", "i"}) == wanted(
+        said["groups"], lambda g: ((g["t_ns"] - base) // width, g["class"])), what
+    assert (said["groups"][0]["busy_ns"] is None) == any(t["what"] == "times" for t in page["thinned"]), what
+    if said["groups"][0]["busy_ns"] is not None:
+        assert {k: v for k, v in busy.items() if v} == {((g["t_ns"] - base) // width, g["class"]): g["busy_ns"] for g in said["groups"] if g["busy_ns"]}, what
+
+
+def same_events(page, filters, place, what):
+    """So few events stand there one by one, all of them."""
+    slices, lanes, processes, calls, files = (page.table(t) for t in ("slices", "lanes", "processes", "calls", "files"))
+    found, base = collections.Counter(), int(page["base_ns"])
+    for lane, start, dur, c, f, moved in zip(*(slices[member] for member in ("lane", "start_ns", "dur_ns", "c", "f", "b"))):
+        found[processes["pid"][lanes["process"][lane]], lanes["tid"][lane], base + start, dur, calls["cat"][c], calls["name"][c], files["path"][f], moved] += 1
+    events = collections.Counter((e["pid"], e["tid"], e["ts"], e.get("dur", 0), e["cat"], e["name"], escaped(e.get("file", "")), e.get("bytes", 0))
+                                 for e in dump(*filters, place, expect=None) if counts(e))
+    assert found == events, (what, list((found - events).items())[:3], list((events - found).items())[:3])
+    assert page["slices"]["kept"] == page["slices"]["of"] == sum(events.values()), what
+
+
+def bins_of_overlap_sum_up_to_it(where):
+    rng, place = random.Random(1), where / "t"
+    place.mkdir()
+    kinds = (("compute", "forward"), ("POSIX", "read"), ("POSIX", "write"), ("app", "loop"))
+    events = [{"id": i, "name": name, "cat": cat, "pid": i % 4 + 1, "tid": i % 8 + 1, "ts": 1700000000000000 + rng.randrange(10**7), "dur": rng.randrange(10**5), "ph": "X",
+               "args": {}} for i in range(600) for cat, name in [rng.choice(kinds)]]
+    (place / "x.pfw").write_text("[\n" + "".join(json.dumps(e) + "\n" for e in events))
+    for filters in ([], ["--from", "2.2"], ["--from", "1.01", "--to", "7.77"], ["--last", "3"], ["--pid", "2"], ["--class", "read"], ["--name", "read"]):
+        (page,) = report("--no-index", *filters, place)
+        said = json.loads(dftmerge("overlap", "--no-index", "--json", *filters, place).out)
+        assert page["overlap"] == said and said["compute_is"] == "regions", filters
+        assert {name: sum(values) for name, values in page.table("strip").items()} == {
+            name: said[f"{name}_ns"] for name in ("compute", "io", "hidden", "exposed", "idle")}, filters
+
+
+def durations_that_aggregates_do_not_know(where):
+    """A part of the time has no histograms where these are of 64 intervals: what summary does not know, the page does not either."""
+    make(where / "none", keep=0, ranks=1)
+    (page,) = report("--to", "0.15", where / "none")
+    assert all(g["time_p50_ns"] is None for g in summary("--by", "call", "--to", "0.15", where / "none")["groups"])
+    assert not page["latency"] and any("do not know" in t["text"] for t in page["thinned"]), (page["latency"], page["thinned"])
+    make(where / "some", mix=1, ranks=1)
+    (page,) = report("--from", "0.1", where / "some")
+    (entry,) = page["latency"]
+    (lack,) = (t for t in page["thinned"] if t["what"] == "latency" and t["of"])
+    groups = summary("--by", "call,class,region", "--from", "0.1", where / "some")["groups"]
+    known = sum(g["count"] for g in groups if g["time_p50_ns"] is not None)
+    assert entry["dims"] == ["c", "g"] and sum(page.table(entry["table"])["n"]) == lack["kept"] < lack["of"] and lack["kept"] <= known, lack
+
+
+def many_calls_of_many_processes(where):
+    """Where no cube has both processes and calls, or both times and calls, each of them still has one."""
+    rng, total, where = random.Random(1), collections.Counter(), where / "t"
+    where.mkdir()
+    with open(where / "x.pfw", "w", encoding="ascii") as out:
+        out.write("[\n")
+        for i in range(260000):
+            name, ts = f"c{rng.randrange(900):03}", 1700000000000000 + rng.randrange(23 * 10**7)
+            total[name] += 1
+            out.write(f'{{"id":{i},"name":"{name}","cat":"POSIX","pid":{i % 200 + 1},"tid":{i % 200 + 1},"ts":{ts},"dur":5,"ph":"X","args":{{}}}}\n')
+    (page,) = report("--no-index", where)
+    assert not any({"c", "p"} <= set(c["dims"]) or {"c", "t"} <= set(c["dims"]) for c in page["cubes"] if "f" not in c["dims"]), page["cubes"]
+    calls = page.table("calls")
+    assert {k: v[0] for k, v in sums(page, lambda c: calls["name"][c["c"]], lambda c: True, {"c"}).items()} == total
+    for axis in "tpg":
+        got = sums(page, lambda c, axis=axis: (c[axis], c["i"]), lambda c: True, {axis, "i"})
+        assert sum(v[0] for v in got.values()) == 260000, axis
+
+
 def aggregates_alone_are_said(where):
     ranks(where, ranks=8, seconds=30, keep=0)
-    (page,) = report(where, expect=None)
+    done = dftmerge("report", "-o", "-", where)  # nothing is wrong: it is a run without events
+    assert "in no group" not in done.err, done.err
+    (page,) = reportpage.read(done.out)
     calls = page.table("calls")
     said = summary("--all", where)
     got = sums(page, lambda c: (calls["cat"][c["c"]], calls["name"][c["c"]]), lambda c: True, {"c"})
@@ -285,4 +421,5 @@ def real_traces(where):
 if __name__ == "__main__":
     main([each_filter_is_that_of_summary, filters_at_once, a_large_run_is_answered_in_parts, percentiles_are_those_of_the_bins,
           slices_and_offsets_are_events, two_runs_stand_side_by_side, the_same_traces_give_the_same_page, bad_words_and_empty_answers,
-          names_cannot_break_out_of_the_page, aggregates_alone_are_said, real_traces])
+          names_cannot_break_out_of_the_page, any_run_under_any_filter, bins_of_overlap_sum_up_to_it, durations_that_aggregates_do_not_know,
+          many_calls_of_many_processes, aggregates_alone_are_said, real_traces])

@@ -310,7 +310,7 @@ static void print_row(const struct dft_grid *grid, FILE *out, const struct cell 
     int first = 1;
 
     for (unsigned c = 0; c < grid->count; c++)
-        if (!grid->hidden[c] && *cells[c].text)
+        if (!grid->hidden[c] && cells[c].text && *cells[c].text) /* a title without memory has none */
             last = c;
     for (unsigned c = 0; c <= last; c++) {
         int is_dim = colour && cells[c].is_dim;

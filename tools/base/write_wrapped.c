@@ -91,7 +91,7 @@ FILE *dft_sentence_begin(struct dft_sentence *sentence)
 
 int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *title, unsigned indent)
 {
-    int rc = !piece || fclose(piece) ? -ENOMEM : 0;
+    int rc = !piece || fclose(piece) || !sentence->text ? -ENOMEM : 0;
 
     if (!rc)
         dft_text_wrapped(stdout, title, indent, sentence->text);

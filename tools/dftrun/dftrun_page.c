@@ -202,14 +202,25 @@ static void write_json(const struct dft_run *run, const char *const *what)
 
 /* --- HTML ------------------------------------------------------------------------------------- */
 
-/* dftmerge makes the file whole or not at all. */
+/* Is there a file now that was not there before? dftmerge puts a whole one in the place of another. */
+static int is_new(const char *path, const struct stat *before)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISREG(st.st_mode) && (st.st_dev != before->st_dev || st.st_ino != before->st_ino);
+}
+
+/* With exit code 1 dftmerge has written a page of what it could read, or none. */
 static int write_report(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "report", "-o", run->report, "--run", what[0], what[1]};
-    int code = run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
-    struct stat st;
+    struct stat before = {0};
+    int code;
 
-    if (code == 0 || (code == 1 && !stat(run->report, &st)))
+    if (stat(run->report, &before))
+        before.st_ino = 0;
+    code = run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    if (code == 0 || (code == 1 && is_new(run->report, &before)))
         return 0;
     fprintf(stderr, "dftrun: %s was not written%s%s; later: dftmerge report -o FILE %s\n", run->report,
             code < 0 ? ": " : "", code < 0 ? strerror(-code) : "", run->place);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Layers for programs: JSON and CSV. */
+#include <inttypes.h>
+
 #include "base/facet_words.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -64,7 +66,7 @@ const struct dft_layer_group *dft_layer_groups(const struct dft_layers *layers, 
         first++;
     for (*count = 0; first + *count < layers->ngroups && layers->groups[first + *count].view == view;)
         ++*count;
-    return &layers->groups[first];
+    return layers->groups ? &layers->groups[first] : NULL;
 }
 
 static uint32_t shown_of(const struct dft_layers_asked *asked, uint32_t count)
@@ -210,7 +212,7 @@ static void csv_key(const struct dft_layers_asked *asked, const struct dft_layer
     const struct dft_process *process;
 
     if (group->view == DFT_LAYER_TIME)
-        printf("%llu", (unsigned long long)(layers->base_ns + group->key * layers->width_ns));
+        printf("%" PRIu64, layers->base_ns + group->key * layers->width_ns);
     if (group->view == DFT_LAYER_RANK && layers->overlap.teams[group->key].rank >= 0) {
         printf("%lld", (long long)layers->overlap.teams[group->key].rank);
     } else if (group->view == DFT_LAYER_RANK || group->view == DFT_LAYER_PROCESS) {

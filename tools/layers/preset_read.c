@@ -77,8 +77,8 @@ static int set_classes(struct reading *reading, const char *list)
 {
     const char *words[DFT_IO_COUNT];
 
-    for (uint8_t io = 0; io < DFT_IO_COUNT; io++)
-        words[io] = dft_io_word(io);
+    for (unsigned io = 0; io < DFT_IO_COUNT; io++)
+        words[io] = dft_io_word((uint8_t)io);
     for (const char *at = list; *at; at += strlen(at) + 1) {
         unsigned io = 0;
 

@@ -23,7 +23,7 @@ unsigned dft_comm_size(void)
 
 int dft_comm_alone(const char *command, int quiet)
 {
-    if (!quiet && !dft_world.rank)
+    if (!quiet && !dft_world.rank && dft_world.size > 1)
         fprintf(stderr, "dftmerge-mpi: %s is not done in parallel: one rank does it\n", command);
     if (dft_world.rank)
         return 0;

@@ -79,9 +79,8 @@ static int by_key(const void *left, const void *right)
 
 static void put_measure(const struct dft_cube *cube, struct dft_page_data *data, const char *name, size_t offset)
 {
-    dft_data_begin_column(data, name, DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < cube->count; i++)
-        dft_data_put(data, *(const uint64_t *)(const void *)((const char *)&cube->cells[i] + offset));
+    DFT_DATA_COLUMN(data, name, DFT_DATA_UNSIGNED, cube->count,
+                    *(const uint64_t *)(const void *)((const char *)&cube->cells[i] + offset));
 }
 
 void dft_cube_put(struct dft_cube *cube, struct dft_page_data *data, const char *table)

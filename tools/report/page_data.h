@@ -48,6 +48,13 @@ void dft_data_begin_table(struct dft_page_data *data, const char *name, uint64_t
 void dft_data_begin_column(struct dft_page_data *data, const char *name, char type);
 /* Puts the next value of an UNSIGNED, DELTA or BYTE column. */
 void dft_data_put(struct dft_page_data *data, uint64_t value);
+/* A whole column of numbers: `value` of each row i. */
+#define DFT_DATA_COLUMN(data, name, type, rows, value)                                                                 \
+    do {                                                                                                               \
+        dft_data_begin_column(data, name, type);                                                                       \
+        for (size_t i = 0; i < (rows); i++)                                                                            \
+            dft_data_put(data, value);                                                                                 \
+    } while (0)
 /* Puts a text with its control characters escaped. A text of more than 4 KiB is cut, with "..." at
  * its end. */
 void dft_data_text(struct dft_page_data *data, const char *bytes, size_t length);

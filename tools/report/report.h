@@ -51,7 +51,6 @@ struct dft_report {
     uint32_t *row_of;                                     /* by number of process: row of the tree + 1; 0: none */
     const char *who_word;                                 /* "process", "rank", "ranks" */
     struct dft_map call_of, region_of, file_of, stack_of; /* id -> value + 1 */
-    uint8_t call_class[DFT_CALLS_MAX], is_region[DFT_CALLS_MAX]; /* by value of the dimension of calls */
     uint64_t offset_files[DFT_REPORT_OFFSET_FILES], offset_calls[DFT_REPORT_OFFSET_FILES]; /* id, data calls */
     uint32_t noffset_files;
 
@@ -60,7 +59,7 @@ struct dft_report {
     uint32_t ncubes, nlatencies;
     uint64_t *heat;                   /* ns of I/O by who and column */
     uint32_t heat_columns, heat_fold; /* a column has so many bins */
-    int has_heat, has_strip;
+    int has_heat;
     struct dft_report_sample slices, offsets[DFT_REPORT_OFFSET_FILES];
     struct dft_thinned *thinned;
     size_t nthinned, thinned_capacity;

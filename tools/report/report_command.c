@@ -16,21 +16,16 @@ static int refuse(const char *message)
     return -EINVAL;
 }
 
-/* Which paths are whose. Returns how many sides there are, or -EINVAL after an error. */
-static int divide(struct dft_report_side *sides, const char *path)
+/* How many paths the first side has: all of them, if there is but one side. -EINVAL after an error. */
+static int divide(const struct dft_options *options, const char *path)
 {
-    int n = dft_sides_divide(&sides[0].options), all = sides[0].options.source.npaths;
+    int n = dft_sides_divide(options), all = options->source.npaths;
 
     if (!path)
         return refuse("where to? For example: dftmerge report -o report.html PATH");
-    if (n < 0)
-        return 1;
     if (!n || n + 1 == all)
         return refuse("two sides are needed around --: A -- B");
-    sides[0].options.source.npaths = n;
-    sides[1].options.source.paths += n + 1;
-    sides[1].options.source.npaths -= n + 1;
-    return 2;
+    return n < 0 ? all : n;
 }
 
 static int write_page(struct dft_report_side *sides, unsigned count, const char *path)
@@ -70,11 +65,27 @@ static int run_sides(struct dft_report_side *sides, unsigned count, const char *
                                   path, &code);
     if (!rc && write_page(sides, count, path))
         code = DFT_EXIT_BAD;
-    for (unsigned i = made; i < count; i++)
-        dft_options_fini(&sides[i].options);
-    for (unsigned i = 0; i < made; i++)
-        code = dft_report_side_end(&sides[i], code);
+    for (unsigned i = count; i-- > 0;) /* the first side has the paths of both */
+        if (i < made)
+            code = dft_report_side_end(&sides[i], code);
+        else
+            dft_options_fini(&sides[i].options);
     return code;
+}
+
+/* Each side has a filter of its own, so the options are parsed for each. A list of paths on standard
+ * input can be read once only. Returns 0, or 1 with *code. */
+static int take_second(struct dft_report_side *sides, const struct dft_option *own, int first, int argc, char **argv,
+                       int *code)
+{
+    struct dft_source_options *a = &sides[0].options.source, *b = &sides[1].options.source;
+
+    if (dft_options_parse(&sides[1].options, &dft_command_report, own, argc, argv, code))
+        return 1;
+    b->paths = a->paths + first + 1;
+    b->npaths = a->npaths - first - 1;
+    a->npaths = first;
+    return 0;
 }
 
 static int run(int argc, char **argv)
@@ -85,24 +96,24 @@ static int run(int argc, char **argv)
         {0},
     };
     struct dft_report_side *sides = calloc(2, sizeof *sides);
-    int code = DFT_EXIT_BAD, count;
+    int code = DFT_EXIT_BAD, count = 0, first, all;
 
     if (!sides)
         return code;
     dft_sides_mark(argc, argv);
-    /* Each side has a filter of its own, so the options are parsed for each. */
     if (dft_options_parse(&sides[0].options, &dft_command_report, own, argc, argv, &code))
         goto out;
-    if (dft_options_parse(&sides[1].options, &dft_command_report, own, argc, argv, &code))
-        goto out;
-    count = divide(sides, path);
-    if (count < 2)
-        dft_options_fini(&sides[1].options);
-    if (count > 0)
+    all = sides[0].options.source.npaths;
+    first = divide(&sides[0].options, path);
+    if (first < 0)
+        code = DFT_EXIT_USAGE;
+    else if (first == all)
+        count = 1;
+    else if (!take_second(sides, own, first, argc, argv, &code))
+        count = 2;
+    if (count)
         code = run_sides(sides, (unsigned)count, path);
     else
-        code = DFT_EXIT_USAGE;
-    if (count < 0)
         dft_options_fini(&sides[0].options);
 out:
     free(sides);

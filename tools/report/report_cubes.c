@@ -19,7 +19,7 @@
 #define WHOLE      250000u  /* cells of a cube with all dimensions */
 #define PART       120000u  /* ... of one with some */
 #define HEAT       4000000u /* cells of the heat map */
-#define LISTS      8u
+#define LISTS      11u
 #define HEAT_STEPS 4.0 /* of an octave */
 
 #define T (1u << DFT_DIMENSION_TIME)
@@ -44,6 +44,7 @@ struct counting {
     struct dft_report *report;
     struct list lists[QUESTIONS];
     int has_base;
+    int lacks_busy; /* some calls stand with all of their time where they start */
 };
 
 static void add_cube(struct list *list, unsigned dimensions, uint32_t limit)
@@ -62,7 +63,7 @@ static void add_cubes(struct list *list, const unsigned *dimensions, unsigned co
 static void choose(struct counting *counting)
 {
     static const unsigned of_calls[] = {T | P | C | G | S, T | C | S, P | C | S, T | P | I, P | C, P | I,
-                                        T | G | C,         P | G | C};
+                                        T | G | C,         P | G | C, C | S,     T | I,     G | I};
     static const unsigned of_files[] = {T | P | C | G | F | S, F | C | S, T | F | I, P | F | I, G | F | I, F | I};
     static const unsigned of_rows[] = {P | G | F | I, F | I};
     static const unsigned of_stacks[] = {T | P | K | I, T | K | I, P | K | I, K | I};
@@ -149,6 +150,7 @@ static int take(struct counting *counting, struct list *list, const struct dft_a
 
     if (has_time)
         take_base(counting, &answer->query);
+    counting->lacks_busy |= has_time && answer->count && !answer->has_busy;
     for (uint32_t i = 0; i < answer->count && !rc; i++) {
         const struct dft_group *group = &answer->groups[i];
         const struct dft_metrics *metrics = &group->metrics;
@@ -296,6 +298,9 @@ int dft_report_cubes(struct dft_report *report)
     for (unsigned i = 0; i < QUESTIONS && !rc; i++)
         if (counting.lists[i].count)
             rc = put_list(report, &counting.lists[i], words[i]);
+    if (!rc && counting.lacks_busy)
+        rc = dft_report_thinned(report, "times", 0, 0,
+                                "it is not known how long calls went on: all of their time stands where they start");
     if (!rc && counting.lists[OF_CALLS].cubes[0].is_over && counting.lists[OF_CALLS].cubes[3].is_over)
         put_heat(report);
     for (unsigned i = 0; i < QUESTIONS; i++)

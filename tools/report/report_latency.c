@@ -94,17 +94,28 @@ static struct row make_row(const struct dft_group *group, uint32_t b, uint64_t k
     return row;
 }
 
+/* How many durations there are, and how many of them lie in groups of which not all are known. */
+struct durations {
+    uint64_t all, unknown;
+};
+
+/* A histogram with only some durations of its group would mislead: it is left out. */
 static size_t list_rows(const struct dft_report *report, const struct dft_answer *answer, unsigned dimensions,
-                        struct row *rows)
+                        struct row *rows, struct durations *durations)
 {
     uint32_t at[DFT_DIMENSIONS];
     size_t n = 0;
 
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
+        int is_known = group->p50 != DFT_PERCENTILE_UNKNOWN;
 
         dft_report_values(report, answer, group, at);
-        for (uint32_t b = 0; at[DFT_DIMENSION_WHO] < DFT_WHO_MAX && b < group->nbins; b++)
+        if (at[DFT_DIMENSION_WHO] == DFT_WHO_MAX)
+            continue;
+        durations->all += group->metrics.samples;
+        durations->unknown += is_known ? 0 : group->metrics.samples;
+        for (uint32_t b = 0; is_known && b < group->nbins; b++)
             rows[n++] = make_row(group, b, dft_cell_key(dimensions, at));
     }
     return n;
@@ -132,25 +143,16 @@ static void put_rows(struct dft_report *report, unsigned dimensions, const struc
     for (unsigned d = 0; d < DFT_DIMENSIONS; d++) {
         if (!(dimensions >> d & 1))
             continue;
-        dft_data_begin_column(data, dft_dimension_name((enum dft_dimension)d), type);
-        for (size_t i = 0; i < count; i++)
-            dft_data_put(data, dft_cell_value(dimensions, rows[i].key, (enum dft_dimension)d));
+        DFT_DATA_COLUMN(data, dft_dimension_name((enum dft_dimension)d), type, count,
+                        dft_cell_value(dimensions, rows[i].key, (enum dft_dimension)d));
         type = DFT_DATA_UNSIGNED;
     }
-    dft_data_begin_column(data, "bin", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].bin);
-    dft_data_begin_column(data, "n", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].count);
+    DFT_DATA_COLUMN(data, "bin", DFT_DATA_UNSIGNED, count, rows[i].bin);
+    DFT_DATA_COLUMN(data, "n", DFT_DATA_UNSIGNED, count, rows[i].count);
     if (sub == 1)
         return;
-    dft_data_begin_column(data, "least", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].least);
-    dft_data_begin_column(data, "most", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, rows[i].most);
+    DFT_DATA_COLUMN(data, "least", DFT_DATA_UNSIGNED, count, rows[i].least);
+    DFT_DATA_COLUMN(data, "most", DFT_DATA_UNSIGNED, count, rows[i].most);
 }
 
 /* --- tables -------------------------------------------------------------------------------------- */
@@ -162,29 +164,55 @@ static int leave_out(struct dft_report *report, const struct table *table, const
                : 0;
 }
 
-/* Only a table of parts is thinned out. */
-static int put_answer(struct dft_report *report, const struct table *table, const struct dft_answer *answer)
+static int say_unknown(struct dft_report *report, const struct table *table, const struct durations *durations)
 {
-    struct row *rows = calloc(answer->nbins + 1, sizeof *rows);
-    size_t count, all;
-    unsigned sub = 32;
-    int rc = 0;
+    uint64_t known = durations->all - durations->unknown;
 
-    if (!rows)
-        return -ENOMEM;
-    all = count = merge(rows, list_rows(report, answer, table->dimensions, rows));
+    return durations->unknown
+               ? dft_report_thinned(report, "latency", known, durations->all,
+                                    "durations by call%s%s are known of %llu calls of %llu: percentiles are of these",
+                                    table->what ? " and " : "", table->what ? table->what : "",
+                                    (unsigned long long)known, (unsigned long long)durations->all)
+               : 0;
+}
+
+/* Only a table of parts is thinned out. */
+static int put_table(struct dft_report *report, const struct table *table, struct row *rows, size_t count)
+{
+    size_t all = count;
+    unsigned sub = 32;
+
     if (count > ROWS && table->what) {
         count = thin_out(rows, count);
         sub = 1;
     }
     if (count > ROWS)
-        rc = leave_out(report, table, "there are too many histograms");
+        return leave_out(report, table, "there are too many histograms");
+    put_rows(report, table->dimensions, rows, count, sub);
+    return sub == 1 ? dft_report_thinned(report, "latency", count, all,
+                                         "durations by %s are known by powers of two: their percentiles are "
+                                         "approximate",
+                                         table->what)
+                    : 0;
+}
+
+static int put_answer(struct dft_report *report, const struct table *table, const struct dft_answer *answer)
+{
+    struct row *rows = calloc(answer->nbins + 1, sizeof *rows);
+    uint32_t before = report->nlatencies;
+    struct durations durations = {0};
+    size_t count;
+    int rc;
+
+    if (!rows)
+        return -ENOMEM;
+    count = merge(rows, list_rows(report, answer, table->dimensions, rows, &durations));
+    if (durations.all && durations.unknown == durations.all)
+        rc = leave_out(report, table, "aggregates do not know those of the part that is asked about");
     else
-        put_rows(report, table->dimensions, rows, count, sub);
-    if (!rc && sub == 1 && count <= ROWS)
-        rc = dft_report_thinned(report, "latency", count, all,
-                                "durations by %s are known by powers of two: their percentiles are approximate",
-                                table->what);
+        rc = put_table(report, table, rows, count);
+    if (!rc && report->nlatencies > before)
+        rc = say_unknown(report, table, &durations);
     free(rows);
     return rc;
 }

@@ -50,7 +50,6 @@ static void put_strip(struct dft_report *report, const struct dft_overlap_strip 
     static const char *const names[] = {"compute", "io", "hidden", "exposed", "idle"};
     struct dft_page_data *data = &report->data;
 
-    report->has_strip = 1;
     dft_data_begin_table(data, "strip", strip->count);
     for (unsigned c = 0; c < sizeof names / sizeof *names; c++) {
         dft_data_begin_column(data, names[c], DFT_DATA_UNSIGNED);

@@ -241,30 +241,14 @@ static void put_slices(struct dft_report *report, const struct slice *slices, si
     struct dft_page_data *data = &report->data;
 
     dft_data_begin_table(data, "slices", count);
-    dft_data_begin_column(data, "lane", DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].lane);
-    dft_data_begin_column(data, "start_ns", DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, after_base(report, slices[i].start_ns));
-    dft_data_begin_column(data, "dur_ns", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].dur_ns);
-    dft_data_begin_column(data, "depth", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].depth);
-    dft_data_begin_column(data, "c", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].call);
-    dft_data_begin_column(data, "f", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].file);
-    dft_data_begin_column(data, "b", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].bytes);
-    dft_data_begin_column(data, "err", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, slices[i].err);
+    DFT_DATA_COLUMN(data, "lane", DFT_DATA_DELTA, count, slices[i].lane);
+    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, after_base(report, slices[i].start_ns));
+    DFT_DATA_COLUMN(data, "dur_ns", DFT_DATA_UNSIGNED, count, slices[i].dur_ns);
+    DFT_DATA_COLUMN(data, "depth", DFT_DATA_UNSIGNED, count, slices[i].depth);
+    DFT_DATA_COLUMN(data, "c", DFT_DATA_UNSIGNED, count, slices[i].call);
+    DFT_DATA_COLUMN(data, "f", DFT_DATA_UNSIGNED, count, slices[i].file);
+    DFT_DATA_COLUMN(data, "b", DFT_DATA_UNSIGNED, count, slices[i].bytes);
+    DFT_DATA_COLUMN(data, "err", DFT_DATA_UNSIGNED, count, slices[i].err);
 }
 
 static int end_slices(struct sampling *sampling)
@@ -310,27 +294,14 @@ static void put_accesses(struct dft_report *report, const struct access *accesse
     struct dft_page_data *data = &report->data;
 
     dft_data_begin_table(data, "offsets", count);
-    dft_data_begin_column(data, "f", DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, dft_report_value(&report->file_of, report->offset_files[accesses[i].file]));
-    dft_data_begin_column(data, "start_ns", DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, after_base(report, accesses[i].start_ns));
-    dft_data_begin_column(data, "offset", DFT_DATA_DELTA);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, accesses[i].offset);
-    dft_data_begin_column(data, "b", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, accesses[i].bytes);
-    dft_data_begin_column(data, "p", DFT_DATA_UNSIGNED);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, accesses[i].who);
-    dft_data_begin_column(data, "is_write", DFT_DATA_BYTE);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, accesses[i].is_write);
-    dft_data_begin_column(data, "how", DFT_DATA_BYTE);
-    for (size_t i = 0; i < count; i++)
-        dft_data_put(data, accesses[i].how);
+    DFT_DATA_COLUMN(data, "f", DFT_DATA_DELTA, count,
+                    dft_report_value(&report->file_of, report->offset_files[accesses[i].file]));
+    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, after_base(report, accesses[i].start_ns));
+    DFT_DATA_COLUMN(data, "offset", DFT_DATA_DELTA, count, accesses[i].offset);
+    DFT_DATA_COLUMN(data, "b", DFT_DATA_UNSIGNED, count, accesses[i].bytes);
+    DFT_DATA_COLUMN(data, "p", DFT_DATA_UNSIGNED, count, accesses[i].who);
+    DFT_DATA_COLUMN(data, "is_write", DFT_DATA_BYTE, count, accesses[i].is_write);
+    DFT_DATA_COLUMN(data, "how", DFT_DATA_BYTE, count, accesses[i].how);
 }
 
 static int end_accesses(struct sampling *sampling)

@@ -61,12 +61,13 @@ static void put_call_texts(struct dft_report *report, const struct dft_answer *a
  * calls of each class. */
 static int put_calls(struct dft_report *report, const struct dft_answer *answer)
 {
+    uint8_t class_of[DFT_CALLS_MAX], is_region[DFT_CALLS_MAX] = {0}; /* by value of the dimension */
     uint8_t *is_first = calloc(answer->count + 1u, 1);
     int rc = is_first ? 0 : -ENOMEM;
 
     report->calls = DFT_IO_COUNT;
-    for (uint8_t class = 0; class < DFT_IO_COUNT; class ++)
-        report->call_class[class] = class;
+    for (unsigned io = 0; io < DFT_IO_COUNT; io++)
+        class_of[io] = (uint8_t)io;
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group_key *key = &answer->groups[i].key;
         uint32_t before = report->calls;
@@ -74,20 +75,16 @@ static int put_calls(struct dft_report *report, const struct dft_answer *answer)
         rc = name_value(&report->call_of, dft_report_call_key(key->cat, key->name, key->class), &report->calls);
         is_first[i] = report->calls > before;
         if (is_first[i]) {
-            report->call_class[before] = key->class;
-            report->is_region[before] = key->op == DFT_OP_REGION;
+            class_of[before] = key->class;
+            is_region[before] = key->op == DFT_OP_REGION;
         }
     }
     if (!rc) {
         dft_data_begin_table(&report->data, "calls", report->calls);
         put_call_texts(report, answer, "cat", DFT_BY_CAT, is_first);
         put_call_texts(report, answer, "name", DFT_BY_NAME, is_first);
-        dft_data_begin_column(&report->data, "class", DFT_DATA_BYTE);
-        for (uint32_t i = 0; i < report->calls; i++)
-            dft_data_put(&report->data, report->call_class[i]);
-        dft_data_begin_column(&report->data, "is_region", DFT_DATA_BYTE);
-        for (uint32_t i = 0; i < report->calls; i++)
-            dft_data_put(&report->data, report->is_region[i]);
+        DFT_DATA_COLUMN(&report->data, "class", DFT_DATA_BYTE, report->calls, class_of[i]);
+        DFT_DATA_COLUMN(&report->data, "is_region", DFT_DATA_BYTE, report->calls, is_region[i]);
     }
     free(is_first);
     if (!rc && answer->found > answer->count)
@@ -318,7 +315,9 @@ int dft_report_tops(struct dft_report *report)
                        &answers[TOP_CALLS]},
         [TOP_STACKS] = {{.by = {DFT_BY_STACK}, .nby = 1}, {.top = STACKS, .at_once = STACKS}, &answers[TOP_STACKS]},
     };
-    int rc = dft_query_many(report->source, &report->options->filter, requests, TOPS);
+    /* Aggregates have no call stacks. */
+    unsigned asked = dft_source_kept(report->source) == DFT_KEPT_NONE ? TOP_STACKS : TOPS;
+    int rc = dft_query_many(report->source, &report->options->filter, requests, asked);
 
     if (rc)
         return rc;

@@ -142,18 +142,13 @@ static int put_who(struct dft_report *report, const struct member *members, uint
     dft_data_begin_table(data, "who", report->whos);
     dft_data_begin_column(data, "label", DFT_DATA_TEXT);
     rc = put_labels(report, members, count);
-    dft_data_begin_column(data, "rank", DFT_DATA_UNSIGNED);
-    for (uint32_t i = 0; i < report->whos; i++)
-        dft_data_put(data, report->whos == count ? (uint64_t)(members[i].rank + 1) : 0);
-    dft_data_begin_column(data, "processes", DFT_DATA_UNSIGNED);
-    for (uint32_t i = 0; i < report->whos; i++)
-        dft_data_put(data, first_of(report, count, i + 1) - first_of(report, count, i));
-    dft_data_begin_column(data, "start_ns", DFT_DATA_UNSIGNED);
-    for (uint32_t i = 0; i < report->whos; i++)
-        dft_data_put(data, after_base(report, members[first_of(report, count, i)].start_ns));
-    dft_data_begin_column(data, "life_ns", DFT_DATA_UNSIGNED);
-    for (uint32_t i = 0; i < report->whos; i++)
-        dft_data_put(data, life_of(&members[first_of(report, count, i)]));
+    DFT_DATA_COLUMN(data, "rank", DFT_DATA_UNSIGNED, report->whos,
+                    report->whos == count ? (uint64_t)(members[i].rank + 1) : 0);
+    DFT_DATA_COLUMN(data, "processes", DFT_DATA_UNSIGNED, report->whos,
+                    first_of(report, count, i + 1) - first_of(report, count, i));
+    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_UNSIGNED, report->whos,
+                    after_base(report, members[first_of(report, count, i)].start_ns));
+    DFT_DATA_COLUMN(data, "life_ns", DFT_DATA_UNSIGNED, report->whos, life_of(&members[first_of(report, count, i)]));
     return rc;
 }
 

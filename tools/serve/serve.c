@@ -22,6 +22,8 @@
 
 #define TOKEN    16u /* bytes */
 #define AT_ONCE  8   /* requests */
+#define IDLE_MS  1000
+#define BUSY_MS  50 /* until it looks again whether a child has ended */
 #define TEXT_MAX 4096u
 
 struct serving {
@@ -128,10 +130,10 @@ static int make_token(struct serving *serving)
     return 0;
 }
 
-/* Forgets children that have ended. With `all`, waits until fewer than AT_ONCE are left. */
+/* Forgets children that have ended. */
 static void reap(int *children)
 {
-    while (*children && waitpid(-1, NULL, *children < AT_ONCE ? WNOHANG : 0) > 0)
+    while (*children && waitpid(-1, NULL, WNOHANG) > 0)
         --*children;
 }
 
@@ -162,6 +164,7 @@ static void serve(const struct serving *serving)
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGCHLD, SIG_DFL); /* who starts this may ignore it, and then no child can be waited for */
     printf("http://127.0.0.1:%u/%s/\n", (unsigned)serving->port, serving->token);
     fflush(stdout);
     if (!serving->options->source.quiet)
@@ -169,9 +172,11 @@ static void serve(const struct serving *serving)
               "ssh -L PORT:127.0.0.1:PORT HOST, with the port of this address.\n",
               stderr);
     while (!is_over) {
-        reap(&children);
-        if (poll(&waiting, 1, 1000) > 0)
+        int is_busy = children >= AT_ONCE;
+
+        if (poll(&waiting, !is_busy, is_busy ? BUSY_MS : IDLE_MS) > 0)
             accept_one(serving, &children);
+        reap(&children);
     }
 }
 
