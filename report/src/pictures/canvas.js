@@ -13,7 +13,9 @@ export function stage(host, options) {
     const { height, state } = options;
     const total = Math.max(height, options.total ?? height);
     const canvas = el('canvas', { role: 'img', 'aria-label': options.label, tabindex: 0 });
-    const box = host.appendChild(el('div', { class: 'stage' }, canvas, el('div', { style: { height: `${total - height}px` } })));
+    const box = host.appendChild(
+        el('div', { class: 'stage' }, canvas, el('div', { style: { height: `${total - height}px` } })),
+    );
 
     box.style.cssText = `position:relative;overflow:hidden ${total > height ? 'auto' : 'hidden'};height:${height}px`;
     canvas.style.cssText = 'position:sticky;top:0;display:block;touch-action:pan-y';
@@ -27,10 +29,8 @@ export function stage(host, options) {
     it.repaint = repainter(it, options);
     it.tip = (x, y, lines) => {
         const edge = canvas.getBoundingClientRect();
-        if (lines)
-            showTip({ clientX: edge.left + x, clientY: edge.top + y }, lines);
-        else
-            hideTip();
+        if (lines) showTip({ clientX: edge.left + x, clientY: edge.top + y }, lines);
+        else hideTip();
     };
     box.scrollTop = Math.min(state.top ?? 0, total - height);
     box.addEventListener('scroll', () => {
@@ -39,8 +39,7 @@ export function stage(host, options) {
     });
     listen(it, options);
     paintNow(it, options);
-    if (state.hasFocus)
-        canvas.focus({ preventScroll: true });
+    if (state.hasFocus) canvas.focus({ preventScroll: true });
     return it;
 }
 
@@ -56,8 +55,7 @@ function paintNow(it, options) {
 function repainter(it, options) {
     let isAsked = false;
     return () => {
-        if (isAsked)
-            return;
+        if (isAsked) return;
         isAsked = true;
         requestAnimationFrame(() => {
             isAsked = false;
@@ -72,11 +70,14 @@ function listen(it, options) {
         const edge = canvas.getBoundingClientRect();
         return { x: event.clientX - edge.left, y: event.clientY - edge.top };
     };
-    canvas.addEventListener('wheel', (event) => {
-        const may = event.ctrlKey || document.activeElement === canvas;
-        if (may && options.wheel?.(at(event).x, at(event).y, event))
-            event.preventDefault();
-    }, { passive: false });
+    canvas.addEventListener(
+        'wheel',
+        (event) => {
+            const may = event.ctrlKey || document.activeElement === canvas;
+            if (may && options.wheel?.(at(event).x, at(event).y, event)) event.preventDefault();
+        },
+        { passive: false },
+    );
     canvas.addEventListener('keydown', (event) => {
         if (!event.metaKey && !event.altKey && options.key?.(event)) {
             event.preventDefault();
@@ -95,21 +96,18 @@ function listen(it, options) {
 }
 
 function listenToDrags(canvas, at, options) {
-    let from = null, isDrag = false;
+    let from = null,
+        isDrag = false;
     const end = (event) => {
-        if (!from)
-            return;
+        if (!from) return;
         const isDone = event.type === 'pointerup';
-        if (isDrag)
-            options.drag?.(from, at(event), isDone || null, event);
-        else if (isDone)
-            options.click?.(at(event).x, at(event).y, event);
+        if (isDrag) options.drag?.(from, at(event), isDone || null, event);
+        else if (isDone) options.click?.(at(event).x, at(event).y, event);
         from = null;
     };
 
     canvas.addEventListener('pointerdown', (event) => {
-        if (event.button || event.pointerType === 'touch' && !event.isPrimary)
-            return;
+        if (event.button || (event.pointerType === 'touch' && !event.isPrimary)) return;
         from = at(event);
         isDrag = false;
         canvas.setPointerCapture(event.pointerId);
@@ -130,32 +128,43 @@ function listenToDrags(canvas, at, options) {
 /** The longest beginning of TEXT, with an ellipsis, that fits into WIDTH; "" where not even two letters do. */
 export function cut(context, text, width) {
     const whole = safe(text);
-    let low = 0, high = Math.min(whole.length, Math.ceil(width / 2));
+    let low = 0,
+        high = Math.min(whole.length, Math.ceil(width / 2));
 
-    if (width < 8 || !whole)
-        return '';
-    if (high === whole.length && context.measureText(whole).width <= width)
-        return whole;
+    if (width < 8 || !whole) return '';
+    if (high === whole.length && context.measureText(whole).width <= width) return whole;
     while (low < high) {
         const middle = (low + high + 1) >> 1;
-        if (context.measureText(`${whole.slice(0, middle)}\u2026`).width <= width)
-            low = middle;
-        else
-            high = middle - 1;
+        if (context.measureText(`${whole.slice(0, middle)}\u2026`).width <= width) low = middle;
+        else high = middle - 1;
     }
     return low < 2 ? '' : `${whole.slice(0, low)}\u2026`;
 }
 
 /** A choice in HOST of few OPTIONS `[[value, text], ...]`, all of them seen; CHANGED gets the value. */
 export function choice(host, name, options, value, changed) {
-    host.append(el('span', { class: 'group', role: 'group', 'aria-label': name }, ...options.map(([key, text]) =>
-        el('button', { type: 'button', 'aria-pressed': String(key === value), onclick: () => changed(key) }, safe(text)))));
+    host.append(
+        el(
+            'span',
+            { class: 'group', role: 'group', 'aria-label': name },
+            ...options.map(([key, text]) =>
+                el(
+                    'button',
+                    { type: 'button', 'aria-pressed': String(key === value), onclick: () => changed(key) },
+                    safe(text),
+                ),
+            ),
+        ),
+    );
 }
 
 /** The same of many, in a list that opens. Values are numbers. */
 export function choiceOfMany(host, name, options, value, changed) {
-    const list = el('select', { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(Number(list.value)) },
-                    ...options.map(([key, text]) => el('option', { value: key, selected: key === value }, safe(text))));
+    const list = el(
+        'select',
+        { style: { font: 'inherit', 'max-width': '100%' }, onchange: () => changed(Number(list.value)) },
+        ...options.map(([key, text]) => el('option', { value: key, selected: key === value }, safe(text))),
+    );
     host.append(el('label', { class: 'dim', style: { 'font-size': '12px', 'max-width': '100%' } }, `${name} `, list));
 }
 
@@ -171,8 +180,20 @@ export function searchField(host, name, state, changed) {
 
 /** What colours mean: `[[text, colour], ...]`. */
 export function legend(host, entries) {
-    host.append(el('div', { class: 'legend', style: { 'margin-top': '4px' } }, ...entries.map(([text, colour]) =>
-        el('span', { style: { 'white-space': 'nowrap' } }, el('i', { class: 'swatch', style: { background: colour } }), text))));
+    host.append(
+        el(
+            'div',
+            { class: 'legend', style: { 'margin-top': '4px' } },
+            ...entries.map(([text, colour]) =>
+                el(
+                    'span',
+                    { style: { 'white-space': 'nowrap' } },
+                    el('i', { class: 'swatch', style: { background: colour } }),
+                    text,
+                ),
+            ),
+        ),
+    );
 }
 
 /** A row of controls above a picture. */
@@ -195,8 +216,7 @@ export function mix(a, b, share) {
 /** A number from 0 to below COUNT that is the same for the same NAME. */
 export function shadeOf(name, count) {
     let hash = 7;
-    for (let i = 0; i < name.length; i++)
-        hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
+    for (let i = 0; i < name.length; i++) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
     return hash % count;
 }
 

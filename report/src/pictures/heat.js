@@ -8,7 +8,9 @@ import { fold, fromCell, heatNumbers } from './heat_numbers.js';
 import { hasCube, nameOf, otherNumbers, stateOf, windowShare } from './parts.js';
 import { moved, zoomed } from './span.js';
 
-const TOP = 46, AXIS = 22, LEGEND = 24;
+const TOP = 46,
+    AXIS = 22,
+    LEGEND = 24;
 
 const nouns = (run) => (run.who === 'process' ? ['process', 'processes'] : ['rank', 'ranks']);
 
@@ -17,22 +19,31 @@ function sentence(view, numbers) {
     const { largest, total, rows, idle } = numbers;
     const [one, many] = nouns(run);
 
-    if (!largest)
-        return `No ${one} is in a call here.`;
+    if (!largest) return `No ${one} is in a call here.`;
     if (rows.length === 1)
         return `${format.ns(total)} in ${numbers.is_io ? 'I/O' : 'calls'}, most of it at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
     const mean = total / rows.length;
     const part = `, ${format.factor(largest.ns / mean)} the mean and ${format.share(largest.ns, total)} of all`;
     const when = ` Most is under way at ${format.at(numbers.busiest * numbers.width_ns - run.start_ns)}.`;
-    const still = idle ? ` ${format.count(idle)} of ${format.counted(rows.length, one, many)} ${idle === 1 ? 'does' : 'do'} nothing.` : '';
+    const still = idle
+        ? ` ${format.count(idle)} of ${format.counted(rows.length, one, many)} ${idle === 1 ? 'does' : 'do'} nothing.`
+        : '';
     return `Longest in ${numbers.is_io ? 'I/O' : 'calls'} is ${nameOf(run, largest.p)}: ${format.ns(largest.ns)}${part}.${when}${still}`;
 }
 
 /* Where what is: the map lies between the names at the left and the sums at the right. */
 function geometry(it, state, share) {
     const isNarrow = it.width < 520;
-    const left = isNarrow ? 58 : 92, right = isNarrow ? 44 : 96;
-    return { left, top: TOP, wide: (it.width - left - right) * share, high: it.height - TOP - AXIS - LEGEND, right, ...state };
+    const left = isNarrow ? 58 : 92,
+        right = isNarrow ? 44 : 96;
+    return {
+        left,
+        top: TOP,
+        wide: (it.width - left - right) * share,
+        high: it.height - TOP - AXIS - LEGEND,
+        right,
+        ...state,
+    };
 }
 
 /* The zoom is forgotten when other times or rows are chosen; when the run grows it stays. */
@@ -41,8 +52,7 @@ function zoomOf(view, numbers) {
     const key = `${view.filter.t} ${view.filter.p && numbers.rows.join()}`;
     const all = { cols: [0, numbers.columns], rows: [0, Math.max(1, numbers.rows.length)] };
 
-    if (state.key !== key || !state.isZoomed)
-        Object.assign(state, { key, isZoomed: false, cursor: null, ...all });
+    if (state.key !== key || !state.isZoomed) Object.assign(state, { key, isZoomed: false, cursor: null, ...all });
     state.cols = moved(state.cols, all.cols, 0);
     state.rows = moved(state.rows, all.rows, 0);
     return state;
@@ -52,20 +62,24 @@ const whole = ([from, to]) => [Math.floor(from), Math.max(Math.floor(from) + 1, 
 
 /* The lowest and highest cell of both runs: they share the scale. */
 function scaleOf(...all) {
-    const low = Math.min(...all.map(({ lowest }) => lowest)), high = Math.max(...all.map(({ highest }) => highest));
+    const low = Math.min(...all.map(({ lowest }) => lowest)),
+        high = Math.max(...all.map(({ highest }) => highest));
     return high ? [Math.max(Math.min(low, high - 1), high - 60), high] : [0, 1];
 }
 
 /* The largest row, and the most at a time, of both runs. */
 function mostOf(...all) {
-    return { row: Math.max(0, ...all.map(({ largest }) => largest?.ns ?? 0)),
-             rate: Math.max(0, ...all.map((one) => one.by_time.reduce((a, b) => Math.max(a, b), 0) / one.width_ns)) };
+    return {
+        row: Math.max(0, ...all.map(({ largest }) => largest?.ns ?? 0)),
+        rate: Math.max(0, ...all.map((one) => one.by_time.reduce((a, b) => Math.max(a, b), 0) / one.width_ns)),
+    };
 }
 
 const shade = (scale, q) => Math.max(0, Math.min(255, Math.round(((q - scale[0]) / (scale[1] - scale[0])) * 255)));
 
 function paintCells(it, g, numbers, scale, heat) {
-    const cols = whole(g.cols), rows = whole(g.rows);
+    const cols = whole(g.cols),
+        rows = whole(g.rows);
     const wide = Math.max(1, Math.min(cols[1] - cols[0], Math.floor(g.wide * it.ratio)));
     const high = Math.max(1, Math.min(rows[1] - rows[0], Math.floor(g.high * it.ratio)));
     const cells = fold(numbers, [rows[0], Math.min(rows[1], numbers.rows.length)], cols, wide, high);
@@ -76,9 +90,7 @@ function paintCells(it, g, numbers, scale, heat) {
         return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     });
 
-    for (let i = 0; i < cells.length; i++)
-        if (cells[i])
-            pixels[i] = table[cells[i]];
+    for (let i = 0; i < cells.length; i++) if (cells[i]) pixels[i] = table[cells[i]];
     const buffer = document.createElement('canvas');
     buffer.width = wide;
     buffer.height = high;
@@ -107,7 +119,11 @@ function paintTop(it, g, numbers, colours, most) {
     context.fillStyle = colours.dim;
     context.textAlign = 'left';
     const highest = sums.reduce((a, b) => Math.max(a, b), 0);
-    context.fillText(cut(context, `all together: at most ${format.ns(highest)} in ${format.ns(numbers.width_ns)}`, g.wide), g.left, 6);
+    context.fillText(
+        cut(context, `all together: at most ${format.ns(highest)} in ${format.ns(numbers.width_ns)}`, g.wide),
+        g.left,
+        6,
+    );
 }
 
 /* Sums of rows at the right; the largest row has its name. */
@@ -115,7 +131,8 @@ function paintRight(it, g, numbers, view, most) {
     const [from, to] = whole(g.rows);
     const { context } = it;
     const { colours } = view;
-    const x = g.left + g.wide + 6, wide = g.right - 10;
+    const x = g.left + g.wide + 6,
+        wide = g.right - 10;
     const lines = Math.max(1, Math.min(to - from, Math.floor(g.high)));
     const sums = new Float64Array(lines);
 
@@ -127,7 +144,12 @@ function paintRight(it, g, numbers, view, most) {
     sums.forEach((ns, i) => {
         const isMost = ns > 0 && ns === numbers.largest.ns && numbers.rows.length > 1;
         context.fillStyle = isMost ? colours.bad : colours.accent;
-        context.fillRect(x, g.top + i * step, most.row ? (ns / most.row) * wide : 0, Math.max(isMost ? 2 : 1, step - (step > 4 ? 1 : 0)));
+        context.fillRect(
+            x,
+            g.top + i * step,
+            most.row ? (ns / most.row) * wide : 0,
+            Math.max(isMost ? 2 : 1, step - (step > 4 ? 1 : 0)),
+        );
     });
     if (numbers.largest && numbers.rows.length > 1) {
         context.fillStyle = colours.bad;
@@ -143,19 +165,23 @@ function paintNames(it, g, numbers, view) {
     const size = g.high / (to - from);
     const power = 10 ** Math.floor(Math.log10(Math.max(1, 15 / size)));
     const each = [1, 2, 5, 10].map((step) => step * power).find((step) => step * size >= 15) ?? 1;
-    const base = (each - (numbers.rows[from] ?? 0) % each) % each;
+    const base = (each - ((numbers.rows[from] ?? 0) % each)) % each;
 
     context.fillStyle = view.colours.dim;
     context.textAlign = 'right';
     for (let row = from + base; row < Math.min(to, numbers.rows.length); row += each)
-        context.fillText(cut(context, nameOf(view.run, numbers.rows[row]), g.left - 10), g.left - 6,
-                         g.top + (row - from + 0.5) * size);
+        context.fillText(
+            cut(context, nameOf(view.run, numbers.rows[row]), g.left - 10),
+            g.left - 6,
+            g.top + (row - from + 0.5) * size,
+        );
     context.textAlign = 'left';
 }
 
 function paintLegend(it, g, scale, colours) {
     const { context } = it;
-    const wide = Math.min(180, it.width / 4), y = it.height - LEGEND + 8;
+    const wide = Math.min(180, it.width / 4),
+        y = it.height - LEGEND + 8;
     const x = it.width - wide - 70;
 
     for (let i = 0; i < wide; i++) {
@@ -171,7 +197,8 @@ function paintLegend(it, g, scale, colours) {
 
 /* The cell at a place: column and row of the numbers; folded rows give the largest one. */
 function cellAt(g, numbers, x, y) {
-    const cols = whole(g.cols), rows = whole(g.rows);
+    const cols = whole(g.cols),
+        rows = whole(g.rows);
     const col = Math.floor(cols[0] + ((x - g.left) / g.wide) * (cols[1] - cols[0]));
     const per = (rows[1] - rows[0]) / g.high;
     const first = Math.floor(rows[0] + (y - g.top) * per);
@@ -181,8 +208,7 @@ function cellAt(g, numbers, x, y) {
     let row = first;
     const last = Math.min(numbers.rows.length, Math.max(first + 1, Math.floor(first + per)));
     for (let i = first; i < last; i++)
-        if (numbers.cells[i * numbers.columns + col] > numbers.cells[row * numbers.columns + col])
-            row = i;
+        if (numbers.cells[i * numbers.columns + col] > numbers.cells[row * numbers.columns + col]) row = i;
     return { col, row, folded: last - first };
 }
 
@@ -191,24 +217,29 @@ function tipOf(view, numbers, cell, scale) {
     const q = numbers.cells[cell.row * numbers.columns + cell.col];
     const from = (numbers.from + cell.col) * numbers.width_ns - run.start_ns;
     const ns = fromCell(q);
-    return [nameOf(run, numbers.rows[cell.row]), ['time', `${format.at(from)}, ${format.ns(numbers.width_ns)} long`],
-            [numbers.is_io ? 'in I/O' : 'in calls', q ? `about ${format.ns(Math.round(ns))}` : 'nothing',
-             `rgb(${colours.heat[shade(scale, q)]})`],
-            q ? ['at a time', (ns / numbers.width_ns).toPrecision(2)] : null,
-            ['this row', format.ns(numbers.by_row[cell.row])],
-            cell.folded > 1 ? `the largest of ${format.count(cell.folded)} that share this line` : null];
+    return [
+        nameOf(run, numbers.rows[cell.row]),
+        ['time', `${format.at(from)}, ${format.ns(numbers.width_ns)} long`],
+        [
+            numbers.is_io ? 'in I/O' : 'in calls',
+            q ? `about ${format.ns(Math.round(ns))}` : 'nothing',
+            `rgb(${colours.heat[shade(scale, q)]})`,
+        ],
+        q ? ['at a time', (ns / numbers.width_ns).toPrecision(2)] : null,
+        ['this row', format.ns(numbers.by_row[cell.row])],
+        cell.folded > 1 ? `the largest of ${format.count(cell.folded)} that share this line` : null,
+    ];
 }
 
 /* The change that chooses columns [c0, c1) of rows [r0, r1). */
 function changeOf(view, numbers, [c0, c1], [r0, r1]) {
     const scale = numbers.width_ns / view.run.time.width_ns;
-    const from = Math.floor((numbers.from + c0) * scale), to = Math.ceil((numbers.from + c1) * scale);
+    const from = Math.floor((numbers.from + c0) * scale),
+        to = Math.ceil((numbers.from + c1) * scale);
     const change = {};
 
-    if (c0 > 0 || c1 < numbers.columns)
-        change.t = [from, Math.min(view.run.time.count, Math.max(from + 1, to))];
-    if (r0 > 0 || r1 < numbers.rows.length)
-        change.p = numbers.rows.slice(r0, r1);
+    if (c0 > 0 || c1 < numbers.columns) change.t = [from, Math.min(view.run.time.count, Math.max(from + 1, to))];
+    if (r0 > 0 || r1 < numbers.rows.length) change.p = numbers.rows.slice(r0, r1);
     return change;
 }
 
@@ -216,15 +247,18 @@ function changeOf(view, numbers, [c0, c1], [r0, r1]) {
 function boxOf(g, a, b) {
     const clamp = (value) => Math.min(1, Math.max(0, value));
     const span = ([from, to], low, high) => whole([from + clamp(low) * (to - from), from + clamp(high) * (to - from)]);
-    const x = [a.x, b.x].sort((p, q) => p - q), y = [a.y, b.y].sort((p, q) => p - q);
-    return [span(whole(g.cols), (x[0] - g.left) / g.wide, (x[1] - g.left) / g.wide),
-            span(whole(g.rows), (y[0] - g.top) / g.high, (y[1] - g.top) / g.high)];
+    const x = [a.x, b.x].sort((p, q) => p - q),
+        y = [a.y, b.y].sort((p, q) => p - q);
+    return [
+        span(whole(g.cols), (x[0] - g.left) / g.wide, (x[1] - g.left) / g.wide),
+        span(whole(g.rows), (y[0] - g.top) / g.high, (y[1] - g.top) / g.high),
+    ];
 }
 
 function keys(view, numbers, state, it, g, scale) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     return (event) => {
-        const at = state.cursor ??= [0, 0];
+        const at = (state.cursor ??= [0, 0]);
         if (step[event.key]) {
             const by = event.shiftKey ? 10 : 1;
             at[0] = Math.max(0, Math.min(numbers.columns - 1, at[0] + by * step[event.key][0]));
@@ -247,15 +281,23 @@ function keys(view, numbers, state, it, g, scale) {
 }
 
 function placeOf(g, [col, row]) {
-    const cols = whole(g.cols), rows = whole(g.rows);
-    const w = g.wide / (cols[1] - cols[0]), h = g.high / (rows[1] - rows[0]);
+    const cols = whole(g.cols),
+        rows = whole(g.rows);
+    const w = g.wide / (cols[1] - cols[0]),
+        h = g.high / (rows[1] - rows[0]);
     return { x: g.left + (col - cols[0]) * w, y: g.top + (row - rows[0]) * h, w: Math.max(3, w), h: Math.max(3, h) };
 }
 
 function zoomBoth(state, numbers, col, row, factor) {
     state.isZoomed = true;
     state.cols = zoomed(state.cols, [0, numbers.columns], col, factor, Math.min(8, numbers.columns));
-    state.rows = zoomed(state.rows, [0, Math.max(1, numbers.rows.length)], row, factor, Math.min(4, Math.max(1, numbers.rows.length)));
+    state.rows = zoomed(
+        state.rows,
+        [0, Math.max(1, numbers.rows.length)],
+        row,
+        factor,
+        Math.min(4, Math.max(1, numbers.rows.length)),
+    );
 }
 
 function frame(it, g, colours, state, box) {
@@ -287,8 +329,7 @@ function paint(view, numbers, chart, it) {
     paintTop(it, g, numbers, colours, most);
     paintRight(it, g, numbers, view, most);
     paintNames(it, g, numbers, view);
-    if (numbers.total)
-        paintLegend(it, g, scale, colours);
+    if (numbers.total) paintLegend(it, g, scale, colours);
     frame(it, g, colours, state, chart.box);
     const [from, to] = whole(state.cols).map((col) => (numbers.from + col) * numbers.width_ns - view.run.start_ns);
     timeAxis(it.context, { x: g.left, width: g.wide, y: g.top + g.high + 1, from, to, colours });
@@ -308,23 +349,19 @@ function actions(view, numbers, chart) {
             chart.box = isDone === false ? [from, to] : null;
             chart.it.tip(0, 0, null);
             chart.it.repaint();
-            if (isDone)
-                view.select(changeOf(view, numbers, ...boxOf(chart.place(chart.it), from, to)));
+            if (isDone) view.select(changeOf(view, numbers, ...boxOf(chart.place(chart.it), from, to)));
         },
         click: (x, y, event) => {
             const cell = at(x, y);
-            if (cell)
-                view.select({ p: [numbers.rows[cell.row]] }, event.shiftKey);
+            if (cell) view.select({ p: [numbers.rows[cell.row]] }, event.shiftKey);
         },
         wheel: (x, y, event) => {
             const cell = at(x, y);
-            if (!cell)
-                return false;
-            const [from, to] = state.rows, by = ((to - from) / 10) * Math.sign(event.deltaY || event.deltaX);
-            if (event.shiftKey)
-                state.rows = moved(state.rows, [0, numbers.rows.length], by);
-            else
-                zoomBoth(state, numbers, cell.col, cell.row, event.deltaY > 0 ? 1.25 : 0.8);
+            if (!cell) return false;
+            const [from, to] = state.rows,
+                by = ((to - from) / 10) * Math.sign(event.deltaY || event.deltaX);
+            if (event.shiftKey) state.rows = moved(state.rows, [0, numbers.rows.length], by);
+            else zoomBoth(state, numbers, cell.col, cell.row, event.deltaY > 0 ? 1.25 : 0.8);
             chart.it.repaint();
             return true;
         },
@@ -332,29 +369,52 @@ function actions(view, numbers, chart) {
 }
 
 function draw(element, view, numbers) {
-    const state = zoomOf(view, numbers), others = otherNumbers(view, heat), share = windowShare(view);
+    const state = zoomOf(view, numbers),
+        others = otherNumbers(view, heat),
+        share = windowShare(view);
     const map = Math.max(64, Math.min(420, numbers.rows.length * 18));
     const chart = { state, it: null, box: null, scale: scaleOf(numbers, ...others), most: mostOf(numbers, ...others) };
 
     chart.place = (it) => geometry(it, state, share);
     stage(element, {
-        label: sentence(view, numbers), height: TOP + map + AXIS + LEGEND, state, ...actions(view, numbers, chart),
+        label: sentence(view, numbers),
+        height: TOP + map + AXIS + LEGEND,
+        state,
+        ...actions(view, numbers, chart),
         paint: (it) => {
             chart.it = it;
             paint(view, numbers, chart, it);
         },
-        key: keys(view, numbers, state, () => chart.it, () => chart.place(chart.it), chart.scale),
+        key: keys(
+            view,
+            numbers,
+            state,
+            () => chart.it,
+            () => chart.place(chart.it),
+            chart.scale,
+        ),
     });
-    note(element, (numbers.rows.length > map ? `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest. ` : '') +
-         'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
+    note(
+        element,
+        (numbers.rows.length > map
+            ? `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest. `
+            : '') + 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.',
+    );
 }
 
 const heat = {
-    id: 'heat', title: 'Who does I/O, and when', axes: ['t', 'p'],
-    lacks: (run) => (hasCube(run, ['t', 'p']) || (run.heat && run.has(run.heat.table)) ? null
-        : 'The data have no table of time and processes: they were thinned out.'),
-    completeness: (view, numbers) => (numbers.source === 'table' ? 'times of rows are sums of cells, each within a tenth' : ''),
-    numbers: heatNumbers, sentence, draw,
+    id: 'heat',
+    title: 'Who does I/O, and when',
+    axes: ['t', 'p'],
+    lacks: (run) =>
+        hasCube(run, ['t', 'p']) || (run.heat && run.has(run.heat.table))
+            ? null
+            : 'The data have no table of time and processes: they were thinned out.',
+    completeness: (view, numbers) =>
+        numbers.source === 'table' ? 'times of rows are sums of cells, each within a tenth' : '',
+    numbers: heatNumbers,
+    sentence,
+    draw,
 };
 
 export default heat;

@@ -17,8 +17,7 @@ export function paintTimeline(view, numbers, chart, high) {
         const y = row.y - top;
         if (row.kind === 'head') {
             paintLife(view, chart, row.p, y + 2, HEAD - 4);
-            if (numbers.density)
-                paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
+            if (numbers.density) paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
             paintName(view, chart, nameOf(view.run, row.p), 4, y + HEAD / 2, true);
         } else {
             paintLane(view, numbers, chart, row, y);
@@ -29,8 +28,7 @@ export function paintTimeline(view, numbers, chart, high) {
 
 function lanesByP(numbers) {
     const counts = new Map();
-    for (const { p } of numbers.lanes)
-        counts.set(p, (counts.get(p) ?? 0) + 1);
+    for (const { p } of numbers.lanes) counts.set(p, (counts.get(p) ?? 0) + 1);
     return counts;
 }
 
@@ -61,10 +59,10 @@ function hatched(context, colour) {
 function paintLife(view, chart, p, y, high) {
     const { start_ns: born, life_ns: life } = view.run.table('who');
     const { context, width } = chart.it;
-    const from = Math.max(chart.left, chart.xOf(born[p])), to = Math.min(width, chart.xOf(born[p] + life[p]));
+    const from = Math.max(chart.left, chart.xOf(born[p])),
+        to = Math.min(width, chart.xOf(born[p] + life[p]));
     context.fillStyle = chart.hatch ??= hatched(context, view.colours.faint);
-    if (to > from)
-        context.fillRect(from, y, Math.max(1, to - from), high);
+    if (to > from) context.fillRect(from, y, Math.max(1, to - from), high);
 }
 
 /* Time in calls by class in each bin, as a share of the bin of all lanes; bins thinner than a pixel show the fullest. */
@@ -73,18 +71,26 @@ function paintDensity(view, numbers, chart, p, y, high, lanes) {
     const { width_ns: width } = view.run.time;
     const kinds = view.run.table('calls').class;
     const [from, to] = chart.span();
-    const first = Math.floor(from / width), count = Math.min(view.run.time.count, Math.ceil(to / width)) - first;
+    const first = Math.floor(from / width),
+        count = Math.min(view.run.time.count, Math.ceil(to / width)) - first;
     const sums = new Float64Array(Math.max(0, count) * 8);
 
     for (let i = density.start[p]; i < density.start[p + 1]; i++) {
-        const row = density.rows[i], bin = density.cube.t[row] - first;
+        const row = density.rows[i],
+            bin = density.cube.t[row] - first;
         if (bin >= 0 && bin < count)
             sums[bin * 8 + (density.cube.c ? kinds[density.cube.c[row]] : 0)] += density.cube.w[row];
     }
     for (let bin = 0; bin < count; bin++) {
         const x = Math.max(chart.left, Math.round(chart.xOf((first + bin) * width)));
         const wide = Math.max(1, Math.round(chart.xOf((first + bin + 1) * width)) - x);
-        paintBin(view, chart.it.context, sums.subarray(bin * 8, bin * 8 + 8), { x, y, wide, high, scale: high / (width * lanes) });
+        paintBin(view, chart.it.context, sums.subarray(bin * 8, bin * 8 + 8), {
+            x,
+            y,
+            wide,
+            high,
+            scale: high / (width * lanes),
+        });
     }
 }
 
@@ -96,10 +102,9 @@ function paintBin(view, context, sums, { x, y, wide, high, scale }) {
         context.fillRect(x, up - size, wide, size);
     };
 
-    if (!calls && !sums[0])
-        return;
+    if (!calls && !sums[0]) return;
     fill(y + high, high, view.colours.surface);
-    fill(y + high, Math.min(1, sums[0] * scale / high) * high, view.colours.classes[0]);
+    fill(y + high, Math.min(1, (sums[0] * scale) / high) * high, view.colours.classes[0]);
     const fit = calls * scale > high ? high / calls : Math.max(scale, calls ? 1.5 / calls : 0);
     let up = y + high;
     for (let kind = 1; kind < 8; kind++) {
@@ -125,8 +130,7 @@ function paintLaneLife(view, chart, row, y) {
 
     chart.ground ??= mix(view.colours.line, view.colours.surface, 0.55);
     chart.it.context.fillStyle = chart.ground;
-    if (to > from)
-        chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP);
+    if (to > from) chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP);
 }
 
 /* The slices of a lane. Those thinner than a pixel that fall onto a painted one of the same line are left out. */
@@ -143,18 +147,24 @@ function paintLane(view, numbers, chart, row, y) {
     paintLaneLife(view, chart, row, y);
     for (let i = starts[row.lane]; i < starts[row.lane + 1]; i++) {
         const slice = rows[i];
-        if (start[slice] > to || start[slice] + dur[slice] < from)
-            continue;
+        if (start[slice] > to || start[slice] + dur[slice] < from) continue;
         const line = lineOf(depth[slice]);
         const x = Math.max(chart.left, chart.left + (start[slice] - from) * scale);
         const end = Math.min(width, chart.left + (start[slice] + dur[slice] - from) * scale);
-        if (end - x < 1 && painted[line] >= x - 0.5)
-            continue;
+        if (end - x < 1 && painted[line] >= x - 0.5) continue;
         painted[line] = Math.max(painted[line], Math.max(end, x + 1));
-        const fill = isRegion[c[slice]] ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
+        const fill = isRegion[c[slice]]
+            ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
             : view.colours.classes[kinds[c[slice]]];
-        paintSlice(view, context, { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
-                   fill, name[c[slice]], err[slice] > 0, slice === chart.state.cursor);
+        paintSlice(
+            view,
+            context,
+            { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
+            fill,
+            name[c[slice]],
+            err[slice] > 0,
+            slice === chart.state.cursor,
+        );
     }
 }
 

@@ -4,7 +4,9 @@
 import { passing, rowsOf } from './parts.js';
 import { above } from './span.js';
 
-export const HEAD = 24, LINE = 14, GAP = 3;
+export const HEAD = 24,
+    LINE = 14,
+    GAP = 3;
 const DEEPEST = 7;
 
 /** Rows with their places: `{kind: 'head' | 'lane', p, lane, y, high}`, ends in `ends`, and the height of all. */
@@ -19,19 +21,16 @@ export function rowsOfTimeline(view, numbers, only) {
     };
     const depthOf = (lane) => {
         let deep = 0;
-        for (let i = start[lane]; i < start[lane + 1]; i++)
-            deep = Math.max(deep, depth[slices[i]]);
+        for (let i = start[lane]; i < start[lane + 1]; i++) deep = Math.max(deep, depth[slices[i]]);
         return Math.min(deep, DEEPEST);
     };
     let next = 0;
 
     for (const p of rowsOf(passing(view, 'p', view.run.extent.p))) {
-        if (numbers.density || only)
-            add({ kind: 'head', p, lane: -1, high: HEAD });
+        if (numbers.density || only) add({ kind: 'head', p, lane: -1, high: HEAD });
         for (; next < numbers.lanes.length && numbers.lanes[next].p <= p; next++) {
             const { lane } = numbers.lanes[next];
-            if (!only)
-                add({ kind: 'lane', p, lane, high: (depthOf(lane) + 1) * LINE + GAP });
+            if (!only) add({ kind: 'lane', p, lane, high: (depthOf(lane) + 1) * LINE + GAP });
         }
     }
     return { rows, ends: rows.map((row) => row.y + row.high), high: y };
@@ -42,26 +41,24 @@ export function visible(layout, y, high) {
     const first = above(layout.ends, y);
     let last = first;
 
-    while (last < layout.rows.length && layout.rows[last].y < y + high)
-        last++;
+    while (last < layout.rows.length && layout.rows[last].y < y + high) last++;
     return layout.rows.slice(first, last);
 }
 
 /** The slice at time NS, within SLACK, in the line DEPTH of a lane: the shortest that has it, else the nearest; -1 for none. */
 export function sliceAt(table, by_lane, lane, ns, depth, slack) {
-    let best = -1, cost = Infinity;
+    let best = -1,
+        cost = Infinity;
 
     for (let i = by_lane.start[lane]; i < by_lane.start[lane + 1]; i++) {
         const row = by_lane.rows[i];
-        if (Math.min(table.depth[row], DEEPEST) !== depth)
-            continue;
-        const start = table.start_ns[row], end = start + table.dur_ns[row];
+        if (Math.min(table.depth[row], DEEPEST) !== depth) continue;
+        const start = table.start_ns[row],
+            end = start + table.dur_ns[row];
         const far = ns < start ? start - ns : ns > end ? ns - end : 0;
-        if (far > slack)
-            continue;
+        if (far > slack) continue;
         const price = far * 1e6 + table.dur_ns[row];
-        if (price < cost)
-            [best, cost] = [row, price];
+        if (price < cost) [best, cost] = [row, price];
     }
     return best;
 }
