@@ -58,7 +58,7 @@ const collator = new Intl.Collator('en', { numeric: true });
 
 /** The order of ROWS by COLUMN: numbers that are not known go last. */
 export function sorted(rows, column, isDown) {
-    const values = rows.map((row) => column.value(row) ?? NaN);
+    const values = rows.map((row) => (column.order ?? column.value)(row) ?? NaN);
     const sign = isDown ? -1 : 1;
     const compare = (a, b) => {
         const x = values[a],
@@ -79,7 +79,7 @@ export function sorted(rows, column, isDown) {
  * A table in HOST. SPEC: `key`, by which its order and search are remembered; `rows`, numbers; `sort`, the title of the
  * column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls; `label`, what a screen reader
  * says; `columns`, of which the first is searched: `{title, value(row), text(row, letters), width, is_number,
- * share(row), colour(row), tip(row), csv, css(row), is_minor, help}`.
+ * share(row), colour(row), tip(row), csv, css(row), is_minor, help, order(row)}`: `order` sorts in place of `value`.
  */
 export class Table {
     constructor(host, spec) {

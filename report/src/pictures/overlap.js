@@ -17,14 +17,14 @@ function sentence(view, numbers) {
     const all = compute + exposed + idle;
     if (!io) return `No I/O here; compute is ${format.share(compute, all)} of the time.`;
     const [worst] = bars;
-    const rank = worst?.exposed && bars.length > 1 ? ` Most stalls ${worst.name}, ${format.ns(worst.exposed)}.` : '';
+    const rank = worst?.exposed && bars.length > 1 ? ` ${worst.name} has the most: ${format.ns(worst.exposed)}.` : '';
     const when =
         numbers.worst === null || !exposed
             ? ''
             : ` Most of it is at ${format.at(numbers.worst * view.run.time.width_ns - view.run.start_ns)}.`;
     return (
-        `${format.share(share, 1)} of the I/O is hidden behind compute; ${format.ns(exposed)} stall, which is ` +
-        `${format.share(exposed, all)} of the time.${when}${rank}`
+        `${format.share(share, 1)} of the I/O is hidden behind compute. ${format.ns(exposed)} is exposed: nothing ` +
+        `computes meanwhile. That is ${format.share(exposed, all)} of the time.${when}${rank}`
     );
 }
 
@@ -64,7 +64,7 @@ function paintStrip(view, numbers, it, chart) {
     context.textAlign = 'right';
     context.fillText(cut(context, 'compute', chart.left - 6), chart.left - 6, HALF / 2);
     context.fillText(cut(context, 'I/O', chart.left - 6), chart.left - 6, HALF * 1.5);
-    context.fillText(cut(context, 'stall', chart.left - 6), chart.left - 6, 2 * HALF + 3);
+    context.fillText(cut(context, 'exposed', chart.left - 6), chart.left - 6, 2 * HALF + 3);
     context.textAlign = 'left';
     const time = [from, to].map((bin) => bin * run.time.width_ns - run.start_ns);
     timeAxis(context, { x: chart.left, width: chart.wide(), y: 2 * HALF + 8, from: time[0], to: time[1], colours });
@@ -85,8 +85,8 @@ function tipOf(view, numbers, bin) {
     return [
         `${format.at(bin * run.time.width_ns - run.start_ns)}, ${format.ns(run.time.width_ns)} long`,
         ['compute', format.ns(strip.compute[bin]), colours.compute],
-        ['I/O hidden', format.ns(strip.hidden[bin]), colours.hidden],
-        ['I/O that stalls', format.ns(strip.exposed[bin]), colours.exposed],
+        ['hidden I/O', format.ns(strip.hidden[bin]), colours.hidden],
+        ['exposed I/O', format.ns(strip.exposed[bin]), colours.exposed],
         ['idle', format.ns(strip.idle[bin]), colours.idle],
     ];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compute, hidden I/O, stalls and idle time of each rank as a bar, the one that stalls longest first.
+// Compute, hidden and exposed I/O and idle time of each rank as a bar, the one with the most exposed I/O first.
 
 import * as format from '../format.js';
 import { cut } from './canvas.js';
@@ -13,8 +13,8 @@ const ROW = 20,
 /** Words and colours of the parts of a bar. */
 export const shadesOf = (colours) => [
     ['compute', colours.compute],
-    ['I/O hidden behind it', colours.hidden],
-    ['I/O that stalls', colours.exposed],
+    ['hidden I/O', colours.hidden],
+    ['exposed I/O', colours.exposed],
     ['idle', colours.idle],
 ];
 
@@ -26,7 +26,7 @@ function paintRow(view, it, bar, y, longest) {
     const { colours } = view;
     const left = width < 520 ? 76 : 110,
         wide = Math.max(20, width - left - RIGHT);
-    const hidden = `${bar.io ? format.share(bar.hidden, bar.io) : '-'} hidden`;
+    const end = bar.hidden > 0 ? `${format.share(bar.hidden, bar.io)} hidden` : `${format.ns(bar.exposed)} exposed`;
     let x = left;
 
     partsOf(bar).forEach((ns, part) => {
@@ -39,7 +39,7 @@ function paintRow(view, it, bar, y, longest) {
     context.fillText(cut(context, bar.name, left - 8), left - 6, y + ROW / 2);
     context.textAlign = 'left';
     context.fillStyle = colours.dim;
-    context.fillText(cut(context, hidden, RIGHT - 10), width - RIGHT + 8, y + ROW / 2);
+    context.fillText(cut(context, end, RIGHT - 10), width - RIGHT + 8, y + ROW / 2);
 }
 
 /** Draws the bars of NUMBERS into ELEMENT, on one scale with those of OTHERS. */
@@ -51,7 +51,7 @@ export function overlapBars(element, view, numbers, others) {
     list(element, {
         label: bars
             .slice(0, MOST_ROWS)
-            .map((bar) => `${bar.name}: ${format.ns(bar.exposed)} stall`)
+            .map((bar) => `${bar.name}: ${format.ns(bar.exposed)} exposed`)
             .join('; '),
         count: bars.length,
         high: ROW,
