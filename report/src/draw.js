@@ -129,13 +129,17 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
     context.beginPath();
     context.moveTo(x, y + 0.5);
     context.lineTo(x + width, y + 0.5);
+    let free = -Infinity;
     for (const value of values) {
         const place = Math.round(x + ((value - from) / (to - from || 1)) * width) + 0.5;
         context.moveTo(place, y);
         context.lineTo(place, y + 4);
         const text = axisTime(value, step, to);
         const half = context.measureText(text).width / 2;
-        context.fillText(text, Math.min(Math.max(place - half, x), x + width - 2 * half), y + 6);
+        const start = Math.min(Math.max(place - half, x), Math.max(x, x + width - 2 * half));
+        if (start < free) continue;
+        free = start + 2 * half + 8;
+        context.fillText(text, start, y + 6);
     }
     context.stroke();
     context.restore();

@@ -141,7 +141,11 @@ test('timeline: rows lie one below the other, and a slice is found where it is d
     const layout = rowsOfTimeline(view, numbers, false);
     const slices = rawTable(raw, 'slices');
 
-    assert.equal(layout.rows.length, 48 * 2);
+    assert.equal(layout.rows.length, 48);
+    assert.ok(layout.rows.every((row) => row.kind === 'lane' && row.isFirst && row.strip > 0));
+    assert.ok(rowsOfTimeline(view, numbers, true).rows.every((row) => row.kind === 'head'));
+    const bare = rowsOfTimeline(view, Object.assign(Object.create(numbers), { density: null }), false);
+    assert.ok(bare.rows.every((row) => row.isFirst && row.strip === 0));
     layout.rows.forEach((row, i) => assert.equal(row.y, i ? layout.ends[i - 1] : 0));
     assert.equal(layout.ends.at(-1), layout.high);
     assert.deepEqual(

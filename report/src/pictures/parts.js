@@ -121,3 +121,10 @@ export function nameOf(run, p) {
     const label = run.table('who').label[p] || String(p);
     return run.who === 'rank' && /^\d+$/.test(label) ? `rank ${label}` : label;
 }
+
+/** How wide NAMES at the left of the canvas IT are, with the font that is set: no more than there is room for. */
+export function nameWidth(it, names) {
+    const most = it.width < 520 ? 96 : it.width < 860 ? 130 : 190;
+    const widest = names.reduce((wide, name) => Math.max(wide, it.context.measureText(name).width), 30);
+    return Math.min(most, Math.ceil(widest) + 14);
+}

@@ -5,7 +5,7 @@ import { IO, NAMES } from '../classes.js';
 import * as format from '../format.js';
 import { cut, legend, note, stage } from './canvas.js';
 import { list } from './list.js';
-import { hasCube, nameOf, otherNumbers, stateOf } from './parts.js';
+import { hasCube, nameOf, nameWidth, otherNumbers, stateOf } from './parts.js';
 import { ranksNumbers } from './ranks_numbers.js';
 
 const ROW = 19,
@@ -66,10 +66,16 @@ function paintProfile(view, numbers, it, most) {
     context.textAlign = 'left';
 }
 
+const titleOf = (view, row, chart) =>
+    nameOf(view.run, row.p) + (row === chart.median && chart.rows.length > 2 ? '  median' : '');
+
 function paintRow(view, it, row, y, chart) {
     const { context, width } = it;
     const { colours } = view;
-    const left = width < 520 ? 96 : 150,
+    const left = (chart.left ??= nameWidth(
+            it,
+            chart.rows.slice(0, 500).map((one) => titleOf(view, one, chart)),
+        )),
         right = 76;
     const wide = Math.max(20, width - left - right);
     let x = left;
@@ -85,7 +91,7 @@ function paintRow(view, it, row, y, chart) {
         context.fillStyle = colours.text;
         context.fillRect(left + (base / chart.most) * wide - 1, y + 1, 2, ROW - 2);
     }
-    const title = nameOf(view.run, row.p) + (row === chart.median && chart.rows.length > 2 ? '  median' : '');
+    const title = titleOf(view, row, chart);
     context.fillStyle = row === chart.slowest && chart.rows.length > 1 ? colours.bad : colours.text;
     context.textAlign = 'right';
     context.fillText(cut(context, title, left - 8), left - 6, y + ROW / 2);

@@ -2,13 +2,13 @@
 // Processes and threads over time: the longest calls and regions one by one, all others as density behind them.
 
 import { NAMES } from '../classes.js';
-import { binsBetween, timeAxis } from '../draw.js';
+import { binsBetween, el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, legend, note, stage } from './canvas.js';
-import { drawnWindow, keepSpan, nameOf, stateOf } from './parts.js';
+import { drawnWindow, keepSpan, nameOf, nameWidth, stateOf } from './parts.js';
 import { timelineNumbers } from './timeline_numbers.js';
-import { paintTimeline } from './timeline_paint.js';
-import { LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
+import { laneName, paintTimeline } from './timeline_paint.js';
+import { GAP, LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
 import { moved, zoomed } from './span.js';
 
 const AXIS = 24,
@@ -92,9 +92,9 @@ function findAt(view, numbers, chart, x, y) {
         [from, to] = chart.span();
     const line = Math.floor((y + chart.it.top - row.y) / LINE),
         slack = ((to - from) / chart.wide()) * 2;
-    const slice =
-        row.kind === 'lane' ? sliceAt(view.run.table('slices'), numbers.by_lane, row.lane, ns, line, slack) : -1;
-    return { row, ns, slice };
+    const isStrip = row.kind === 'head' || y + chart.it.top >= row.y + row.high - GAP - row.strip;
+    const slice = isStrip ? -1 : sliceAt(view.run.table('slices'), numbers.by_lane, row.lane, ns, line, slack);
+    return { row, ns, slice, isStrip };
 }
 
 /* Chooses the call of a slice and its file; of a region the region. */
@@ -133,7 +133,7 @@ function actions(view, numbers, chart) {
                 ? null
                 : found.slice >= 0
                   ? tipOfSlice(view, found.slice)
-                  : found.row.kind === 'head'
+                  : found.isStrip && numbers.density
                     ? tipOfHead(view, numbers, found.row, found.ns)
                     : null;
             chart.it.tip(x, y, tip);
@@ -232,10 +232,28 @@ function chartOf(view, numbers) {
     return chart;
 }
 
+/* Names of the first rows, with the room that the inner ones stand back. */
+const namesOf = (view, chart) =>
+    chart.layout.rows
+        .slice(0, 500)
+        .map((row) =>
+            row.kind === 'head' || row.isFirst ? nameOf(view.run, row.p) : `xxx${laneName(view.run, row.lane)}`,
+        );
+
+/* Classes of the calls that are drawn. */
+function kindsOf(view, numbers) {
+    const kinds = view.run.table('calls').class,
+        found = new Set();
+    for (const c of view.run.table('slices').c ?? []) found.add(kinds[c]);
+    const { cube, rows } = numbers.density ?? {};
+    if (cube?.c) for (const row of rows) found.add(kinds[cube.c[row]]);
+    return [...found].sort((a, b) => a - b);
+}
+
 function paint(view, numbers, chart, it) {
     chart.it = it;
-    chart.left = it.width < 520 ? 96 : 130;
     it.context.font = view.colours.font;
+    chart.left = it.names ??= nameWidth(it, namesOf(view, chart));
     paintTimeline(view, numbers, chart, it.height - AXIS);
     const { context } = it;
     context.fillStyle = view.colours.surface;
@@ -254,6 +272,25 @@ function paint(view, numbers, chart, it) {
     }
 }
 
+/* What wheel and keys do, for a finger: zoom, and choose the time that is seen. */
+function zoomButtons(view, chart) {
+    const button = (text, label, act) =>
+        el('button', { type: 'button', 'aria-label': label, title: label, onclick: act }, text);
+    const zoom = (factor) => () => {
+        const [from, to] = chart.span();
+        chart.zoom((from + to) / 2, factor);
+        chart.it.repaint();
+    };
+
+    return [
+        button('+', 'zoom in', zoom(0.5)),
+        button('\u2212', 'zoom out', zoom(2)),
+        button('choose what is seen', 'choose the time that is seen', () =>
+            view.select({ t: binsBetween(view.run, ...chart.span(), 0, 1) }),
+        ),
+    ];
+}
+
 function draw(element, view, numbers) {
     const chart = chartOf(view, numbers);
     const again = (value) => {
@@ -261,11 +298,12 @@ function draw(element, view, numbers) {
         element.replaceChildren();
         draw(element, view, numbers);
     };
-    const kinds = [...new Set(view.run.table('calls').class)].sort((a, b) => a - b);
+    const kinds = kindsOf(view, numbers);
 
+    const tools = controls(element);
     if (numbers.density && numbers.lanes.length)
         choice(
-            controls(element),
+            tools,
             'Show',
             [
                 ['all', 'threads and calls'],
@@ -274,9 +312,10 @@ function draw(element, view, numbers) {
             chart.state.only ?? 'all',
             again,
         );
+    tools.append(...zoomButtons(view, chart));
     stage(element, {
         label: sentence(view, numbers),
-        height: Math.min(TALLEST, Math.max(60, chart.layout.high) + AXIS),
+        height: Math.min(TALLEST, Math.max(30, chart.layout.high) + AXIS),
         total: chart.layout.high + AXIS,
         state: chart.state,
         paint: (it) => paint(view, numbers, chart, it),

@@ -21,6 +21,11 @@ export function paintTimeline(view, numbers, chart, high) {
             paintName(view, chart, nameOf(view.run, row.p), 4, y + HEAD / 2, true);
         } else {
             paintLane(view, numbers, chart, row, y);
+            if (row.strip) {
+                const from = y + row.high - GAP - row.strip;
+                paintLife(view, chart, row.p, from, row.strip);
+                paintDensity(view, numbers, chart, row.p, from, row.strip, 1);
+            }
         }
     }
     context.restore();
@@ -113,7 +118,8 @@ function paintBin(view, context, sums, { x, y, wide, high, scale }) {
     }
 }
 
-function laneName(run, lane) {
+/** The name of a lane: its process, or the thread. */
+export function laneName(run, lane) {
     const { process, tid } = run.table('lanes');
     const { program, pid, role } = run.table('processes');
     const row = process[lane];
@@ -130,7 +136,7 @@ function paintLaneLife(view, chart, row, y) {
 
     chart.ground ??= mix(view.colours.line, view.colours.surface, 0.55);
     chart.it.context.fillStyle = chart.ground;
-    if (to > from) chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP);
+    if (to > from) chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP - row.strip);
 }
 
 /* The slices of a lane. Those thinner than a pixel that fall onto a painted one of the same line are left out. */
@@ -143,7 +149,8 @@ function paintLane(view, numbers, chart, row, y) {
     const scale = chart.wide() / (to - from);
     const painted = new Float64Array(16).fill(-1);
 
-    paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
+    if (row.isFirst) paintName(view, chart, nameOf(view.run, row.p), 4, y + (row.high - GAP) / 2 + 1, true);
+    else paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
     paintLaneLife(view, chart, row, y);
     for (let i = starts[row.lane]; i < starts[row.lane + 1]; i++) {
         const slice = rows[i];
