@@ -196,7 +196,7 @@ export function tipOn(node, lines) {
 /**
  * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH):
  * `done(from, to)` with
- * shares from 0 to 1; `clear()` at a double click. A click without a drag is left to others. By keys: arrows move a
+ * shares from 0 to 1; `clear()` at a double click. A finger that moves sideways brushes, up or down it scrolls the page. A click without a drag is left to others. By keys: arrows move a
  * cursor (`hover(share)`), shift and arrows open a range, Enter chooses it.
  */
 export function brush(node, { left, width, done, clear = () => {}, hover = () => {} }) {
@@ -204,6 +204,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
     const wide = () => (typeof width === 'function' ? width() : width) || 1;
     const shareOf = (event) =>
         Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / wide()));
+    node.style.touchAction = 'pan-y';
     let start = null,
         cursor = null,
         mark = null;
@@ -214,7 +215,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
     };
 
     node.addEventListener('pointerdown', (event) => {
-        if (event.button === 0 && event.pointerType !== 'touch') start = shareOf(event);
+        if (event.button === 0 && event.isPrimary !== false) start = shareOf(event);
     });
     node.addEventListener('pointermove', (event) => {
         if (start !== null && Math.abs(shareOf(event) - start) * wide() > 4) {
@@ -228,6 +229,10 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
         start = null;
         band.hidden = true;
         if (from !== null && Math.abs(to - from) * wide() > 4) done(Math.min(from, to), Math.max(from, to));
+    });
+    node.addEventListener('pointercancel', () => {
+        start = null;
+        band.hidden = true;
     });
     node.addEventListener('dblclick', clear);
     node.addEventListener('keydown', (event) => {

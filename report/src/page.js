@@ -4,8 +4,9 @@
 import { Bar } from './bar.js';
 import { Card } from './card.js';
 import { colours, el, hideTip } from './draw.js';
-import { DIMS, changed, everything, fromHash, isEmpty, toHash } from './filter.js';
+import { DIMS, changed, everything, isEmpty } from './filter.js';
 import * as format from './format.js';
+import { fromHash, toHash } from './link.js';
 import { View } from './model.js';
 
 const REDRAW_AFTER_MS = 120;
