@@ -279,8 +279,9 @@ export default {
         let charts = [];
         const clean = () => charts.splice(0).forEach((u) => u.destroy());
         const fill = (mode) => {
-            const moved = el('div'),
-                busy = el('div');
+            /* The heights are there at once; uPlot sets its own later, which would move the page. */
+            const moved = el('div', { style: { height: `${MOVED_HEIGHT}px` } }),
+                busy = el('div', { style: { height: `${BUSY_HEIGHT}px` } });
             shown = mode;
             clean();
             element.replaceChildren(
