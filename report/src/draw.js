@@ -145,6 +145,13 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
     context.restore();
 }
 
+/** Whether the page is drawn for paper, which does not scroll: what scrolls shows its first rows, and says so. */
+export const paper = { isOn: false };
+
+/** What a printed page says of what shows only the first SHOWN of COUNT rows. */
+export const onPaper = (shown, count) =>
+    el('p', { class: 'dim' }, `On paper: the first ${format.count(shown)} of ${format.counted(count, 'row')}.`);
+
 let tip;
 
 /** Shows a tooltip at an event or {clientX, clientY}. A line is a text, or [label, value, colour]. */

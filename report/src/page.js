@@ -3,7 +3,7 @@
 
 import { Bar } from './bar.js';
 import { Card } from './card.js';
-import { colours, el, hideTip } from './draw.js';
+import { colours, el, hideTip, paper } from './draw.js';
 import { DIMS, changed, everything, isEmpty } from './filter.js';
 import * as format from './format.js';
 import { fromHash, toHash } from './link.js';
@@ -251,13 +251,16 @@ export class Page {
     print(isStart) {
         const root = document.documentElement;
 
+        paper.isOn = isStart;
         if (isStart) {
             this.theme = root.dataset.theme;
             root.dataset.theme = 'light';
+            root.dataset.paper = '';
             this.refresh();
             this.cards.forEach((card) => this.drawCard(card));
         } else {
             root.dataset.theme = this.theme;
+            delete root.dataset.paper;
             this.refresh();
         }
     }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // A canvas that is crisp, scrolls over more rows than a screen has, and hands on pointer, wheel and keys.
 
-import { el, hideTip, showTip } from '../draw.js';
+import { el, hideTip, onPaper, paper, showTip } from '../draw.js';
 import { safe } from '../format.js';
 
+const ON_PAPER = 800;
+
 /**
- * A canvas in HOST. OPTIONS: label, height, total (of all rows, to scroll over), state, paint(stage), and what it answers
- * to: move(x, y), click(x, y, event), drag(from, to, isDone, event), wheel(x, y, event), key(event). The last two return
+ * A canvas in HOST. OPTIONS: label, height, total (of all rows, to scroll over), rows(height) (how many rows lie in a
+ * height, and how many there are), state, paint(stage), and what it answers to: move(x, y), click(x, y, event), drag(from, to, isDone, event), wheel(x, y, event), key(event). The last two return
  * whether they used the event. A drag that was cancelled ends with isDone null. STATE remembers scroll and focus.
  */
 export function stage(host, options) {
-    const { height, state } = options;
-    const total = Math.max(height, options.total ?? height);
+    const { state } = options;
+    const total = Math.max(options.height, options.total ?? 0);
+    const height = paper.isOn ? Math.min(total, Math.max(options.height, ON_PAPER)) : options.height;
     const canvas = el('canvas', { role: 'img', 'aria-label': options.label, tabindex: 0 });
     const box = host.appendChild(
         el('div', { class: 'stage' }, canvas, el('div', { style: { height: `${total - height}px` } })),
@@ -32,9 +35,10 @@ export function stage(host, options) {
         if (lines) showTip({ clientX: edge.left + x, clientY: edge.top + y }, lines);
         else hideTip();
     };
-    box.scrollTop = Math.min(state.top ?? 0, total - height);
+    if (paper.isOn && total > height && options.rows) host.append(onPaper(...options.rows(height)));
+    box.scrollTop = paper.isOn ? 0 : Math.min(state.top ?? 0, total - height);
     box.addEventListener('scroll', () => {
-        state.top = box.scrollTop;
+        if (!paper.isOn) state.top = box.scrollTop;
         it.repaint();
     });
     listen(it, options);
@@ -203,7 +207,12 @@ export function controls(host) {
 
 /** A note below a picture. */
 export function note(host, text) {
-    host.append(el('p', { class: 'dim', style: { 'font-size': '11.5px' } }, text));
+    host.append(el('p', { class: 'dim note' }, text));
+}
+
+/** The same of what a pointer does: it is not printed. */
+export function hint(host, text) {
+    host.append(el('p', { class: 'dim note is-pointer' }, text));
 }
 
 /** SHARE of the colour B in A, both `#rrggbb`. */

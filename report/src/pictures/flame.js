@@ -3,7 +3,7 @@
 
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, inkOn, mix, note, searchField, shadeOf, stage } from './canvas.js';
+import { choice, controls, cut, hint, inkOn, mix, searchField, shadeOf, stage } from './canvas.js';
 import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES, NO_STACK } from './flame_numbers.js';
 import { otherNumbers, stateOf, thinnedText } from './parts.js';
 
@@ -266,7 +266,7 @@ function draw(element, view, given) {
         },
         key: keysOf(view, chart, focusOn),
     });
-    note(element, 'A click zooms, Escape shows all. Sizes are sums: left and right are no order in time.');
+    hint(element, 'A click zooms, Escape shows all. Sizes are sums: left and right are no order in time.');
     const table = element.appendChild(el('div'));
     if (focus !== root || state.name) around(table, view, chart);
     else if (numbers.top) chart.choose(numbers.top.name);

@@ -2,7 +2,7 @@
 // Ranks x time as a heat map: colour is the logarithm of the time in calls, sums stand above and at the right.
 
 import * as format from '../format.js';
-import { note, stage } from './canvas.js';
+import { hint, note, stage } from './canvas.js';
 import { fromCell, heatNumbers } from './heat_numbers.js';
 import { AXIS, geometry, LEGEND, paintHeat, placeOf, shade, TOP, whole } from './heat_paint.js';
 import { hasCube, nameOf, otherNumbers, stateOf, windowShare } from './parts.js';
@@ -210,12 +210,9 @@ function draw(element, view, numbers) {
             chart.scale,
         ),
     });
-    note(
-        element,
-        (numbers.rows.length > map
-            ? `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest. `
-            : '') + 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.',
-    );
+    if (numbers.rows.length > map)
+        note(element, `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest.`);
+    hint(element, 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
 }
 
 const heat = {

@@ -26,6 +26,7 @@ export function list(host, { count, high, most, state, font, edge, ...options })
         label: options.label,
         height: Math.min(count, most) * high,
         total: count * high,
+        rows: (height) => [Math.floor(height / high), count],
         state,
         paint: (now) => {
             it = now;

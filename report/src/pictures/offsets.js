@@ -4,7 +4,7 @@
 import { READ, WRITE } from '../classes.js';
 import { ticks, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choiceOfMany, controls, cut, legend, note, stage } from './canvas.js';
+import { choiceOfMany, controls, cut, hint, legend, note, stage } from './canvas.js';
 import { filesOf, offsetsNumbers } from './offsets_numbers.js';
 import { drawnWindow, keepSpan, nameOf, otherNumbers, stateOf } from './parts.js';
 import { moved, zoomed } from './span.js';
@@ -258,7 +258,7 @@ function draw(element, view, numbers) {
         ['read', view.colours.classes[READ]],
         ['write', view.colours.classes[WRITE]],
     ]);
-    note(
+    hint(
         element,
         'Drag to move, wheel (after a click) to zoom, Escape to see all; a click on an access chooses who made it.',
     );

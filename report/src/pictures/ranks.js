@@ -3,7 +3,7 @@
 
 import { IO, NAMES } from '../classes.js';
 import * as format from '../format.js';
-import { cut, legend, note, stage } from './canvas.js';
+import { cut, hint, legend, note, stage } from './canvas.js';
 import { list } from './list.js';
 import { hasCube, nameOf, nameWidth, otherNumbers, stateOf } from './parts.js';
 import { ranksNumbers } from './ranks_numbers.js';
@@ -170,10 +170,10 @@ function draw(element, view, numbers) {
         used.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
     );
     const mark = base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : '';
-    note(
+    note(element, `${mark}Imbalance is how far the slowest is above the mean.`);
+    hint(
         element,
-        `${mark}Imbalance is how far the slowest is above the mean. ` +
-            `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`,
+        `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`,
     );
 }
 

@@ -4,7 +4,7 @@
 import { NAMES } from '../classes.js';
 import { binsBetween, el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, legend, note, stage } from './canvas.js';
+import { choice, controls, cut, hint, legend, stage } from './canvas.js';
 import { drawnWindow, keepSpan, nameOf, nameWidth, stateOf } from './parts.js';
 import { timelineNumbers } from './timeline_numbers.js';
 import { laneName, paintTimeline } from './timeline_paint.js';
@@ -317,6 +317,7 @@ function draw(element, view, numbers) {
         label: sentence(view, numbers),
         height: Math.min(TALLEST, Math.max(30, chart.layout.high) + AXIS),
         total: chart.layout.high + AXIS,
+        rows: (height) => [chart.layout.ends.filter((end) => end <= height - AXIS).length, chart.layout.rows.length],
         state: chart.state,
         paint: (it) => paint(view, numbers, chart, it),
         ...actions(view, numbers, chart),
@@ -327,7 +328,7 @@ function draw(element, view, numbers) {
         ...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
         ...(numbers.density ? [['no call, no region', hatch]] : []),
     ]);
-    note(
+    hint(
         element,
         'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +
             'and its file.',

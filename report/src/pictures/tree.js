@@ -3,7 +3,7 @@
 
 import { el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { controls, cut, legend, note, searchField, stage } from './canvas.js';
+import { controls, cut, hint, legend, searchField, stage } from './canvas.js';
 import { drawnWindow, keepSpan, stateOf, thinnedText } from './parts.js';
 import { endingOf, treeNumbers } from './tree_numbers.js';
 import { moved, zoomed } from './span.js';
@@ -196,6 +196,7 @@ function canvasOf(host, view, numbers, chart) {
         label: sentence(view, numbers),
         height: Math.min(TALLEST, high),
         total: high,
+        rows: (height) => [Math.floor((height - AXIS) / ROW), chart.list.rows.length],
         state,
         paint: (it) => paint(view, chart, it),
         move: (x, y) => {
@@ -255,7 +256,7 @@ function draw(element, view, numbers) {
         kinds.filter((_, ending) => !ending || numbers.endings[ending]),
     );
     const chosen = view.run.who === 'process' ? 'the process' : 'its rank';
-    note(element, `Drag to move, wheel over bars (after a click) to zoom; a click chooses ${chosen}.`);
+    hint(element, `Drag to move, wheel over bars (after a click) to zoom; a click chooses ${chosen}.`);
 }
 
 export default {

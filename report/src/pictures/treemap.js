@@ -4,7 +4,7 @@
 import { IO, NAMES } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, inkOn, legend, mix, note, stage } from './canvas.js';
+import { choice, controls, cut, hint, inkOn, legend, mix, note, stage } from './canvas.js';
 import { hasCube, otherNumbers, stateOf, thinnedText } from './parts.js';
 import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 
@@ -210,10 +210,8 @@ function draw(element, view, numbers) {
         element,
         IO.filter((kind) => used.has(kind)).map((kind) => [NAMES[kind], view.colours.classes[kind]]),
     );
-    note(
-        element,
-        'A click opens a directory, or chooses a file; Escape goes up. Files whose names differ in numbers alone are one area.',
-    );
+    note(element, 'Files whose names differ in numbers alone are one area.');
+    hint(element, 'A click opens a directory, or chooses a file; Escape goes up.');
 }
 
 const treemap = {
