@@ -142,7 +142,12 @@ export class Table {
                 { class: column.is_number ? 'is-number' : null, scope: 'col' },
                 el(
                     'button',
-                    { type: 'button', title: column.help ?? null, onclick: () => this.sortBy(column) },
+                    {
+                        type: 'button',
+                        title: column.help ?? null,
+                        'aria-label': column.title ? null : (column.csv ?? 'share'),
+                        onclick: () => this.sortBy(column),
+                    },
                     column.title,
                 ),
             ),

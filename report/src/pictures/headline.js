@@ -37,6 +37,14 @@ function costliest(view) {
     ];
 }
 
+/* Where the costliest finding is, and what to do. */
+function where({ run }) {
+    const first = run.summary.findings?.[0];
+    const text = (value, css) => (value ? el('p', { class: css }, format.cut(value, 240)) : null);
+
+    return first ? [text(first.evidence, 'first'), text(first.advice, 'first advice')].filter(Boolean) : [];
+}
+
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
     const { run } = view,
@@ -146,7 +154,9 @@ const picture = {
         };
     },
     completeness({ run }) {
-        return run.is_complete && !run.thinned.length ? '' : 'see "What is not here"';
+        return run.is_complete && !run.thinned.length
+            ? 'Nothing was lost, and nothing was left out.'
+            : 'What was lost or left out: see "What is not here".';
     },
     draw(element, view, numbers) {
         const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
@@ -155,6 +165,7 @@ const picture = {
 
         element.append(
             el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
+            ...(view.base ? [] : where(view)),
             ...sides.map((side) =>
                 el(
                     'p',
