@@ -145,6 +145,25 @@ export function cut(context, text, width) {
     return low < 2 ? '' : `${whole.slice(0, low)}\u2026`;
 }
 
+/** NAME, cut in its middle to fit into WIDTH: names of neighbours often differ at their ends alone. */
+export function cutName(context, name, width) {
+    const whole = safe(name);
+    let low = 0,
+        high = whole.length;
+
+    if (context.measureText(whole).width <= width) return whole;
+    const part = (letters) => {
+        const tail = letters >> 1;
+        return `${whole.slice(0, letters - tail)}\u2026${whole.slice(whole.length - tail)}`;
+    };
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (context.measureText(part(middle)).width <= width) low = middle;
+        else high = middle - 1;
+    }
+    return low < 2 ? '' : part(low);
+}
+
 /** A choice in HOST of few OPTIONS `[[value, text], ...]`, all of them seen; CHANGED gets the value. */
 export function choice(host, name, options, value, changed) {
     host.append(

@@ -22,7 +22,7 @@ function sentence(view, numbers) {
     const [first] = [...root.children].sort((a, b) => b.d - a.d);
     if (kind === 'regions')
         return (
-            `Most time in ${what}, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is inside ${format.cut(first.name, 40)}; ` +
+            `Most time in ${what}, ${format.share(first.d, root.d)} (${format.ns(first.d)}), is ${first.name === '(no region)' ? 'in no region' : `inside ${format.cut(first.name, 40)}`}; ` +
             `the call with most is ${format.cut(top.name, 40)}, ${format.ns(top.self)} = ${format.share(top.self, root.d)}.`
         );
     const none = root.places.get(NO_STACK)?.d ?? 0;

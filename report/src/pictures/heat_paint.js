@@ -3,7 +3,7 @@
 
 import { timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { cut } from './canvas.js';
+import { cut, cutName } from './canvas.js';
 import { fold, fromCell } from './heat_numbers.js';
 import { nameOf, nameWidth } from './parts.js';
 
@@ -136,7 +136,7 @@ function paintNames(it, g, numbers, view) {
     context.textAlign = 'right';
     for (let row = from + base; row < Math.min(to, numbers.rows.length); row += each)
         context.fillText(
-            cut(context, nameOf(view.run, numbers.rows[row]), g.left - 10),
+            cutName(context, nameOf(view.run, numbers.rows[row]), g.left - 10),
             g.left - 6,
             g.top + (row - from + 0.5) * size,
         );

@@ -57,7 +57,7 @@ function paintStrip(view, numbers, it, chart) {
         bar(HALF - sums.compute[i] * scale, sums.compute[i] * scale, colours.compute);
         bar(HALF + 1, sums.hidden[i] * scale, colours.hidden);
         bar(HALF + 1 + sums.hidden[i] * scale, sums.exposed[i] * scale, colours.exposed);
-        if (sums.exposed[i] > sums.compute[i]) bar(2 * HALF, 5, colours.exposed);
+        if (sums.exposed[i] > sums.compute[i] && sums.exposed[i] * scale >= 1) bar(2 * HALF, 5, colours.exposed);
     }
     context.fillStyle = colours.dim;
     context.fillRect(chart.left, HALF, chart.wide(), 1);

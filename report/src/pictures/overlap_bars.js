@@ -2,7 +2,7 @@
 // Compute, hidden and exposed I/O and idle time of each rank as a bar, the one with the most exposed I/O first.
 
 import * as format from '../format.js';
-import { cut } from './canvas.js';
+import { cut, cutName } from './canvas.js';
 import { list } from './list.js';
 import { stateOf } from './parts.js';
 
@@ -36,7 +36,7 @@ function paintRow(view, it, bar, y, longest) {
     });
     context.fillStyle = colours.text;
     context.textAlign = 'right';
-    context.fillText(cut(context, bar.name, left - 8), left - 6, y + ROW / 2);
+    context.fillText(cutName(context, bar.name, left - 8), left - 6, y + ROW / 2);
     context.textAlign = 'left';
     context.fillStyle = colours.dim;
     context.fillText(cut(context, end, RIGHT - 10), width - RIGHT + 8, y + ROW / 2);

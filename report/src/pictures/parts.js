@@ -124,7 +124,7 @@ export function nameOf(run, p) {
 
 /** How wide NAMES at the left of the canvas IT are, with the font that is set: no more than there is room for. */
 export function nameWidth(it, names) {
-    const most = it.width < 520 ? 96 : it.width < 860 ? 130 : 190;
+    const most = Math.min(190, Math.max(96, it.width / 4));
     const widest = names.reduce((wide, name) => Math.max(wide, it.context.measureText(name).width), 30);
     return Math.min(most, Math.ceil(widest) + 14);
 }

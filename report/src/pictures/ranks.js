@@ -3,7 +3,7 @@
 
 import { IO, NAMES } from '../classes.js';
 import * as format from '../format.js';
-import { cut, hint, legend, note, stage } from './canvas.js';
+import { cut, cutName, hint, legend, note, stage } from './canvas.js';
 import { list } from './list.js';
 import { hasCube, nameOf, nameWidth, otherNumbers, stateOf } from './parts.js';
 import { ranksNumbers } from './ranks_numbers.js';
@@ -15,9 +15,9 @@ const ROW = 19,
 
 function sentence(view, numbers) {
     const { rows, slowest, median, imbalance, total } = numbers;
-    if (!total) return `None of ${format.counted(rows.length, 'row')} does I/O here.`;
+    if (!total) return `No ${view.run.who === 'process' ? 'process' : 'rank'} does I/O here.`;
     const share =
-        slowest.life_ns && slowest.processes === 1 ? ` = ${format.share(slowest.io, slowest.life_ns)} of its life` : '';
+        slowest.life_ns && slowest.processes === 1 ? ` = ${format.share(slowest.io, slowest.life_ns)} of its time` : '';
     if (rows.length === 1) return `In I/O for ${format.ns(slowest.io)}${share}: ${nameOf(view.run, slowest.p)}.`;
     const verdict = imbalance < 0.1 ? 'All are alike; slowest is' : 'Slowest is';
     return (
@@ -94,7 +94,7 @@ function paintRow(view, it, row, y, chart) {
     const title = titleOf(view, row, chart);
     context.fillStyle = row === chart.slowest && chart.rows.length > 1 ? colours.bad : colours.text;
     context.textAlign = 'right';
-    context.fillText(cut(context, title, left - 8), left - 6, y + ROW / 2);
+    context.fillText(cutName(context, title, left - 8), left - 6, y + ROW / 2);
     context.textAlign = 'left';
     context.fillStyle = colours.dim;
     context.fillText(cut(context, format.ns(row.io), right - 8), width - right + 8, y + ROW / 2);
@@ -109,7 +109,7 @@ function tipOf(view, row, base) {
             view.colours.classes[kind],
         ]),
         ['I/O', format.ns(row.io)],
-        row.life_ns && row.processes === 1 ? ['of its life', format.share(row.io, row.life_ns)] : null,
+        row.life_ns && row.processes === 1 ? ['of its time', format.share(row.io, row.life_ns)] : null,
         base !== undefined ? [`I/O in ${view.base.run.name}`, format.ns(base)] : null,
     ];
 }

@@ -14,7 +14,8 @@ export function ranksNumbers(view) {
 
     for (let i = 0; i < answer.count; i++) if (passes[i]) sums[cube.p[i] * 8 + kinds[cube.c[i]]] += cube.d[i];
     const rows = [];
-    const { label, life_ns: life, rank, processes } = run.table('who');
+    const { label, life_ns: whole, rank, processes } = run.table('who');
+    const life = answer.ignored.includes('t') ? whole : view.lives().each;
     wanted.forEach((is_wanted, p) => {
         const classes = Array.from(sums.subarray(p * 8, p * 8 + 7));
         if (is_wanted)

@@ -22,7 +22,7 @@ function sentence(view, numbers) {
     const many = numbers.of > numbers.kept;
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
     const gaps = numbers.bins
-        ? ` ${format.share(numbers.empty, numbers.bins)} of the time they live has neither call nor region.`
+        ? ` ${format.share(numbers.empty, numbers.bins)} of their time has neither call nor region.`
         : '';
     const drawn = many
         ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Paints the rows of the timeline that are seen: density with its gaps, then slices, each no thinner than a pixel.
 
-import { cut, inkOn, mix, shadeOf } from './canvas.js';
+import { cut, cutName, inkOn, mix, shadeOf } from './canvas.js';
 import { nameOf } from './parts.js';
 import { GAP, HEAD, LINE, lineOf, visible } from './timeline_rows.js';
 
@@ -41,7 +41,7 @@ function paintName(view, chart, text, x, y, isHead) {
     const { context } = chart.it;
     context.fillStyle = isHead ? view.colours.text : view.colours.dim;
     context.textAlign = 'left';
-    context.fillText(cut(context, text, chart.left - x - 6), x, y);
+    context.fillText(cutName(context, text, chart.left - x - 6), x, y);
 }
 
 /* A pattern of thin lines that rise to the right. */
