@@ -6,7 +6,8 @@ import { el } from './draw.js';
 import { cut } from './format.js';
 
 const EACH_MS = 1000,
-    MOST_LETTERS = 300;
+    MOST_LETTERS = 300,
+    MOST_IN_BAR = 60;
 
 /* Whether two arrays have the same bytes. */
 function isSame(a, b) {
@@ -24,7 +25,8 @@ function sentenceOf(error) {
 
 /** Why a server has no data: its text, cut, or the number of its answer. */
 export async function reasonOf(response) {
-    const text = (await response.text().catch(() => '')).trim();
+    const lines = (await response.text().catch(() => '')).replace(/^dftmerge: /gm, '');
+    const text = lines.replace(/\s+/g, ' ').trim();
     const isText = text && !/^\s*</.test(text);
 
     return isText ? cut(text, MOST_LETTERS) : `the server answers ${response.status}`;
@@ -73,7 +75,7 @@ export function follow(url, root, load, page) {
             try {
                 await update();
             } catch (error) {
-                const what = sentenceOf(error);
+                const what = cut(sentenceOf(error), page() ? MOST_IN_BAR : MOST_LETTERS);
                 say(`${what}${last ? `; as of ${last}` : ''}`, true);
                 status.title = String(error.message ?? error);
             }

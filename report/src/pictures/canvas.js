@@ -153,7 +153,7 @@ export function cutName(context, name, width) {
 
     if (context.measureText(whole).width <= width) return whole;
     const part = (letters) => {
-        const tail = letters >> 1;
+        const tail = Math.floor((2 * letters) / 3);
         return `${whole.slice(0, letters - tail)}\u2026${whole.slice(whole.length - tail)}`;
     };
     while (low < high) {
