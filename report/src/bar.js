@@ -12,7 +12,7 @@ const MOST_CHIPS = 3;
 const HELP = [
     ['click', 'choose a row, a bar, a name of a legend: all pictures show it alone. Once more frees it'],
     ['shift click', 'choose it as well'],
-    ['drag', 'choose a time, on each axis of time'],
+    ['drag', 'choose a time, on each axis of time; on the timeline with shift'],
     ['double click', 'choose all times again'],
     ['Esc', 'choose all again'],
     ['Tab', 'go to the next thing to choose'],
@@ -130,7 +130,10 @@ export class Bar {
                 ),
             ];
         const word = { p: run.who === 'process' ? 'process' : 'rank', c: 'calls', g: 'region', f: 'file' }[dim];
-        return keys.map((key) => this.chip(word, keyText(dim, key), () => this.page.free(dim, key)));
+        return keys.map((key) => {
+            const text = keyText(dim, key);
+            return this.chip(text.startsWith(`${word} `) ? '' : word, text, () => this.page.free(dim, key));
+        });
     }
 
     /* ALL: values as people read them; KEYS: the same as the filter has them. */
