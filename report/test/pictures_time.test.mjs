@@ -9,6 +9,7 @@ import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
 import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
 import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
 import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
+import { ranksNumbers } from '../src/pictures/ranks_numbers.js';
 import { changes, isIn, rawCube, rawTable, runOf, viewOf } from './views.mjs';
 
 const IS_IO = [false, true, true, true, true, false, true];
@@ -164,6 +165,15 @@ test('timeline: rows lie one below the other, and a slice is found where it is d
         assert.equal(slices.lane[found], slices.lane[i]);
         assert.ok(slices.dur_ns[found] <= slices.dur_ns[i]);
     }
+});
+
+test('ranks: a row lived no longer than the chosen time', async () => {
+    const { run } = await runOf('ranks');
+    const whole = ranksNumbers(viewOf(run)).rows,
+        part = ranksNumbers(viewOf(run, { t: [10, 20] })).rows;
+
+    assert.ok(whole.some((row) => row.life_ns > 10 * run.time.width_ns));
+    assert.ok(part.every((row) => row.life_ns > 0 && row.life_ns <= 10 * run.time.width_ns));
 });
 
 test('offsets: accesses of the file that was chosen, and how they follow', async () => {

@@ -124,7 +124,7 @@ export default {
         const good = run.summary.findings_nothing ? `not a problem: ${run.summary.findings_nothing}` : '';
 
         if (!findings.length) return `Nothing that costs 1 % of the time was found; ${good}`;
-        return `${format.counted(findings.length, 'finding')}, the costliest first; ${good}`;
+        return `${format.counted(findings.length, 'finding')}${findings.length > 1 ? ', the costliest first' : ''}; ${good}`;
     },
     completeness: ({ run }) =>
         (run.summary.findings_not_looked_for ?? []).length

@@ -45,6 +45,21 @@ function where({ run }) {
     return first ? [text(first.evidence, 'first'), text(first.advice, 'first advice')].filter(Boolean) : [];
 }
 
+/* Of two runs: the class of I/O whose time differs most. */
+function difference(view, numbers) {
+    const other = view.base.numbers(picture);
+    const parts = [
+        ['read', 'read_ns'],
+        ['write', 'write_ns'],
+        ['metadata', 'meta_ns'],
+        ['sync', 'sync_ns'],
+    ].map(([name, member]) => ({ name, now: numbers[member], before: other[member] }));
+    const [most] = parts.sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before));
+    const text = `Of the I/O, ${most.name} differs most: ${format.ns(most.now)} instead of ${format.ns(most.before)}.`;
+
+    return most.now === most.before ? '' : el('p', { class: 'first' }, text);
+}
+
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
     const { run } = view,
@@ -83,14 +98,15 @@ function tilesOf(view) {
 /* "A 1.89 s, 1.3x": what the other run has, and the factor where it differs. */
 function against(base, member, text, mine) {
     const other = base.numbers(picture)[member];
-    const isMore = mine > other,
+    /* More time is worse; more bytes or calls are neither. */
+    const css = !member.endsWith('_ns') ? 'dim' : mine > other ? 'worse' : 'better',
         isOther = Math.abs(mine - other) > 0.02 * other && other > 0 && mine > 0;
 
     return el(
         'div',
         { class: 'note' },
         `${format.cut(base.run.name || 'base', 20)} ${text(other)}`,
-        isOther ? el('span', { class: isMore ? 'worse' : 'better' }, `  ${format.factor(mine / other)}`) : null,
+        isOther ? el('span', { class: css }, `  ${format.factor(mine / other)}`) : null,
     );
 }
 
@@ -165,7 +181,7 @@ const picture = {
 
         element.append(
             el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
-            ...(view.base ? [] : where(view)),
+            ...(view.base ? [difference(view, numbers)] : where(view)),
             ...sides.map((side) =>
                 el(
                     'p',

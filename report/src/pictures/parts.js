@@ -116,10 +116,11 @@ export function otherNumbers(view, picture) {
     return view.base && !picture.lacks(view.base.run) ? [view.base.numbers(picture)] : [];
 }
 
-/** The name of row P as a reader knows it: a bare number is a rank. */
+/** The name of row P as a reader knows it: a bare number is a rank, or a process without a name. */
 export function nameOf(run, p) {
     const label = run.table('who').label[p] || String(p);
-    return run.who === 'rank' && /^\d+$/.test(label) ? `rank ${label}` : label;
+    if (!/^\d+$/.test(label) || run.who === 'ranks') return label;
+    return `${run.who} ${label}`;
 }
 
 /** How wide NAMES at the left of the canvas IT are, with the font that is set: no more than there is room for. */
