@@ -24,8 +24,16 @@ function sentence(view, numbers) {
             : ` Most of it is at ${format.at(numbers.worst * view.run.time.width_ns - view.run.start_ns)}.`;
     return (
         `${format.share(share, 1)} of the I/O is hidden behind compute. ${format.ns(exposed)} is exposed: nothing ` +
-        `computes meanwhile. That is ${format.share(exposed, all)} of the time.${when}${rank}`
+        `computes meanwhile. That is ${format.share(exposed, all)} of the time.${when}${rank}${waits(view, numbers)}`
     );
+}
+
+/* How long programs waited for data: known of the whole run only. */
+function waits(view, { bars }) {
+    const sum = (member) => bars.reduce((all, bar) => all + (bar[member] || 0), 0);
+    const data = sum('data');
+
+    return data && !view.filter.t ? ` Waiting for data: ${format.ns(data)}, ${format.share(data, sum('wall'))}.` : '';
 }
 
 function paintStrip(view, numbers, it, chart) {
