@@ -2,8 +2,9 @@
 // What stands at the top: what is looked at, what is chosen, the theme, help, and the state of a live page.
 
 import { el, tipOn } from './draw.js';
-import { DIMS, dimName, everything, isEmpty, keyText, MOST_IN_LINK } from './filter.js';
+import { DIMS, dimName, everything, isEmpty, keyText } from './filter.js';
 import * as format from './format.js';
+import { isInLink } from './link.js';
 
 /** More values of a dimension than these are one chip. */
 const MOST_CHIPS = 3;
@@ -11,7 +12,7 @@ const MOST_CHIPS = 3;
 const HELP = [
     ['click', 'choose a row, a bar, a name of a legend: all pictures show it alone. Once more frees it'],
     ['shift click', 'choose it as well'],
-    ['drag', 'choose a time, on each axis of time'],
+    ['drag', 'choose a time, on each axis of time; on the timeline with shift'],
     ['double click', 'choose all times again'],
     ['Esc', 'choose all again'],
     ['Tab', 'go to the next thing to choose'],
@@ -125,13 +126,18 @@ export class Bar {
                     format.counted(keys.length, dimName(run, dim), dimName(run, dim)),
                     () => this.page.free(dim),
                     keys.map((key) => keyText(dim, key)),
+                    keys,
                 ),
             ];
         const word = { p: run.who === 'process' ? 'process' : 'rank', c: 'calls', g: 'region', f: 'file' }[dim];
-        return keys.map((key) => this.chip(word, keyText(dim, key), () => this.page.free(dim, key)));
+        return keys.map((key) => {
+            const text = keyText(dim, key);
+            return this.chip(text.startsWith(`${word} `) ? '' : word, text, () => this.page.free(dim, key));
+        });
     }
 
-    chip(word, text, free, all = [text]) {
+    /* ALL: values as people read them; KEYS: the same as the filter has them. */
+    chip(word, text, free, all = [text], keys = []) {
         const node = el(
             'button',
             {
@@ -146,7 +152,7 @@ export class Bar {
         return tipOn(node, () => [
             ...all.slice(0, 12).map((line) => format.safe(line)),
             all.length > 12 ? `and ${format.count(all.length - 12)} more` : null,
-            all.length > MOST_IN_LINK ? 'these are too many to stand in the link' : null,
+            isInLink(new Set(keys)) ? null : 'these are too many to stand in the link',
         ]);
     }
 

@@ -19,8 +19,10 @@ function footOf(picture, view) {
         (view.run.is_complete ? '' : 'some calls were lost, see "What is not here"');
 
     return [
-        ignored.length ? el('span', { class: 'ignored' }, `not filtered by ${dimNames(view.run, ignored)}; `) : null,
-        format.safe(lacks) || 'complete',
+        ignored.length
+            ? el('span', { class: 'ignored' }, `not filtered by ${dimNames(view.run, ignored)}${lacks ? '; ' : ''}`)
+            : null,
+        format.safe(lacks),
     ];
 }
 
@@ -116,7 +118,9 @@ export class Card {
 
         if (texts.size <= 1) return (lines[0] ?? []).filter(Boolean);
         return lines.flatMap((line, i) =>
-            [i ? el('br') : null, `${format.safe(shown[i].run.name)}: `, ...line].filter(Boolean),
+            line.some(Boolean)
+                ? [i ? el('br') : null, `${format.safe(shown[i].run.name)}: `, ...line].filter(Boolean)
+                : [],
         );
     }
 

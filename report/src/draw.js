@@ -129,17 +129,28 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
     context.beginPath();
     context.moveTo(x, y + 0.5);
     context.lineTo(x + width, y + 0.5);
+    let free = -Infinity;
     for (const value of values) {
         const place = Math.round(x + ((value - from) / (to - from || 1)) * width) + 0.5;
         context.moveTo(place, y);
         context.lineTo(place, y + 4);
         const text = axisTime(value, step, to);
         const half = context.measureText(text).width / 2;
-        context.fillText(text, Math.min(Math.max(place - half, x), x + width - 2 * half), y + 6);
+        const start = Math.min(Math.max(place - half, x), Math.max(x, x + width - 2 * half));
+        if (start < free) continue;
+        free = start + 2 * half + 8;
+        context.fillText(text, start, y + 6);
     }
     context.stroke();
     context.restore();
 }
+
+/** Whether the page is drawn for paper, which does not scroll: what scrolls shows its first rows, and says so. */
+export const paper = { isOn: false };
+
+/** What a printed page says of what shows only the first SHOWN of COUNT rows. */
+export const onPaper = (shown, count) =>
+    el('p', { class: 'dim' }, `On paper: the first ${format.count(shown)} of ${format.counted(count, 'row')}.`);
 
 let tip;
 
@@ -192,7 +203,7 @@ export function tipOn(node, lines) {
 /**
  * Lets a range of x be brushed on NODE (position: relative), between LEFT and LEFT + WIDTH() pixels (or WIDTH):
  * `done(from, to)` with
- * shares from 0 to 1; `clear()` at a double click. A click without a drag is left to others. By keys: arrows move a
+ * shares from 0 to 1; `clear()` at a double click. A finger that moves sideways brushes, up or down it scrolls the page. A click without a drag is left to others. By keys: arrows move a
  * cursor (`hover(share)`), shift and arrows open a range, Enter chooses it.
  */
 export function brush(node, { left, width, done, clear = () => {}, hover = () => {} }) {
@@ -200,6 +211,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
     const wide = () => (typeof width === 'function' ? width() : width) || 1;
     const shareOf = (event) =>
         Math.min(1, Math.max(0, (event.clientX - node.getBoundingClientRect().left - left) / wide()));
+    node.style.touchAction = 'pan-y';
     let start = null,
         cursor = null,
         mark = null;
@@ -210,7 +222,7 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
     };
 
     node.addEventListener('pointerdown', (event) => {
-        if (event.button === 0 && event.pointerType !== 'touch') start = shareOf(event);
+        if (event.button === 0 && event.isPrimary !== false) start = shareOf(event);
     });
     node.addEventListener('pointermove', (event) => {
         if (start !== null && Math.abs(shareOf(event) - start) * wide() > 4) {
@@ -224,6 +236,10 @@ export function brush(node, { left, width, done, clear = () => {}, hover = () =>
         start = null;
         band.hidden = true;
         if (from !== null && Math.abs(to - from) * wide() > 4) done(Math.min(from, to), Math.max(from, to));
+    });
+    node.addEventListener('pointercancel', () => {
+        start = null;
+        band.hidden = true;
     });
     node.addEventListener('dblclick', clear);
     node.addEventListener('keydown', (event) => {

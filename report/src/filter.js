@@ -127,29 +127,3 @@ export function keyText(dim, key) {
     if (key === '') return dim === 'g' ? '(no region)' : dim === 'f' ? '(other files)' : '(no name)';
     return key;
 }
-
-/** More values than these are not written into a link. */
-export const MOST_IN_LINK = 100;
-
-/** The place of the page as text behind `#`: a picture's id and the filter. */
-export function toHash(id, filter) {
-    const words = new URLSearchParams();
-
-    if (filter.t) words.set('t', filter.t.map(Math.round).join('..'));
-    for (const dim of DIMS.slice(1))
-        if (filter[dim].size <= MOST_IN_LINK) for (const key of filter[dim]) words.append(dim, key);
-    const text = words.toString();
-    return (id || text ? '#' : '') + (id ?? '') + (text ? '?' + text : '');
-}
-
-/** The opposite: `{id, filter}`. What is not understood is left out. */
-export function fromHash(hash) {
-    const [id, text = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
-    const filter = everything();
-    const words = new URLSearchParams(text);
-    const range = (words.get('t') ?? '').split('..').map(Number);
-
-    if (words.has('t') && range.length === 2 && range.every(Number.isFinite) && range[0] < range[1]) filter.t = range;
-    for (const dim of DIMS.slice(1)) filter[dim] = new Set(words.getAll(dim));
-    return { id, filter };
-}

@@ -3,12 +3,33 @@
 
 import { DataError } from './data.js';
 import { el } from './draw.js';
+import { cut } from './format.js';
 
-const EACH_MS = 1000;
+const EACH_MS = 1000,
+    MOST_LETTERS = 300,
+    MOST_IN_BAR = 60;
 
 /* Whether two arrays have the same bytes. */
 function isSame(a, b) {
     return a !== null && a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+/* What a server says that has no data. */
+class Answer extends Error {}
+
+/* What is wrong, for the reader of the page. */
+function sentenceOf(error) {
+    if (error instanceof Answer) return error.message;
+    return error instanceof DataError ? 'the server sends what cannot be read' : 'the server is gone';
+}
+
+/** Why a server has no data: its text, cut, or the number of its answer. */
+export async function reasonOf(response) {
+    const lines = (await response.text().catch(() => '')).replace(/^dftmerge: /gm, '');
+    const text = lines.replace(/\s+/g, ' ').trim();
+    const isText = text && !/^\s*</.test(text);
+
+    return isText ? cut(text, MOST_LETTERS) : `the server answers ${response.status}`;
 }
 
 const clock = () => new Date().toTimeString().slice(0, 8);
@@ -39,7 +60,7 @@ export function follow(url, root, load, page) {
     /* A page that is dragged over stays as it is. */
     async function update() {
         const response = await fetch(url, { cache: 'no-store' });
-        if (!response.ok) throw new Error(`the server answers ${response.status}`);
+        if (!response.ok) throw new Answer(await reasonOf(response));
         const bytes = new Uint8Array(await response.arrayBuffer());
         if (isPaused || isHeld) return;
         if (!isSame(shown, bytes)) await load(bytes);
@@ -54,7 +75,7 @@ export function follow(url, root, load, page) {
             try {
                 await update();
             } catch (error) {
-                const what = error instanceof DataError ? 'the server sends what cannot be read' : 'the server is gone';
+                const what = cut(sentenceOf(error), page() ? MOST_IN_BAR : MOST_LETTERS);
                 say(`${what}${last ? `; as of ${last}` : ''}`, true);
                 status.title = String(error.message ?? error);
             }

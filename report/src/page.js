@@ -3,12 +3,14 @@
 
 import { Bar } from './bar.js';
 import { Card } from './card.js';
-import { colours, el, hideTip } from './draw.js';
-import { DIMS, changed, everything, fromHash, isEmpty, toHash } from './filter.js';
+import { colours, el, hideTip, paper } from './draw.js';
+import { DIMS, changed, everything, isEmpty } from './filter.js';
 import * as format from './format.js';
+import { fromHash, toHash } from './link.js';
 import { View } from './model.js';
 
-const REDRAW_AFTER_MS = 120;
+const REDRAW_AFTER_MS = 120,
+    HOLD_MS = 800;
 
 export class Page {
     constructor(root, pictures, data) {
@@ -69,8 +71,43 @@ export class Page {
         this.cards.forEach((card) => {
             card.isStale = true;
         });
-        this.bar.draw(this.data, this.filter);
-        this.drawSeen();
+        this.hold(this.anchor());
+        this.inPlace(() => {
+            this.bar.draw(this.data, this.filter);
+            this.drawSeen();
+        });
+    }
+
+    hold(node) {
+        clearTimeout(this.holding);
+        this.held = node;
+        this.holding = setTimeout(() => (this.held = null), HOLD_MS);
+    }
+
+    /* Does ACT while the card that a reader is at stays where it is: cards above it get higher or lower. */
+    inPlace(act) {
+        const at = this.anchor(),
+            before = at?.getBoundingClientRect().top;
+
+        act();
+        if (!at || scrollY <= 0) return;
+        const by = at.getBoundingClientRect().top - before;
+        if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: 'instant' });
+    }
+
+    /*
+     * The card that has the focus, or the pointer, and is seen; else the one that is looked at. It is held for a while:
+     * what is drawn soon after moves others under the pointer.
+     */
+    anchor() {
+        const isSeen = (node) => {
+            const box = node?.getBoundingClientRect();
+            return !!box && box.bottom > 0 && box.top < innerHeight;
+        };
+        const focused = document.activeElement?.closest?.('.card'),
+            hovered = document.querySelector('.card:hover');
+
+        return [this.held, focused, hovered, this.cards.find((card) => card.isAt)?.node].find(isSeen) ?? null;
     }
 
     select(run, change, add) {
@@ -123,6 +160,7 @@ export class Page {
 
         if (at < 0) return;
         this.place = id;
+        this.hold(this.cards[at].node);
         for (const card of this.cards.slice(0, at + 2)) if (card.isStale) this.drawCard(card);
         this.cards[at].node.scrollIntoView({ block: 'start' });
         this.writeHash();
@@ -148,7 +186,7 @@ export class Page {
         const seen = new IntersectionObserver(
             (entries) => {
                 for (const entry of entries) this.byNode.get(entry.target).isSeen = entry.isIntersecting;
-                this.drawSeen();
+                this.inPlace(() => this.drawSeen());
             },
             { rootMargin: '300px 0px' },
         );
@@ -169,6 +207,8 @@ export class Page {
             if (width && Math.abs(width - entry.contentRect.width) > 1) this.redrawSoon();
             width = entry.contentRect.width;
         }).observe(this.cards[0]?.node.parentNode ?? document.body);
+        for (const name of ['pointerdown', 'wheel', 'keydown'])
+            document.addEventListener(name, () => (this.held = null), { passive: true, capture: true });
         document.addEventListener('click', (event) => this.follow(event));
         document.addEventListener('keydown', (event) => this.key(event));
         window.addEventListener('hashchange', () => this.go(fromHash(location.hash)));
@@ -211,13 +251,16 @@ export class Page {
     print(isStart) {
         const root = document.documentElement;
 
+        paper.isOn = isStart;
         if (isStart) {
             this.theme = root.dataset.theme;
             root.dataset.theme = 'light';
+            root.dataset.paper = '';
             this.refresh();
             this.cards.forEach((card) => this.drawCard(card));
         } else {
             root.dataset.theme = this.theme;
+            delete root.dataset.paper;
             this.refresh();
         }
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Tables that are sorted, searched and copied as CSV. Only rows that can be seen are in the document.
 
-import { el, showTip, hideTip } from './draw.js';
+import { el, onPaper, paper, showTip, hideTip } from './draw.js';
 import * as format from './format.js';
 
 const ROW = 26,
-    AROUND = 12;
+    AROUND = 12,
+    ON_PAPER = 30;
 
 /* A table of fewer pixels leaves out its minor columns. */
 const NARROW = 560;
@@ -54,11 +55,16 @@ async function copy(text, button) {
     }, 1200);
 }
 
+const widthOf = (columns) => columns.reduce((sum, column) => sum + (column.width ?? 80), 0);
+
+/* Whether minor columns have no room. Paper does not scroll sideways, a screen does. */
+const isNarrow = (host, { columns }) => host.clientWidth < (paper.isOn ? Math.max(NARROW, widthOf(columns)) : NARROW);
+
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** The order of ROWS by COLUMN: numbers that are not known go last. */
 export function sorted(rows, column, isDown) {
-    const values = rows.map((row) => column.value(row) ?? NaN);
+    const values = rows.map((row) => (column.order ?? column.value)(row) ?? NaN);
     const sign = isDown ? -1 : 1;
     const compare = (a, b) => {
         const x = values[a],
@@ -79,7 +85,7 @@ export function sorted(rows, column, isDown) {
  * A table in HOST. SPEC: `key`, by which its order and search are remembered; `rows`, numbers; `sort`, the title of the
  * column that orders them; `is_chosen(row)`, `choose(row, add)`; `extra`, more controls; `label`, what a screen reader
  * says; `columns`, of which the first is searched: `{title, value(row), text(row, letters), width, is_number,
- * share(row), colour(row), tip(row), csv, css(row), is_minor, help}`.
+ * share(row), colour(row), tip(row), csv, css(row), is_minor, help, order(row)}`: `order` sorts in place of `value`.
  */
 export class Table {
     constructor(host, spec) {
@@ -87,8 +93,8 @@ export class Table {
         this.state = states.get(spec.key) ?? { sort: spec.sort, isDown: true, search: '', top: 0 };
         states.set(spec.key, this.state);
         this.at = -1;
-        this.columns = host.clientWidth < NARROW ? spec.columns.filter((column) => !column.is_minor) : spec.columns;
-        this.rest = this.columns.slice(1).reduce((sum, column) => sum + (column.width ?? 80), 0);
+        this.columns = isNarrow(host, spec) ? spec.columns.filter((column) => !column.is_minor) : spec.columns;
+        this.rest = widthOf(this.columns.slice(1));
         this.body = el('tbody');
         this.note = el('span', { class: 'dim' });
         this.box = el(
@@ -104,6 +110,7 @@ export class Table {
         );
         this.box.addEventListener('scroll', () => this.scrolled(), { passive: true });
         host.append(this.controls(), this.box);
+        if (paper.isOn && spec.rows.length > ON_PAPER) host.append(onPaper(ON_PAPER, spec.rows.length));
         this.letters = Math.floor((Math.max(this.leastOfFirst(), this.box.clientWidth - this.rest) - 18) / LETTER);
         this.order();
         this.box.scrollTop = this.state.top;
@@ -135,7 +142,12 @@ export class Table {
                 { class: column.is_number ? 'is-number' : null, scope: 'col' },
                 el(
                     'button',
-                    { type: 'button', title: column.help ?? null, onclick: () => this.sortBy(column) },
+                    {
+                        type: 'button',
+                        title: column.help ?? null,
+                        'aria-label': column.title ? null : (column.csv ?? 'share'),
+                        onclick: () => this.sortBy(column),
+                    },
                     column.title,
                 ),
             ),
@@ -197,7 +209,7 @@ export class Table {
     }
 
     scrolled() {
-        this.state.top = this.box.scrollTop;
+        if (!paper.isOn) this.state.top = this.box.scrollTop;
         this.render();
     }
 
@@ -205,8 +217,8 @@ export class Table {
     render() {
         const count = this.rows.length,
             seen = Math.ceil((this.box.clientHeight || 420) / ROW);
-        const from = Math.max(0, Math.min(count, Math.floor(this.box.scrollTop / ROW)) - AROUND),
-            to = Math.min(count, from + seen + 2 * AROUND);
+        const from = paper.isOn ? 0 : Math.max(0, Math.min(count, Math.floor(this.box.scrollTop / ROW)) - AROUND),
+            to = Math.min(count, paper.isOn ? ON_PAPER : from + seen + 2 * AROUND);
 
         if (
             this.shown &&
@@ -218,7 +230,7 @@ export class Table {
             return;
         this.shown = { from, to, rows: this.rows, at: this.at };
         const gap = (rows) =>
-            rows > 0
+            rows > 0 && !paper.isOn
                 ? [
                       el(
                           'tr',

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { decode } from '../src/data.js';
-import { changed, everything, fromHash, keyText, resolve, toHash } from '../src/filter.js';
+import { changed, everything, keyText, resolve } from '../src/filter.js';
+import { fromHash, isInLink, toHash } from '../src/link.js';
 import { Durations, binOf, bounds, octaveOf } from '../src/histogram.js';
 import { View } from '../src/model.js';
 import { encode } from './encode.mjs';
@@ -185,6 +186,23 @@ test('links hold the filter', () => {
     assert.deepEqual(fromHash('#x?t=5..1&t=NaN').filter, everything());
     assert.equal(keyText('c', 'meta'), 'metadata');
     assert.equal(keyText('c', 'POSIX:read'), 'read');
+});
+
+test('links hold many values, folded and packed', () => {
+    const filter = everything();
+
+    for (let i = 0; i < 10000; i++) if (i !== 5164) filter.p.add(String(i));
+    for (let i = 0; i < 3000; i++) filter.f.add(`/scratch/job/${i % 7 ? `item_000${i}` : i}.bin`);
+    filter.f.add('').add('007').add('a=b-1').add('rank 9').add('rank 10');
+    const hash = toHash('heat', filter);
+
+    assert.deepEqual(fromHash(hash), { id: 'heat', filter });
+    assert.ok(hash.length < 16000, String(hash.length));
+    assert.ok(toHash(null, { ...filter, f: new Set() }).length < 80);
+    for (const bad of ['#x?p~=', '#x?p~=!!', '#x?p~=AAAA', `${hash.slice(0, 40)}AB`])
+        assert.ok(fromHash(bad).filter.p.size <= 200000);
+    assert.ok(isInLink(filter.p));
+    assert.ok(!isInLink(new Set(Array.from({ length: 20000 }, (_, i) => `${Math.sin(i)}x`))));
 });
 
 test('a duration lies in the bin whose bounds hold it', () => {

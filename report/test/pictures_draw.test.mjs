@@ -22,14 +22,14 @@ import { colours, stubPage } from './stub_page.mjs';
 
 const PICTURES = [heat, timeline, overlap, ranks, offsets, flame, treemap, tree];
 const KEYS = ['ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowUp', 'PageDown', '+', '-', 'End', 'Enter', 'Escape', 'x'];
-const MOST_RECTS = 60000, LONGEST_TEXT = 300;
+const MOST_RECTS = 60000,
+    LONGEST_TEXT = 300;
 
 function viewsOf(bytes) {
     const { runs } = decode(bytes);
     const chosen = [];
     const views = runs.map((run) => new View(run, everything(), { colours, select: (change) => chosen.push(change) }));
-    if (views.length === 2)
-        [views[0].base, views[1].base] = [views[1], views[0]];
+    if (views.length === 2) [views[0].base, views[1].base] = [views[1], views[0]];
     return { views, chosen };
 }
 
@@ -47,9 +47,7 @@ function use(canvas, width) {
         canvas.fire('pointerup', { clientX: 0.6 * width, clientY: 90, shiftKey });
     }
     canvas.focus();
-    for (const key of KEYS)
-        for (let i = 0; i < 3; i++)
-            canvas.fire('keydown', { key, shiftKey: i === 2 });
+    for (const key of KEYS) for (let i = 0; i < 3; i++) canvas.fire('keydown', { key, shiftKey: i === 2 });
     canvas.fire('pointerleave');
 }
 
@@ -63,15 +61,30 @@ for (const name of ['small', 'ranks', 'train', 'many', 'hostile', 'empty', 'wall
                     const { host, painted } = stubPage(width);
                     const numbers = view.numbers(picture);
                     const sentence = picture.sentence(view, numbers);
-                    assert.ok(sentence.endsWith('.') && !/NaN|undefined|null|Infinity/.test(sentence), `${picture.id}: ${sentence}`);
+                    assert.ok(
+                        sentence.endsWith('.') && !/NaN|undefined|null|Infinity/.test(sentence),
+                        `${picture.id}: ${sentence}`,
+                    );
                     picture.draw(host, view, numbers);
                     assert.ok(painted.rects < MOST_RECTS, `${picture.id} paints ${painted.rects} rectangles`);
-                    assert.ok(painted.texts.every((text) => text.length < LONGEST_TEXT && !/NaN|undefined/.test(text)), picture.id);
+                    assert.ok(
+                        painted.texts.every((text) => text.length < LONGEST_TEXT && !/NaN|undefined/.test(text)),
+                        picture.id,
+                    );
                     const canvases = [...host.all('canvas')];
-                    assert.ok(canvases.length && canvases.every((canvas) => canvas.attributes['aria-label'] && canvas.attributes.tabindex === '0'));
+                    assert.ok(
+                        canvases.length &&
+                            canvases.every(
+                                (canvas) => canvas.attributes['aria-label'] && canvas.attributes.tabindex === '0',
+                            ),
+                    );
                     canvases.forEach((canvas) => use(canvas, width));
                 }
-                chosen.forEach((change) => Object.values(change).flat().forEach((value) => assert.ok(Number.isInteger(value) && value >= 0, picture.id)));
+                chosen.forEach((change) =>
+                    Object.values(change)
+                        .flat()
+                        .forEach((value) => assert.ok(Number.isInteger(value) && value >= 0, picture.id)),
+                );
             }
     });
 

@@ -17,7 +17,8 @@ const sum = (values) => Array.from(values).reduce((all, value) => all + value, 0
 
 test('ranks: time by class of each, sorted, with median and imbalance', async () => {
     const { run, raw } = await runOf('ranks');
-    const cube = rawCube(raw, ['p', 'c']), kinds = rawTable(raw, 'calls').class;
+    const cube = rawCube(raw, ['p', 'c']),
+        kinds = rawTable(raw, 'calls').class;
 
     for (const change of [{}, ...changes(run, ['p', 'c'], 25, 5)]) {
         const numbers = ranksNumbers(viewOf(run, change));
@@ -32,24 +33,34 @@ test('ranks: time by class of each, sorted, with median and imbalance', async ()
             assert.equal(row.io, sum(IO.map((kind) => row.classes[kind])));
         }
         const times = numbers.rows.map((row) => row.io);
-        assert.deepEqual(times, [...times].sort((a, b) => b - a));
+        assert.deepEqual(
+            times,
+            [...times].sort((a, b) => b - a),
+        );
         assert.equal(numbers.slowest.io, times[0]);
         assert.equal(numbers.median.io, times[Math.floor(times.length / 2)]);
-        assert.ok(Math.abs(numbers.imbalance - (sum(times) ? times[0] * times.length / sum(times) - 1 : 0)) < 1e-9);
+        assert.ok(Math.abs(numbers.imbalance - (sum(times) ? (times[0] * times.length) / sum(times) - 1 : 0)) < 1e-9);
     }
     assert.equal(ranksNumbers(viewOf(run)).slowest.p, 17);
 });
 
 test('flame: a function has all that is below it, once', async () => {
     const { run, raw } = await runOf('train');
-    const cube = rawCube(raw, ['p', 'k', 'c']), texts = rawTable(raw, 'stacks').text, calls = rawTable(raw, 'calls');
+    const cube = rawCube(raw, ['p', 'k', 'c']),
+        texts = rawTable(raw, 'stacks').text,
+        calls = rawTable(raw, 'calls');
 
     for (const change of [{}, ...changes(run, ['p', 'c'], 20, 6)]) {
         const numbers = flameNumbers(viewOf(run, change), 'stacks');
-        const rows = cube.k.map((k, i) => i).filter((i) => isIn(run, change, 'p', cube.p[i]) &&
-            isIn(run, change, 'c', cube.c[i]) && (change.c ? !calls.is_region[cube.c[i]] : IO.includes(calls.class[cube.c[i]])));
-        for (const column of ['d', 'b', 'n'])
-            assert.equal(numbers.root[column], sum(rows.map((i) => cube[column][i])));
+        const rows = cube.k
+            .map((k, i) => i)
+            .filter(
+                (i) =>
+                    isIn(run, change, 'p', cube.p[i]) &&
+                    isIn(run, change, 'c', cube.c[i]) &&
+                    (change.c ? !calls.is_region[cube.c[i]] : IO.includes(calls.class[cube.c[i]])),
+            );
+        for (const column of ['d', 'b', 'n']) assert.equal(numbers.root[column], sum(rows.map((i) => cube[column][i])));
         const functions = functionsOf(numbers.root);
         for (const [name, one] of functions) {
             const names = (i) => (texts[cube.k[i]] || '(no stack)').split(';');
@@ -76,23 +87,37 @@ test('flame: callees of a function that calls itself count once', async () => {
 
 test('flame: regions have the calls in them, and no region', async () => {
     const { run, raw } = await runOf('train');
-    const cube = rawCube(raw, ['g', 'c']), calls = rawTable(raw, 'calls'), regions = rawTable(raw, 'regions').name;
+    const cube = rawCube(raw, ['g', 'c']),
+        calls = rawTable(raw, 'calls'),
+        regions = rawTable(raw, 'regions').name;
     const { root } = flameNumbers(viewOf(run), 'regions');
 
     regions.forEach((name, g) => {
         const rows = cube.g.map((_, i) => i).filter((i) => cube.g[i] === g && IO.includes(calls.class[cube.c[i]]));
-        assert.equal(root.children.find((child) => child.name === (name || '(no region)'))?.d ?? 0, sum(rows.map((i) => cube.d[i])));
+        assert.equal(
+            root.children.find((child) => child.name === (name || '(no region)'))?.d ?? 0,
+            sum(rows.map((i) => cube.d[i])),
+        );
     });
 });
 
 test('directories: each has what is below it', async () => {
     for (const name of ['ranks', 'train', 'hostile']) {
         const { run, raw } = await runOf(name);
-        const cube = rawCube(raw, ['f', 'c']), kinds = rawTable(raw, 'calls').class, paths = run.table('files').path;
+        const cube = rawCube(raw, ['f', 'c']),
+            kinds = rawTable(raw, 'calls').class,
+            paths = run.table('files').path;
 
         for (const change of [{}, ...changes(run, ['f', 'c'], name === 'hostile' ? 0 : 12, 7)]) {
             const { root } = treemapNumbers(viewOf(run, change));
-            const rows = cube.f.map((_, i) => i).filter((i) => IO.includes(kinds[cube.c[i]]) && isIn(run, change, 'f', cube.f[i]) && isIn(run, change, 'c', cube.c[i]));
+            const rows = cube.f
+                .map((_, i) => i)
+                .filter(
+                    (i) =>
+                        IO.includes(kinds[cube.c[i]]) &&
+                        isIn(run, change, 'f', cube.f[i]) &&
+                        isIn(run, change, 'c', cube.c[i]),
+                );
             assert.equal(root.d, sum(rows.map((i) => cube.d[i])));
             const walk = (node) => {
                 const below = new Set(rows.filter((i) => node.path === '' || paths[cube.f[i]].startsWith(node.path)));
@@ -114,18 +139,31 @@ test('directories: areas are true, fill the box and do not lie on each other', (
 
     for (let round = 0; round < 40; round++) {
         const values = Array.from({ length: 1 + Math.floor(next() * 30) }, () => Math.floor(1 + 1000 * next() ** 4));
-        const boxes = squares(values.map((value) => ({ value })), (item) => item.value, 5, 7, 300, 200);
+        const boxes = squares(
+            values.map((value) => ({ value })),
+            (item) => item.value,
+            5,
+            7,
+            300,
+            200,
+        );
         const all = sum(values);
         boxes.forEach(({ item, x, y, w, h }) => {
             assert.ok(Math.abs(w * h - (item.value / all) * 60000) < 1e-3);
             assert.ok(x >= 5 - 1e-6 && y >= 7 - 1e-6 && x + w <= 305 + 1e-6 && y + h <= 207 + 1e-6);
         });
-        boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-            const wide = Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x), high = Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y);
-            assert.ok(wide < 1e-6 || high < 1e-6);
-        }));
+        boxes.forEach((a, i) =>
+            boxes.slice(i + 1).forEach((b) => {
+                const wide = Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x),
+                    high = Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y);
+                assert.ok(wide < 1e-6 || high < 1e-6);
+            }),
+        );
     }
-    assert.deepEqual(squares([{ value: 0 }], (item) => item.value, 0, 0, 10, 10), []);
+    assert.deepEqual(
+        squares([{ value: 0 }], (item) => item.value, 0, 0, 10, 10),
+        [],
+    );
 });
 
 test('processes: a tree in the order of starts, with how they ended', async () => {
@@ -153,9 +191,22 @@ test('processes: each stands once, whatever the parents say', () => {
             processes.start_ns.push(Math.floor(next() * 5));
         }
         const order = treeOrder(processes);
-        assert.deepEqual([...order.rows].sort((a, b) => a - b), Array.from({ length: rows }, (_, i) => i));
+        assert.deepEqual(
+            [...order.rows].sort((a, b) => a - b),
+            Array.from({ length: rows }, (_, i) => i),
+        );
         order.rows.forEach((row, i) => assert.ok(!i || order.depths[i] <= order.depths[i - 1] + 1));
     }
-    for (const [text, ending] of [['exit 0', 0], ['exit', 0], ['signal 11', 1], ['killed', 1], ['exit 3', 2], ['status 1', 2], ['unknown', 3], ['running', 3], ['', 3]])
+    for (const [text, ending] of [
+        ['exit 0', 0],
+        ['exit', 0],
+        ['signal 11', 1],
+        ['killed', 1],
+        ['exit 3', 2],
+        ['status 1', 2],
+        ['unknown', 3],
+        ['running', 3],
+        ['', 3],
+    ])
         assert.equal(endingOf(text), ending, text);
 });

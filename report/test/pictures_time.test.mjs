@@ -9,24 +9,28 @@ import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
 import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
 import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
 import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
+import { ranksNumbers } from '../src/pictures/ranks_numbers.js';
 import { changes, isIn, rawCube, rawTable, runOf, viewOf } from './views.mjs';
 
 const IS_IO = [false, true, true, true, true, false, true];
 const sum = (values) => Array.from(values).reduce((all, value) => all + value, 0);
-const isClose = (a, b) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${a} is not ${b}`);
+const isClose = (a, b) =>
+    assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${a} is not ${b}`);
 
 test('heat: cells and margins are sums of w over the rows that pass', async () => {
     const { run, raw } = await runOf('ranks');
-    const cube = rawCube(raw, ['t', 'p', 'c']), kinds = rawTable(raw, 'calls').class;
+    const cube = rawCube(raw, ['t', 'p', 'c']),
+        kinds = rawTable(raw, 'calls').class;
 
     for (const change of [{}, ...changes(run, ['t', 'p', 'c'], 25)]) {
         const numbers = heatNumbers(viewOf(run, change));
-        const cells = new Map(), byRow = new Map(), byTime = new Map();
+        const cells = new Map(),
+            byRow = new Map(),
+            byTime = new Map();
         const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value);
         cube.t.forEach((t, i) => {
             const isWanted = change.c ? isIn(run, change, 'c', cube.c[i]) : IS_IO[kinds[cube.c[i]]];
-            if (!isWanted || !cube.w[i] || !isIn(run, change, 't', t) || !isIn(run, change, 'p', cube.p[i]))
-                return;
+            if (!isWanted || !cube.w[i] || !isIn(run, change, 't', t) || !isIn(run, change, 'p', cube.p[i])) return;
             add(cells, `${cube.p[i]} ${t}`, cube.w[i]);
             add(byRow, cube.p[i], cube.w[i]);
             add(byTime, t, cube.w[i]);
@@ -34,7 +38,10 @@ test('heat: cells and margins are sums of w over the rows that pass', async () =
         numbers.rows.forEach((p, row) => isClose(numbers.by_row[row], byRow.get(p) ?? 0));
         numbers.by_time.forEach((ns, bin) => isClose(ns, byTime.get(numbers.from + bin) ?? 0));
         numbers.cells.forEach((q, at) => {
-            const ns = cells.get(`${numbers.rows[Math.floor(at / numbers.columns)]} ${numbers.from + (at % numbers.columns)}`) ?? 0;
+            const ns =
+                cells.get(
+                    `${numbers.rows[Math.floor(at / numbers.columns)]} ${numbers.from + (at % numbers.columns)}`,
+                ) ?? 0;
             assert.equal(q, ns ? toCell(Math.fround(ns)) : 0);
         });
         const filled = numbers.cells.filter(Boolean);
@@ -65,12 +72,19 @@ test('heat: folding shows the largest of neighbours, and loses none', async () =
     const { run } = await runOf('many');
     const numbers = heatNumbers(viewOf(run));
 
-    for (const [wide, high] of [[1, 1], [7, 13], [200, 400], [200, 10000]]) {
+    for (const [wide, high] of [
+        [1, 1],
+        [7, 13],
+        [200, 400],
+        [200, 10000],
+    ]) {
         const out = fold(numbers, [0, numbers.rows.length], [0, numbers.columns], wide, high);
         const expected = new Uint8Array(wide * high);
         numbers.cells.forEach((q, at) => {
-            const row = Math.floor(at / numbers.columns), col = at % numbers.columns;
-            const to = Math.floor((row * high) / numbers.rows.length) * wide + Math.floor((col * wide) / numbers.columns);
+            const row = Math.floor(at / numbers.columns),
+                col = at % numbers.columns;
+            const to =
+                Math.floor((row * high) / numbers.rows.length) * wide + Math.floor((col * wide) / numbers.columns);
             expected[to] = Math.max(expected[to], q);
         });
         assert.deepEqual(out, expected);
@@ -78,27 +92,40 @@ test('heat: folding shows the largest of neighbours, and loses none', async () =
 });
 
 test('heat: a cell says the time within a tenth', () => {
-    for (let ns = 1; ns < 1e15; ns *= 1.37)
-        assert.ok(Math.abs(fromCell(toCell(ns)) / ns - 1) < 0.1);
+    for (let ns = 1; ns < 1e15; ns *= 1.37) assert.ok(Math.abs(fromCell(toCell(ns)) / ns - 1) < 0.1);
 });
 
 test('timeline: slices that pass, gaps and the longest call', async () => {
     const { run, raw } = await runOf('ranks');
-    const slices = rawTable(raw, 'slices'), calls = rawTable(raw, 'calls'), cube = rawCube(raw, ['t', 'p', 'c']);
+    const slices = rawTable(raw, 'slices'),
+        calls = rawTable(raw, 'calls'),
+        cube = rawCube(raw, ['t', 'p', 'c']);
     const width = run.time.width_ns;
 
     for (const change of [{}, ...changes(run, ['t', 'p', 'c', 'f'], 25, 2)]) {
         const numbers = timelineNumbers(viewOf(run, change));
         const [from, to] = change.t ? change.t.map((bin) => bin * width) : [0, run.wall_ns];
-        const passes = slices.lane.map((lane, i) => i).filter((i) => slices.start_ns[i] < to && slices.start_ns[i] + slices.dur_ns[i] >= from &&
-            isIn(run, change, 'p', slices.lane[i]) && isIn(run, change, 'c', slices.c[i]) && isIn(run, change, 'f', slices.f[i]));
+        const passes = slices.lane
+            .map((lane, i) => i)
+            .filter(
+                (i) =>
+                    slices.start_ns[i] < to &&
+                    slices.start_ns[i] + slices.dur_ns[i] >= from &&
+                    isIn(run, change, 'p', slices.lane[i]) &&
+                    isIn(run, change, 'c', slices.c[i]) &&
+                    isIn(run, change, 'f', slices.f[i]),
+            );
         assert.equal(numbers.shown, passes.length);
-        assert.deepEqual([...numbers.by_lane.rows].sort((a, b) => a - b), passes);
-        const io = passes.filter((i) => !calls.is_region[slices.c[i]] && calls.class[slices.c[i]] !== 5 && calls.class[slices.c[i]]);
+        assert.deepEqual(
+            [...numbers.by_lane.rows].sort((a, b) => a - b),
+            passes,
+        );
+        const io = passes.filter(
+            (i) => !calls.is_region[slices.c[i]] && calls.class[slices.c[i]] !== 5 && calls.class[slices.c[i]],
+        );
         const most = Math.max(0, ...(io.length ? io : passes).map((i) => slices.dur_ns[i]));
         assert.equal(numbers.longest < 0 ? 0 : slices.dur_ns[numbers.longest], most);
-        if (change.f || change.c)
-            continue;
+        if (change.f || change.c) continue;
         const busy = new Set();
         cube.t.forEach((t, i) => {
             if (cube.w[i] && isIn(run, change, 't', t) && isIn(run, change, 'p', cube.p[i]))
@@ -115,15 +142,38 @@ test('timeline: rows lie one below the other, and a slice is found where it is d
     const layout = rowsOfTimeline(view, numbers, false);
     const slices = rawTable(raw, 'slices');
 
-    assert.equal(layout.rows.length, 48 * 2);
+    assert.equal(layout.rows.length, 48);
+    assert.ok(layout.rows.every((row) => row.kind === 'lane' && row.isFirst && row.strip > 0));
+    assert.ok(rowsOfTimeline(view, numbers, true).rows.every((row) => row.kind === 'head'));
+    const bare = rowsOfTimeline(view, Object.assign(Object.create(numbers), { density: null }), false);
+    assert.ok(bare.rows.every((row) => row.isFirst && row.strip === 0));
     layout.rows.forEach((row, i) => assert.equal(row.y, i ? layout.ends[i - 1] : 0));
     assert.equal(layout.ends.at(-1), layout.high);
-    assert.deepEqual(visible(layout, 100, 60), layout.rows.filter((row) => row.y < 160 && row.y + row.high > 100));
+    assert.deepEqual(
+        visible(layout, 100, 60),
+        layout.rows.filter((row) => row.y < 160 && row.y + row.high > 100),
+    );
     for (let i = 0; i < slices.lane.length; i += 97) {
-        const found = sliceAt(run.table('slices'), numbers.by_lane, slices.lane[i], slices.start_ns[i] + slices.dur_ns[i] / 2, slices.depth[i], 0);
+        const found = sliceAt(
+            run.table('slices'),
+            numbers.by_lane,
+            slices.lane[i],
+            slices.start_ns[i] + slices.dur_ns[i] / 2,
+            slices.depth[i],
+            0,
+        );
         assert.equal(slices.lane[found], slices.lane[i]);
         assert.ok(slices.dur_ns[found] <= slices.dur_ns[i]);
     }
+});
+
+test('ranks: a row lived no longer than the chosen time', async () => {
+    const { run } = await runOf('ranks');
+    const whole = ranksNumbers(viewOf(run)).rows,
+        part = ranksNumbers(viewOf(run, { t: [10, 20] })).rows;
+
+    assert.ok(whole.some((row) => row.life_ns > 10 * run.time.width_ns));
+    assert.ok(part.every((row) => row.life_ns > 0 && row.life_ns <= 10 * run.time.width_ns));
 });
 
 test('offsets: accesses of the file that was chosen, and how they follow', async () => {
@@ -133,15 +183,26 @@ test('offsets: accesses of the file that was chosen, and how they follow', async
     for (const change of [{}, { f: [7] }, { f: [2] }, ...changes(run, ['t', 'p', 'f'], 25, 3)]) {
         const numbers = offsetsNumbers(viewOf(run, change));
         const [from, to] = change.t ? change.t.map((bin) => bin * run.time.width_ns) : [0, run.wall_ns];
-        const rows = table.f.map((f, i) => i).filter((i) => table.f[i] === numbers.file && table.start_ns[i] >= from && table.start_ns[i] <= to &&
-            isIn(run, change, 'p', table.p[i]));
-        assert.deepEqual([...numbers.order].sort((a, b) => a - b), rows);
+        const rows = table.f
+            .map((f, i) => i)
+            .filter(
+                (i) =>
+                    table.f[i] === numbers.file &&
+                    table.start_ns[i] >= from &&
+                    table.start_ns[i] <= to &&
+                    isIn(run, change, 'p', table.p[i]),
+            );
+        assert.deepEqual(
+            [...numbers.order].sort((a, b) => a - b),
+            rows,
+        );
         assert.equal(numbers.writes, rows.filter((i) => table.is_write[i]).length);
         assert.equal(numbers.read_bytes + numbers.written_bytes, sum(rows.map((i) => table.b[i])));
         const hows = ['first', 'random', 'strided', 'forward', 'consecutive'];
-        hows.forEach((name, how) => assert.equal(numbers.follows[name], rows.filter((i) => table.how[i] === how).length));
-        if (change.f?.some((f) => table.f.includes(f)))
-            assert.ok(change.f.includes(numbers.file));
+        hows.forEach((name, how) =>
+            assert.equal(numbers.follows[name], rows.filter((i) => table.how[i] === how).length),
+        );
+        if (change.f?.some((f) => table.f.includes(f))) assert.ok(change.f.includes(numbers.file));
     }
 });
 

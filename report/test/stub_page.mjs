@@ -11,7 +11,16 @@ class Style {
 
 class StubNode {
     constructor(name) {
-        Object.assign(this, { name, children: [], attributes: {}, handlers: {}, style: new Style(), isConnected: true, scrollTop: 0, text: '' });
+        Object.assign(this, {
+            name,
+            children: [],
+            attributes: {},
+            handlers: {},
+            style: new Style(),
+            isConnected: true,
+            scrollTop: 0,
+            text: '',
+        });
     }
 
     get clientWidth() {
@@ -53,7 +62,14 @@ class StubNode {
     }
 
     fire(name, event = {}) {
-        this.handlers[name]?.({ button: 0, pointerId: 1, type: name, preventDefault() {}, stopPropagation() {}, ...event });
+        this.handlers[name]?.({
+            button: 0,
+            pointerId: 1,
+            type: name,
+            preventDefault() {},
+            stopPropagation() {},
+            ...event,
+        });
     }
 
     getBoundingClientRect() {
@@ -68,22 +84,23 @@ class StubNode {
 
     getContext() {
         const noop = () => {};
-        return new Proxy({
-            measureText: (text) => ({ width: 6 * text.length }), createPattern: () => '#888', fillText: (text) => painted.texts.push(text),
-            fillRect: (...numbers) => {
-                painted.rects++;
-                if (!numbers.every(Number.isFinite))
-                    throw new Error(`a rectangle at ${numbers}`);
+        return new Proxy(
+            {
+                measureText: (text) => ({ width: 6 * text.length }),
+                createPattern: () => '#888',
+                fillText: (text) => painted.texts.push(text),
+                fillRect: (...numbers) => {
+                    painted.rects++;
+                    if (!numbers.every(Number.isFinite)) throw new Error(`a rectangle at ${numbers}`);
+                },
             },
-        }, { get: (object, key) => object[key] ?? noop });
+            { get: (object, key) => object[key] ?? noop },
+        );
     }
 
-    * all(name) {
-        if (this.name === name)
-            yield this;
-        for (const child of this.children)
-            if (child instanceof StubNode)
-                yield* child.all(name);
+    *all(name) {
+        if (this.name === name) yield this;
+        for (const child of this.children) if (child instanceof StubNode) yield* child.all(name);
     }
 }
 
@@ -92,7 +109,10 @@ export function stubPage(width) {
     StubNode.width = width;
     const body = new StubNode('body');
     Object.assign(globalThis, {
-        Node: StubNode, innerWidth: width, innerHeight: 900, window: { devicePixelRatio: 2 },
+        Node: StubNode,
+        innerWidth: width,
+        innerHeight: 900,
+        window: { devicePixelRatio: 2 },
         document: { createElement: (name) => new StubNode(name), body, activeElement: null },
         requestAnimationFrame: (paint) => paint(),
         ImageData: class {
@@ -108,7 +128,20 @@ export function stubPage(width) {
 
 /** Colours as the page has them. */
 export const colours = {
-    classes: ['#cccccc', '#0072b2', '#e69f00', '#c4629a', '#009e73', '#8595a8', '#9a7b52'], text: '#000000', dim: '#555555', faint: '#999999',
-    line: '#dddddd', surface: '#ffffff', page: '#eeeeee', accent: '#0b62a8', bad: '#b3261e', compute: '#009e73', hidden: '#56b4e9',
-    exposed: '#d55e00', idle: '#dddddd', font: '11px sans', isDark: false, heat: Array.from({ length: 256 }, (_, i) => [i, i, i]),
+    classes: ['#cccccc', '#0072b2', '#e69f00', '#c4629a', '#009e73', '#8595a8', '#9a7b52'],
+    text: '#000000',
+    dim: '#555555',
+    faint: '#999999',
+    line: '#dddddd',
+    surface: '#ffffff',
+    page: '#eeeeee',
+    accent: '#0b62a8',
+    bad: '#b3261e',
+    compute: '#009e73',
+    hidden: '#56b4e9',
+    exposed: '#d55e00',
+    idle: '#dddddd',
+    font: '11px sans',
+    isDark: false,
+    heat: Array.from({ length: 256 }, (_, i) => [i, i, i]),
 };

@@ -41,12 +41,13 @@ test('bytes, counts, shares and factors', () => {
     ]);
     assert.deepEqual([0, 999, 1000, 232212, 1e9].map(format.count), ['0', '999', '1,000', '232,212', '1,000,000,000']);
     assert.deepEqual([format.share(1, 3), format.share(1, 0)], ['33.3 %', '-']);
-    assert.deepEqual([1.84, 9.9, 92.4, 1234, 0.05, 0].map(format.factor), [
+    assert.deepEqual([1.84, 9.9, 92.4, 1234, 0.05, 0.004, 0].map(format.factor), [
         '1.8x',
         '9.9x',
         '92x',
         '1,234x',
         '0.05x',
+        '<0.01x',
         '-',
     ]);
     assert.equal(format.moment('0'), '1970-01-01 00:00:00 UTC');

@@ -28,7 +28,8 @@ export function rawCube(raw, dims) {
 }
 
 /** Raw columns of a table. */
-export const rawTable = (raw, name) => Object.fromEntries(Object.entries(raw.tables[name]).map(([column, [, values]]) => [column, values]));
+export const rawTable = (raw, name) =>
+    Object.fromEntries(Object.entries(raw.tables[name]).map(([column, [, values]]) => [column, values]));
 
 /** COUNT changes of the filter of DIMS, the same each time. */
 export function changes(run, dims, count, seed = 1) {
@@ -37,8 +38,7 @@ export function changes(run, dims, count, seed = 1) {
     return Array.from({ length: count }, () => {
         const change = {};
         for (const dim of dims) {
-            if (next() < 0.4 || !run.extent[dim])
-                continue;
+            if (next() < 0.4 || !run.extent[dim]) continue;
             if (dim === 't') {
                 const from = Math.floor(next() * run.extent.t);
                 change.t = [from, Math.min(run.extent.t, from + 1 + Math.floor(next() * 60))];
@@ -52,10 +52,8 @@ export function changes(run, dims, count, seed = 1) {
 
 /** Whether VALUE is in a change's list for DIM, by its name in the run: names that are equal are one choice. */
 export function isIn(run, change, dim, value) {
-    if (!change[dim])
-        return true;
-    if (dim === 't')
-        return value >= change.t[0] && value < change.t[1];
+    if (!change[dim]) return true;
+    if (dim === 't') return value >= change.t[0] && value < change.t[1];
     if (dim === 'c') {
         const { cat, name } = run.table('calls');
         return change.c.some((c) => cat[c] === cat[value] && name[c] === name[value]);

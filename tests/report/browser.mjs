@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens pages in Chromium, as test_browser.py says on standard input, and prints what it saw as JSON.
 //
-//   {"url", "width", "dark", "before": script, "steps": [{"select": {...}, "ids": [...]}], "shot": path}
+//   {"url", "width", "dark", "before": script, "steps": [{"select": {...}, "ids": [...], "run": script}], "shot": path}
 
 import { createRequire } from 'node:module';
 
@@ -30,7 +30,7 @@ async function look() {
 }
 
 const plain = (value) => JSON.parse(JSON.stringify(value, (key, v) => (ArrayBuffer.isView(v) ? Array.from(v) : v instanceof Map ? [...v] : v)));
-const seen = { console: [], requests: [], answers: [] };
+const seen = { console: [], requests: [], answers: [], said: [] };
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
 const context = await browser.newContext({ viewport: { width: job.width ?? 1400, height: 1000 }, colorScheme: job.dark ? 'dark' : 'light' });
 const page = await context.newPage();
@@ -47,7 +47,7 @@ await page.waitForFunction(() => document.documentElement.dataset.state, null, {
 seen.ready_ms = Date.now() - began;
 seen.state = await page.evaluate(() => document.documentElement.dataset.state);
 seen.pictures = await page.evaluate(look);
-for (const { select, ids, wait } of job.steps ?? []) {
+for (const { select, ids, wait, run } of job.steps ?? []) {
     if (wait)
         await page.waitForFunction(wait, null, { timeout: 60000 });
     seen.answers.push(await page.evaluate(([change, names]) => {
@@ -58,6 +58,8 @@ for (const { select, ids, wait } of job.steps ?? []) {
         const numbers = Object.fromEntries(names.map((id) => [id, window.dftrace.numbers(id)]));
         return JSON.stringify(numbers, (key, v) => (ArrayBuffer.isView(v) ? Array.from(v) : v));
     }, [select ?? null, ids ?? []]).then(JSON.parse));
+    if (run)
+        seen.said.push(await page.evaluate(run));
 }
 seen.text = await page.evaluate(() => document.body.innerText.slice(0, 20000));
 seen.scrolls = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);

@@ -301,6 +301,30 @@ def hostile_names(where):
     assert browse(page, width=400)["scrolls"] is False
 
 
+# Where the table of files stands before and after what is above it changes, and after a moment.
+STAYS = """(async () => {
+    const files = document.getElementById('files'), later = (ms) => new Promise((done) => setTimeout(done, ms));
+    files.scrollIntoView({ block: 'start' });
+    files.querySelector('input').focus({ preventScroll: true });
+    await later(1000);
+    const before = files.getBoundingClientRect().top;
+    window.dftrace.select({ class: ['write'] });
+    await later(300);
+    const after = files.getBoundingClientRect().top;
+    window.dftrace.select({ c: null });
+    return after - before;
+})()"""
+
+# What a printed page has of the table of files.
+PAPER = """(() => {
+    dispatchEvent(new Event('beforeprint'));
+    const files = document.getElementById('files');
+    const seen = [files.querySelectorAll('tbody tr').length, files.innerText.includes('On paper: the first 30 of 5,001 rows.')];
+    dispatchEvent(new Event('afterprint'));
+    return [...seen, document.getElementById('files').innerText.includes('On paper')];
+})()"""
+
+
 def very_many(where):
     make(where / "t", processes=1, threads=20000, events=4)
     assert browse(page_of(where, where / "t"))["state"] == "ready"
@@ -312,7 +336,10 @@ def very_many(where):
             out.write(json.dumps({"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": f"/d/{i % 977}/f{i}.x", "value": i + 1}}) + "\n")
             out.write(json.dumps(event("read", 1_700_000_000_000_000 + 10 * i, fhash=i + 1, ret=100)) + "\n")
         out.write("]\n")
-    seen = browse(page_of(where, "--no-index", files))
+    seen = browse(page_of(where, "--no-index", files), steps=[{"run": STAYS}, {"run": PAPER}])
+    moved, paper = seen["said"]
+    assert abs(moved) < 3, moved
+    assert paper == [30, True, False], paper
     assert seen["state"] == "ready" and "100,000" in seen["text"].replace("100000", "100,000")
 
 

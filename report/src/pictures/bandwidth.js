@@ -227,7 +227,7 @@ function drawBusy(host, view, numbers, other, end) {
             height: BUSY_HEIGHT,
             most,
             end,
-            splits: () => ticks(0, most, 2),
+            splits: () => ticks(0, most, 3),
             text: (value) => (isShare ? `${+(100 * value).toFixed(1)} %` : `${+value.toFixed(2)}`),
             series,
             label: isShare ? 'share of time in I/O over time' : 'calls in flight over time',
@@ -256,14 +256,15 @@ export default {
             chosen = view.filter.t ?? [0, Infinity];
         const peak = (values) => format.rate(largest(values.slice(...chosen)) / seconds);
         if (!largest(numbers.share, numbers.read_bytes, numbers.written_bytes)) return 'No time in I/O.';
+        const io = `${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`;
+        if (!numbers.read_total && !numbers.written_total) return `Nothing was read or written; ${io}`;
         const mean = (bytes) => (to > from ? `${format.rate(bytes / ((to - from) / 1e9))} on average` : '-');
 
         return (
             `Read ${format.bytes(numbers.read_total)}, ${mean(numbers.read_total)}, ` +
             `at most ${peak(numbers.read_bytes)}; ` +
             `written ${format.bytes(numbers.written_total)}, ${mean(numbers.written_total)}, ` +
-            `at most ${peak(numbers.written_bytes)}; ` +
-            `${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`
+            `at most ${peak(numbers.written_bytes)}; ${io}`
         );
     },
     draw(element, view, numbers) {
@@ -279,8 +280,9 @@ export default {
         let charts = [];
         const clean = () => charts.splice(0).forEach((u) => u.destroy());
         const fill = (mode) => {
-            const moved = el('div'),
-                busy = el('div');
+            /* The heights are there at once; uPlot sets its own later, which would move the page. */
+            const moved = el('div', { style: { height: `${MOVED_HEIGHT}px` } }),
+                busy = el('div', { style: { height: `${BUSY_HEIGHT}px` } });
             shown = mode;
             clean();
             element.replaceChildren(

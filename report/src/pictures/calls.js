@@ -7,6 +7,7 @@ import * as format from '../format.js';
 import { Durations } from '../histogram.js';
 import { Table } from '../table.js';
 import { bytes, counts, means, shares, times } from './columns.js';
+import { bytesOfBoth, countsOfBoth, differenceText, differences, namesOf, pair, union } from './compared.js';
 import { chosenOf, most, present, total } from './groups.js';
 
 /* p50 and p99 by call, of histograms. */
@@ -81,82 +82,41 @@ function ownColumns(view, numbers) {
     ];
 }
 
-/* Calls of both runs, matched by category, name and class: numbers of each side by row of the union. */
-function union(base, other, mine) {
-    const keys = new Map(),
-        sides = [
-            [base, base.numbers(mine)],
-            [other, other.numbers(mine)],
-        ];
-
-    sides.forEach(([view, numbers], side) =>
-        present(numbers.calls).forEach((c) => {
-            const calls = view.run.table('calls'),
-                key = [calls.cat[c], calls.name[c], calls.class[c]].join('\0');
-            if (!keys.has(key)) keys.set(key, { name: calls.name[c], kind: kindOf(view.run, c), rows: [-1, -1] });
-            keys.get(key).rows[side] = c;
+/* Calls of both runs, matched by category, name and class. */
+function jointOf(base, view, mine) {
+    return union(
+        [base, view].map((side) => {
+            const numbers = side.numbers(mine),
+                { cat, name, class: kind } = side.run.table('calls');
+            return {
+                numbers,
+                rows: present(numbers.calls),
+                keyOf: (c) => [cat[c], name[c], kind[c]].join('\0'),
+            };
         }),
     );
-    const rows = [...keys.values()];
-    const column = (name, side) =>
-        Float64Array.from(rows, (row) => (row.rows[side] < 0 ? 0 : sides[side][1][name][row.rows[side]]));
-    return { rows, column };
 }
 
-/* Holds a number of B against that of A. */
-function ratioText(a, b) {
-    if (!a || !b) return a ? 'gone' : b ? 'new' : '';
-    return Math.abs(b - a) < 0.02 * a ? '' : format.factor(b / a);
-}
+const nameIn = (row) => row.key.split('\0')[1];
 
 function comparedColumns(view, base, joint) {
-    const [a, b] = [base.run.name || 'A', view.run.name || 'B'].map((name) => format.cut(name, 8));
-    const pair = (make, title, name, more) => [
-        make(`${title} ${a}`, joint.column(name, 0), more),
-        make(`${title} ${b}`, joint.column(name, 1), more),
-    ];
-    const [timeA, timeB] = [joint.column('time_ns', 0), joint.column('time_ns', 1)];
-    const difference = timeB.map((value, i) => value - timeA[i]);
-    const side = (i) => (ratioText(timeA[i], timeB[i]) === '' ? '' : difference[i] > 0 ? 'worse' : 'better');
+    const names = namesOf(view, base);
+    const nameAt = (i) => nameIn(joint.rows[i]);
 
     return [
         {
             title: 'call',
             width: 190,
-            value: (i) => joint.rows[i].name,
-            text: (i, letters) => format.cut(joint.rows[i].name, letters),
-            tip: (i) => [format.safe(joint.rows[i].name)],
+            value: nameAt,
+            text: (i, letters) => format.cut(nameAt(i), letters),
+            tip: (i) => [format.safe(nameAt(i))],
         },
-        classColumn(view, (i) => joint.rows[i].kind),
-        ...pair(times, 'time', 'time_ns', { width: 86 }),
-        {
-            title: 'difference',
-            csv: 'difference_ns',
-            width: 92,
-            is_number: true,
-            value: (i) => Math.abs(difference[i]),
-            css: side,
-            text: (i) => (side(i) ? (difference[i] > 0 ? '+' : '') + format.ns(difference[i]) : ''),
-        },
-        {
-            title: 'factor',
-            width: 66,
-            is_number: true,
-            value: (i) => timeB[i] / timeA[i],
-            css: side,
-            text: (i) => ratioText(timeA[i], timeB[i]),
-        },
-        ...pair(counts, 'calls', 'calls', { width: 88 }),
-        ...pair(times, 'p50', 'p50_ns', { width: 80 }),
-        ...pair(bytes, 'bytes', 'bytes', { width: 84 }),
+        classColumn(view, (i) => Math.min(6, Number(joint.rows[i].key.split('\0')[2]))),
+        ...differences(joint, names),
+        ...countsOfBoth(joint, names),
+        ...pair(joint, names, times, 'p50', 'p50_ns', { width: 80, is_minor: true }),
+        ...bytesOfBoth(joint, names),
     ];
-}
-
-/* The time of calls that are named NAME. */
-function timeOf(view, picture, name) {
-    const numbers = view.numbers(picture);
-
-    return total(numbers.time_ns.filter((_, c) => numbers.name[c] === name));
 }
 
 export default {
@@ -192,10 +152,15 @@ export default {
         );
 
         if (top < 0) return 'No calls that are I/O.';
-        const rest = view.base ? `, and ${format.ns(timeOf(view.base, this, numbers.name[top]))} in the other run` : '';
+        if (view.base) {
+            const text = differenceText(jointOf(view.base, view, this), namesOf(view, view.base), (row) =>
+                format.cut(nameIn(row), 60),
+            );
+            if (text) return text;
+        }
         const count = format.counted(numbers.calls[top], 'call'),
             name = format.cut(numbers.name[top], 60);
-        return `${name} takes most: ${format.ns(numbers.time_ns[top])} in ${count}${rest}.`;
+        return `${name} takes most: ${format.ns(numbers.time_ns[top])} in ${count}.`;
     },
     completeness: (view, numbers) =>
         [
@@ -221,7 +186,7 @@ export default {
             });
             return;
         }
-        const joint = union(base, view, this);
+        const joint = jointOf(base, view, this);
         const at = (i) => (joint.rows[i].rows[1] >= 0 ? [view, joint.rows[i].rows[1]] : [base, joint.rows[i].rows[0]]);
         new Table(element, {
             key: 'calls of two',

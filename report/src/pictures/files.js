@@ -4,11 +4,13 @@
 import * as format from '../format.js';
 import { Table, switcher } from '../table.js';
 import { bytes, counts, means, shares, times } from './columns.js';
+import { bytesOfBoth, countsOfBoth, differenceText, differences, namesOf, pair, union } from './compared.js';
 import { chosenOf, groupSums, most, present, total } from './groups.js';
 
 const SUMS = ['calls', 'failed', 'time_ns', 'bytes', 'read_bytes', 'written_bytes', 'wait_ns', 'all_calls', 'all_ns'];
 
-let shown = 'files';
+/* What is shown: of one run files, of two patterns, as names often differ in a number only. */
+const shown = { one: 'files', two: 'patterns' };
 
 const OTHERS = '(other files)';
 
@@ -27,19 +29,45 @@ function byPattern(run, numbers) {
     return { ...sums, files, path: patterns.text };
 }
 
-function columnsOf(view, sums, isPattern, distinct) {
-    const name = (row) => sums.path[row] || OTHERS;
+/**
+ * How often the bytes of a file were read: bytes read by DISTINCT bytes (+1; 0 not known). Not known, too, where fewer
+ * bytes were read than are distinct: those were written.
+ */
+export function again(readBytes, distinct) {
+    const times = distinct > 1 ? readBytes / (distinct - 1) : NaN;
 
+    return times >= 1 ? times : NaN;
+}
+
+function againColumn(sums, distinct) {
+    const value = (row) => again(sums.read_bytes[row], distinct[row]);
+
+    return {
+        title: 'again',
+        is_minor: true,
+        width: 66,
+        is_number: true,
+        help: 'how often the bytes of the file were read, on average',
+        value,
+        text: (row) => format.factor(value(row)),
+    };
+}
+
+function nameColumn(name, isPattern) {
+    return {
+        title: isPattern ? 'pattern' : 'file',
+        width: 340,
+        value: name,
+        text: (row, letters) => format.path(name(row), letters),
+        tip: (row) => [format.safe(name(row))],
+    };
+}
+
+function columnsOf(view, sums, isPattern, distinct) {
     return [
-        {
-            title: isPattern ? 'pattern' : 'file',
-            width: 340,
-            value: name,
-            text: (row, letters) => format.path(name(row), letters),
-            tip: (row) => [format.safe(name(row))],
-        },
+        nameColumn((row) => sums.path[row] || OTHERS, isPattern),
         ...(isPattern ? [counts('files', sums.files, { width: 66 })] : []),
-        counts('calls', sums.calls, { width: 78 }),
+        counts('calls', sums.calls, { width: 96 }),
         counts('failed', sums.failed, { width: 62, is_minor: true }),
         times('time', sums.time_ns),
         ...shares(sums.time_ns, total(sums.time_ns), view.colours.accent),
@@ -51,42 +79,109 @@ function columnsOf(view, sums, isPattern, distinct) {
             is_minor: true,
             help: 'bytes that a call moves on average',
         }),
-        ...(distinct
-            ? [
-                  {
-                      title: 'again',
-                      is_minor: true,
-                      width: 66,
-                      is_number: true,
-                      help: 'how often the bytes of the file were read, on average',
-                      value: (row) => (distinct[row] > 1 ? sums.read_bytes[row] / (distinct[row] - 1) : NaN),
-                      text: (row) =>
-                          distinct[row] > 1 && sums.read_bytes[row]
-                              ? format.factor(sums.read_bytes[row] / (distinct[row] - 1))
-                              : '-',
-                  },
-              ]
-            : []),
+        ...(distinct ? [againColumn(sums, distinct)] : []),
     ];
+}
+
+/* Files, or patterns, of both runs, matched by their names. */
+function jointOf(view, mine, isPattern) {
+    return union(
+        [view.base, view].map((side) => {
+            const own = side.numbers(mine),
+                numbers = isPattern ? byPattern(side.run, own) : own;
+            return { numbers, rows: present(numbers.all_calls), keyOf: (row) => numbers.path[row] };
+        }),
+    );
+}
+
+const isOfTwo = (view, mine) => !!view.base && !mine.lacks(view.base.run);
+
+const hasPatterns = (view) => [view, view.base].every((one) => !one || one.run.table('patterns').rows > 0);
+
+/* Rows of files that are of a pattern, as a reader chooses them. */
+function filesOf(run, pattern) {
+    const of = run.table('files').pattern;
+
+    return pattern < 0 ? [] : Array.from(of.keys()).filter((file) => of[file] === pattern);
+}
+
+/* Chooses the files of a row of both runs, or frees them when they are chosen. */
+function chooseOfBoth(view, joint, isPattern, add) {
+    return (i) => {
+        const [a, b] = [view.base, view].map((side, k) => {
+            const row = joint.rows[i].rows[k];
+            return isPattern ? filesOf(side.run, row) : row < 0 ? [] : [row];
+        });
+        const path = (side, row) => side.run.table('files').path[row];
+        const inB = new Set(b.map((row) => path(view, row)));
+        const onlyA = a.filter((row) => !inB.has(path(view.base, row)));
+        if (b.length) view.select({ f: b }, add);
+        if (onlyA.length) view.base.select({ f: onlyA }, add || b.length > 0);
+    };
+}
+
+function tableOfOne(element, view, numbers, isPattern, extra) {
+    const sums = isPattern ? byPattern(view.run, numbers) : numbers;
+    const isWhole = view.filter.chosen.every((dim) => dim === 'f');
+
+    new Table(element, {
+        key: `files ${shown.one} ${view.run.name}`,
+        label: 'files',
+        rows: present(sums.all_calls),
+        sort: 'time',
+        columns: columnsOf(view, sums, isPattern, isPattern || !isWhole ? null : view.run.table('files').distinct),
+        is_chosen: isPattern ? null : (row) => view.filter.f?.[row],
+        choose: (row, add) => view.select({ f: isPattern ? filesOf(view.run, row) : [row] }, add),
+        extra,
+    });
+}
+
+function tableOfTwo(element, view, mine, isPattern, extra) {
+    const joint = jointOf(view, mine, isPattern),
+        names = namesOf(view, view.base);
+    const isChosen = (i) => [view.base, view].some((side, k) => side.filter.f?.[joint.rows[i].rows[k]]);
+
+    new Table(element, {
+        key: `files of two ${shown.two}`,
+        label: 'files of both runs',
+        rows: joint.rows.map((_, i) => i),
+        sort: 'difference',
+        columns: [
+            nameColumn((i) => joint.rows[i].key || OTHERS, isPattern),
+            ...differences(joint, names),
+            ...(isPattern ? pair(joint, names, counts, 'files', 'files', { width: 70, is_minor: true }) : []),
+            ...countsOfBoth(joint, names),
+            ...bytesOfBoth(joint, names),
+        ],
+        is_chosen: isPattern ? null : isChosen,
+        choose: (i, add) => chooseOfBoth(view, joint, isPattern, add)(i),
+        extra,
+    });
 }
 
 export default {
     id: 'files',
     title: 'Files',
     axes: ['f', 'c'],
-    is_stacked: true,
+    is_together: true,
     lacks: (run) =>
         run.extent.f > 0 && run.cubes.some((cube) => cube.dims.includes('f')) ? null : 'These data do not know files.',
     numbers: (view) => ({ ...groupSums(view, 'f'), path: view.run.table('files').path }),
     sentence(view, numbers) {
         const spent = chosenOf(view, 'f', numbers.time_ns),
-            top = most(spent);
+            top = most(spent.map((ns, row) => (numbers.path[row] === '' ? 0 : ns)));
         const rows = present(chosenOf(view, 'f', numbers.all_calls)).filter((row) => numbers.path[row] !== '').length;
 
-        if (top < 0) return 'No calls on files.';
+        if (isOfTwo(view, this)) {
+            const text = differenceText(jointOf(view, this, hasPatterns(view)), namesOf(view, view.base), (row) =>
+                format.path(row.key || OTHERS, 70),
+            );
+            if (text) return text;
+        }
+        if (top < 0) return total(spent) ? 'Only files that are not told apart.' : 'No calls on files.';
         return (
             `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; ` +
-            `the most in ${format.path(numbers.path[top] || OTHERS, 70)}: ` +
+            `the most in ${format.path(numbers.path[top], 70)}: ` +
             `${format.ns(spent[top])}, ${format.share(spent[top], total(spent))}.`
         );
     },
@@ -99,42 +194,23 @@ export default {
             .join('; ');
     },
     draw(element, view, numbers) {
-        const { run } = view;
-        const hasPatterns = run.table('patterns').rows > 0;
+        const kind = isOfTwo(view, this) ? 'two' : 'one';
+        const modes = [
+            ['files', 'files'],
+            ['patterns', 'patterns'],
+        ];
 
         const fill = () => {
-            const isPattern = shown === 'patterns' && hasPatterns;
-            const sums = isPattern ? byPattern(run, numbers) : numbers;
-            const filesOf = (row) =>
-                Array.from(run.table('files').pattern.keys()).filter(
-                    (file) => run.table('files').pattern[file] === row,
-                );
+            const isPattern = shown[kind] === 'patterns' && hasPatterns(view);
+            const turn = (value) => {
+                shown[kind] = value;
+                fill();
+            };
+            const extra = hasPatterns(view) ? [switcher(modes, isPattern ? 'patterns' : 'files', turn)] : [];
 
             element.replaceChildren();
-            new Table(element, {
-                key: `files ${shown} ${run.name}`,
-                label: 'files',
-                rows: present(sums.all_calls),
-                sort: 'time',
-                columns: columnsOf(view, sums, isPattern, isPattern ? null : run.table('files').distinct),
-                is_chosen: isPattern ? null : (row) => view.filter.f?.[row],
-                choose: (row, add) => view.select({ f: isPattern ? filesOf(row) : [row] }, add),
-                extra: hasPatterns
-                    ? [
-                          switcher(
-                              [
-                                  ['files', 'files'],
-                                  ['patterns', 'patterns'],
-                              ],
-                              shown,
-                              (value) => {
-                                  shown = value;
-                                  fill();
-                              },
-                          ),
-                      ]
-                    : [],
-            });
+            if (kind === 'two') tableOfTwo(element, view, this, isPattern, extra);
+            else tableOfOne(element, view, numbers, isPattern, extra);
         };
         fill();
     },

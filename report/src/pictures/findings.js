@@ -121,11 +121,10 @@ export default {
     lacks: () => null,
     numbers: ({ run, filter }) => ({ findings: run.summary.findings ?? [], ignored: filter.chosen }),
     sentence({ run }, { findings }) {
-        const cost = findings.reduce((sum, finding) => sum + (finding.cost_ns || 0), 0);
         const good = run.summary.findings_nothing ? `not a problem: ${run.summary.findings_nothing}` : '';
 
         if (!findings.length) return `Nothing that costs 1 % of the time was found; ${good}`;
-        return `${format.counted(findings.length, 'finding')}, together at most ${format.ns(cost)}; ${good}`;
+        return `${format.counted(findings.length, 'finding')}${findings.length > 1 ? ', the costliest first' : ''}; ${good}`;
     },
     completeness: ({ run }) =>
         (run.summary.findings_not_looked_for ?? []).length

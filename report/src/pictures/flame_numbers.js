@@ -4,15 +4,23 @@
 import { hasCube, ioTest, rowsByCall, withHidden } from './parts.js';
 
 /** What a flame graph can be by: column of a cube, word, and whether it is time. */
-export const MEASURES = [['d', 'time'], ['b', 'bytes'], ['n', 'calls']];
+export const MEASURES = [
+    ['d', 'time'],
+    ['b', 'bytes'],
+    ['n', 'calls'],
+];
 
 /** The name of the frame of calls without a stack. */
 export const NO_STACK = '(no stack)';
 
-const SEPARATOR = ';', DEEPEST = 256;
+const SEPARATOR = ';',
+    DEEPEST = 256;
 
 const node = (name, parent, depth) =>
-    withHidden({ name, depth, d: 0, b: 0, n: 0, self: { d: 0, b: 0, n: 0 }, children: [] }, { parent, places: new Map() });
+    withHidden(
+        { name, depth, d: 0, b: 0, n: 0, self: { d: 0, b: 0, n: 0 }, children: [] },
+        { parent, places: new Map() },
+    );
 
 function addAt(root, names, d, b, n) {
     let at = root;
@@ -37,10 +45,8 @@ function addAt(root, names, d, b, n) {
 /** Which kinds of tree a run can have: of call stacks, of regions. */
 export function kindsOf(run) {
     const kinds = [];
-    if (run.has('stacks') && hasCube(run, ['k']))
-        kinds.push('stacks');
-    if (run.table('regions').rows > 1 && hasCube(run, ['g', 'c']))
-        kinds.push('regions');
+    if (run.has('stacks') && hasCube(run, ['k'])) kinds.push('stacks');
+    if (run.table('regions').rows > 1 && hasCube(run, ['g', 'c'])) kinds.push('regions');
     return kinds;
 }
 
@@ -55,11 +61,9 @@ export function flameNumbers(view, kind) {
     const split = new Map();
     const counts = ioTest(view, cube);
     const namesOf = (row) => {
-        if (kind === 'regions')
-            return [texts[cube.g[row]] || '(no region)', calls[cube.c[row]]];
+        if (kind === 'regions') return [texts[cube.g[row]] || '(no region)', calls[cube.c[row]]];
         const k = cube.k[row];
-        if (!split.has(k))
-            split.set(k, texts[k] ? texts[k].split(SEPARATOR, DEEPEST) : [NO_STACK]);
+        if (!split.has(k)) split.set(k, texts[k] ? texts[k].split(SEPARATOR, DEEPEST) : [NO_STACK]);
         return split.get(k);
     };
 
@@ -72,11 +76,10 @@ export function flameNumbers(view, kind) {
 /* The function that is at the end of stacks for most of the time; the deepest depth. */
 function heaviest(root) {
     const own = functionsOf(root);
-    let top = null, depth = 0;
+    let top = null,
+        depth = 0;
 
-    for (const one of own.values())
-        if (one.name !== NO_STACK && (!top || one.self > top.self))
-            top = one;
+    for (const one of own.values()) if (one.name !== NO_STACK && (!top || one.self > top.self)) top = one;
     const walk = (at) => {
         depth = Math.max(depth, at.depth);
         at.children.forEach(walk);
@@ -90,12 +93,10 @@ export function functionsOf(root, measure = 'd') {
     const own = new Map();
     const open = new Map();
     const walk = (at) => {
-        if (!own.has(at.name))
-            own.set(at.name, { name: at.name, total: 0, self: 0 });
+        if (!own.has(at.name)) own.set(at.name, { name: at.name, total: 0, self: 0 });
         const one = own.get(at.name);
         const depth = open.get(at.name) ?? 0;
-        if (!depth)
-            one.total += at[measure];
+        if (!depth) one.total += at[measure];
         one.self += at.self[measure];
         open.set(at.name, depth + 1);
         at.children.forEach(walk);
@@ -111,7 +112,8 @@ export function functionsOf(root, measure = 'd') {
  * one counts, so both lists sum up to its total.
  */
 export function aroundOf(root, name, measure = 'd') {
-    const callers = new Map(), callees = new Map();
+    const callers = new Map(),
+        callees = new Map();
     const add = (to, key, value) => to.set(key, (to.get(key) ?? 0) + value);
     const walk = (at) => {
         if (at.name !== name) {
@@ -124,8 +126,11 @@ export function aroundOf(root, name, measure = 'd') {
     };
 
     root.children.forEach(walk);
-    const sorted = (map) => [...map].filter(([, value]) => value > 0).map(([key, value]) => ({ name: key, value }))
-        .sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
+    const sorted = (map) =>
+        [...map]
+            .filter(([, value]) => value > 0)
+            .map(([key, value]) => ({ name: key, value }))
+            .sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
     return { callers: sorted(callers), callees: sorted(callees) };
 }
 
@@ -133,8 +138,7 @@ export function aroundOf(root, name, measure = 'd') {
 export function layout(root, measure) {
     const out = [];
     const walk = (at, depth, from) => {
-        if (!at[measure])
-            return;
+        if (!at[measure]) return;
         out.push({ node: at, depth, from, to: from + at[measure] });
         let next = from;
         for (const child of [...at.children].sort((a, b) => b[measure] - a[measure])) {

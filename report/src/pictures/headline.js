@@ -37,6 +37,29 @@ function costliest(view) {
     ];
 }
 
+/* Where the costliest finding is, and what to do. */
+function where({ run }) {
+    const first = run.summary.findings?.[0];
+    const text = (value, css) => (value ? el('p', { class: css }, format.cut(value, 240)) : null);
+
+    return first ? [text(first.evidence, 'first'), text(first.advice, 'first advice')].filter(Boolean) : [];
+}
+
+/* Of two runs: the class of I/O whose time differs most. */
+function difference(view, numbers) {
+    const other = view.base.numbers(picture);
+    const parts = [
+        ['read', 'read_ns'],
+        ['write', 'write_ns'],
+        ['metadata', 'meta_ns'],
+        ['sync', 'sync_ns'],
+    ].map(([name, member]) => ({ name, now: numbers[member], before: other[member] }));
+    const [most] = parts.sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before));
+    const text = `Of the I/O, ${most.name} differs most: ${format.ns(most.now)} instead of ${format.ns(most.before)}.`;
+
+    return most.now === most.before ? '' : el('p', { class: 'first' }, text);
+}
+
 /* Tiles: name, the number's member, how it is written, and what stands below it. */
 function tilesOf(view) {
     const { run } = view,
@@ -75,14 +98,15 @@ function tilesOf(view) {
 /* "A 1.89 s, 1.3x": what the other run has, and the factor where it differs. */
 function against(base, member, text, mine) {
     const other = base.numbers(picture)[member];
-    const isMore = mine > other,
+    /* More time is worse; more bytes or calls are neither. */
+    const css = !member.endsWith('_ns') ? 'dim' : mine > other ? 'worse' : 'better',
         isOther = Math.abs(mine - other) > 0.02 * other && other > 0 && mine > 0;
 
     return el(
         'div',
         { class: 'note' },
         `${format.cut(base.run.name || 'base', 20)} ${text(other)}`,
-        isOther ? el('span', { class: isMore ? 'worse' : 'better' }, `  ${format.factor(mine / other)}`) : null,
+        isOther ? el('span', { class: css }, `  ${format.factor(mine / other)}`) : null,
     );
 }
 
@@ -146,7 +170,9 @@ const picture = {
         };
     },
     completeness({ run }) {
-        return run.is_complete && !run.thinned.length ? '' : 'see "What is not here"';
+        return run.is_complete && !run.thinned.length
+            ? 'Nothing was lost, and nothing was left out.'
+            : 'What was lost or left out: see "What is not here".';
     },
     draw(element, view, numbers) {
         const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
@@ -155,6 +181,7 @@ const picture = {
 
         element.append(
             el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
+            ...(view.base ? [difference(view, numbers)] : where(view)),
             ...sides.map((side) =>
                 el(
                     'p',

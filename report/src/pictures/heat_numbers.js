@@ -13,9 +13,14 @@ export function heatNumbers(view) {
 
 function frame(view, rows, from, to) {
     return {
-        rows, from, to, columns: to - from, width_ns: view.run.time.width_ns,
+        rows,
+        from,
+        to,
+        columns: to - from,
+        width_ns: view.run.time.width_ns,
         cells: new Uint8Array(rows.length * (to - from)),
-        by_time: new Float64Array(to - from), by_row: new Float64Array(rows.length),
+        by_time: new Float64Array(to - from),
+        by_row: new Float64Array(rows.length),
     };
 }
 
@@ -29,16 +34,25 @@ function finish(numbers, more) {
     }
     const most = greatest(numbers.by_time);
     const largest = at < 0 ? null : { p: numbers.rows[at], ns: numbers.by_row[at] };
-    let lowest = 255, highest = 0;
+    let lowest = 255,
+        highest = 0;
     for (let i = 0; i < numbers.cells.length; i++) {
         const q = numbers.cells[i];
-        if (q && q < lowest)
-            lowest = q;
-        if (q > highest)
-            highest = q;
+        if (q && q < lowest) lowest = q;
+        if (q > highest) highest = q;
     }
     const margins = { by_time: [...numbers.by_time], by_row: [...numbers.by_row] };
-    return { ...numbers, ...margins, ...more, total, idle, lowest, highest, largest, busiest: most < 0 ? null : numbers.from + most };
+    return {
+        ...numbers,
+        ...margins,
+        ...more,
+        total,
+        idle,
+        lowest,
+        highest,
+        largest,
+        busiest: most < 0 ? null : numbers.from + most,
+    };
 }
 
 function fromCube(view) {
@@ -46,26 +60,24 @@ function fromCube(view) {
     const passes = passing(view, 'p', view.run.extent.p);
     const rows = rowsOf(passes);
     const place = new Int32Array(passes.length).fill(-1);
-    rows.forEach((p, i) => { place[p] = i; });
+    rows.forEach((p, i) => {
+        place[p] = i;
+    });
     const out = frame(view, rows, from, to);
     const sums = new Float32Array(out.cells.length);
     const answer = rowsByCall(view, ['t', 'p']);
     const { cube } = answer;
     const counts = ioTest(view, cube);
     for (let i = 0; i < answer.count; i++) {
-        if (!answer.passes[i] || !cube.w[i] || !counts(i))
-            continue;
+        if (!answer.passes[i] || !cube.w[i] || !counts(i)) continue;
         const row = place[cube.p[i]];
         const bin = cube.t[i] - from;
-        if (row < 0 || bin < 0 || bin >= out.columns)
-            continue;
+        if (row < 0 || bin < 0 || bin >= out.columns) continue;
         sums[row * out.columns + bin] += cube.w[i];
         out.by_time[bin] += cube.w[i];
         out.by_row[row] += cube.w[i];
     }
-    for (let i = 0; i < sums.length; i++)
-        if (sums[i])
-            out.cells[i] = toCell(sums[i]);
+    for (let i = 0; i < sums.length; i++) if (sums[i]) out.cells[i] = toCell(sums[i]);
     return finish(out, { source: 'cube', is_io: Boolean(cube.c), ignored: answer.ignored });
 }
 
@@ -83,8 +95,7 @@ function fromTable(view) {
     out.rows.forEach((p, row) => {
         for (let bin = 0; bin < out.columns; bin++) {
             const cell = q[p * columns + from + bin];
-            if (!cell)
-                continue;
+            if (!cell) continue;
             out.cells[row * out.columns + bin] = cell;
             out.by_time[bin] += values[cell];
             out.by_row[row] += values[cell];
@@ -99,14 +110,12 @@ export function fold(numbers, [r0, r1], [c0, c1], wide, high) {
     const { cells, columns, by_row } = numbers;
     const target = Uint32Array.from({ length: c1 - c0 }, (_, i) => Math.floor((i * wide) / (c1 - c0)));
     for (let row = r0; row < r1; row++) {
-        if (!by_row[row])
-            continue;
+        if (!by_row[row]) continue;
         const line = Math.floor(((row - r0) * high) / (r1 - r0)) * wide;
         const at = row * columns + c0;
         for (let i = 0; i < target.length; i++) {
             const to = line + target[i];
-            if (cells[at + i] > out[to])
-                out[to] = cells[at + i];
+            if (cells[at + i] > out[to]) out[to] = cells[at + i];
         }
     }
     return out;

@@ -23,7 +23,11 @@ export function list(host, { count, high, most, state, font, edge, ...options })
     };
 
     stage(host, {
-        label: options.label, height: Math.min(count, most) * high, total: count * high, state,
+        label: options.label,
+        height: Math.min(count, most) * high,
+        total: count * high,
+        rows: (height) => [Math.floor(height / high), count],
+        state,
         paint: (now) => {
             it = now;
             it.context.font = font;
@@ -37,14 +41,11 @@ export function list(host, { count, high, most, state, font, edge, ...options })
         },
         move: (x, y) => it.tip(x, y, rowAt(y) < 0 ? null : options.tipOf(rowAt(y))),
         click: (x, y, event) => {
-            if (rowAt(y) >= 0)
-                options.choose(rowAt(y), event.shiftKey);
+            if (rowAt(y) >= 0) options.choose(rowAt(y), event.shiftKey);
         },
         key: (event) => {
-            if (steps[event.key])
-                return go(steps[event.key]);
-            if (event.key === 'Enter' && state.row < count)
-                options.choose(state.row, event.shiftKey);
+            if (steps[event.key]) return go(steps[event.key]);
+            if (event.key === 'Enter' && state.row < count) options.choose(state.row, event.shiftKey);
             return event.key === 'Enter';
         },
     });

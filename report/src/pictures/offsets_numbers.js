@@ -7,10 +7,10 @@ import { filtered, passing, windowOf } from './parts.js';
 export function filesOf(run) {
     const { f, b } = run.table('offsets');
     const bytes = new Map();
-    for (let i = 0; i < (f?.length ?? 0); i++)
-        bytes.set(f[i], (bytes.get(f[i]) ?? 0) + b[i]);
+    for (let i = 0; i < (f?.length ?? 0); i++) bytes.set(f[i], (bytes.get(f[i]) ?? 0) + b[i]);
     const known = new Map((run.offsets?.files ?? []).map((file) => [file.f, file]));
-    return [...bytes].map(([file, sum]) => ({ kept: 0, of: 0, ...known.get(file), f: file, bytes: sum }))
+    return [...bytes]
+        .map(([file, sum]) => ({ kept: 0, of: 0, ...known.get(file), f: file, bytes: sum }))
         .sort((a, b2) => b2.bytes - a.bytes || a.f - b2.f);
 }
 
@@ -42,7 +42,13 @@ export function offsetsNumbers(view, file = chosenFile(view)) {
         order.push(i);
     }
     return {
-        ...out, window: [from, to], file: file?.f ?? 0, kept: file?.kept ?? 0, of: file?.of ?? 0,
-        order, follows, ignored: filtered(view, ['c', 'g']),
+        ...out,
+        window: [from, to],
+        file: file?.f ?? 0,
+        kept: file?.kept ?? 0,
+        of: file?.of ?? 0,
+        order,
+        follows,
+        ignored: filtered(view, ['c', 'g']),
     };
 }

@@ -9,8 +9,7 @@ const states = new Map();
 /** State of picture ID for RUN: zoom, choices, cursor. It stays when the data of the run are fetched again. */
 export function stateOf(run, id, initial = {}) {
     const key = `${run.name} ${id}`;
-    if (!states.has(key))
-        states.set(key, { ...initial });
+    if (!states.has(key)) states.set(key, { ...initial });
     return states.get(key);
 }
 
@@ -23,8 +22,7 @@ export function passing(view, dim, count) {
 export function rowsOf(mask) {
     const rows = [];
     mask.forEach((is_in, row) => {
-        if (is_in)
-            rows.push(row);
+        if (is_in) rows.push(row);
     });
     return rows;
 }
@@ -49,18 +47,17 @@ export function drawnWindow(view) {
 
 /** The share of the drawn window that this run has. */
 export function windowShare(view) {
-    const [from, to] = windowOf(view), [start, end] = drawnWindow(view);
+    const [from, to] = windowOf(view),
+        [start, end] = drawnWindow(view);
     return (to - from) / (end - start);
 }
 
 /** Forgets the zoom of STATE when the chosen time changes, and keeps it within WINDOW when that grows. */
 export function keepSpan(view, state, window) {
     const key = view.filter.t?.join() ?? '';
-    if (state.key !== key || (state.span && state.span[1] - state.span[0] >= window[1] - window[0]))
-        state.span = null;
+    if (state.key !== key || (state.span && state.span[1] - state.span[0] >= window[1] - window[0])) state.span = null;
     state.key = key;
-    if (state.span)
-        state.span = moved(state.span, window, 0);
+    if (state.span) state.span = moved(state.span, window, 0);
 }
 
 /** Those of DIMS that the filter restricts. */
@@ -71,8 +68,7 @@ export const hasCube = (run, axes) => run.cubes.some((cube) => axes.every((axis)
 /** Rows of a cube in which calls are told apart, unless a cube of AXES alone honours more of the filter. */
 export function rowsByCall(view, axes) {
     const bare = view.rows(axes);
-    if (!hasCube(view.run, [...axes, 'c']))
-        return bare;
+    if (!hasCube(view.run, [...axes, 'c'])) return bare;
     const answer = view.rows([...axes, 'c']);
     return answer.ignored.length > bare.ignored.length ? bare : answer;
 }
@@ -80,53 +76,56 @@ export function rowsByCall(view, axes) {
 /** Whether a row of a cube counts: as I/O, or as one of the calls that the filter has chosen. */
 export function ioTest(view, cube) {
     const kinds = view.run.table('calls').class;
-    if (!cube.c || view.filter.c)
-        return () => true;
+    if (!cube.c || view.filter.c) return () => true;
     return (row) => IS_IO[kinds[cube.c[row]]];
 }
 
 /** OBJECT with MEMBERS that drawing needs, and that who copies or compares the object does not see. */
 export function withHidden(object, members) {
-    for (const [name, value] of Object.entries(members))
-        Object.defineProperty(object, name, { value, writable: true });
+    for (const [name, value] of Object.entries(members)) Object.defineProperty(object, name, { value, writable: true });
     return object;
 }
 
 /** Index of the greatest value, -1 where none is above zero. */
 export function greatest(values) {
     let at = -1;
-    for (let i = 0; i < values.length; i++)
-        if (values[i] > (at < 0 ? 0 : values[at]))
-            at = i;
+    for (let i = 0; i < values.length; i++) if (values[i] > (at < 0 ? 0 : values[at])) at = i;
     return at;
 }
 
 /** Groups rows by key in one pass: the rows of key k are `rows[start[k]]` to before `rows[start[k + 1]]`. */
 export function grouped(keys, count, passes) {
     const start = new Uint32Array(count + 1);
-    for (let i = 0; i < keys.length; i++)
-        if (passes[i])
-            start[keys[i] + 1]++;
-    for (let k = 0; k < count; k++)
-        start[k + 1] += start[k];
+    for (let i = 0; i < keys.length; i++) if (passes[i]) start[keys[i] + 1]++;
+    for (let k = 0; k < count; k++) start[k + 1] += start[k];
     const next = start.slice(0, count);
     const rows = new Uint32Array(start[count]);
-    for (let i = 0; i < keys.length; i++)
-        if (passes[i])
-            rows[next[keys[i]]++] = i;
+    for (let i = 0; i < keys.length; i++) if (passes[i]) rows[next[keys[i]]++] = i;
     return { start, rows };
 }
 
 /** What was thinned out of WHAT, as a sentence; "" when nothing was. */
-export const thinnedText = (run, what) => run.thinned.filter((one) => one.what === what).map((one) => one.text).join('; ');
+export const thinnedText = (run, what) =>
+    run.thinned
+        .filter((one) => one.what === what)
+        .map((one) => one.text)
+        .join('; ');
 
 /** The numbers of PICTURE of the other run, in a list: empty where there is none. */
 export function otherNumbers(view, picture) {
     return view.base && !picture.lacks(view.base.run) ? [view.base.numbers(picture)] : [];
 }
 
-/** The name of row P as a reader knows it: a bare number is a rank. */
+/** The name of row P as a reader knows it: a bare number is a rank, or a process without a name. */
 export function nameOf(run, p) {
     const label = run.table('who').label[p] || String(p);
-    return run.who === 'rank' && /^\d+$/.test(label) ? `rank ${label}` : label;
+    if (!/^\d+$/.test(label) || run.who === 'ranks') return label;
+    return `${run.who} ${label}`;
+}
+
+/** How wide NAMES at the left of the canvas IT are, with the font that is set: no more than there is room for. */
+export function nameWidth(it, names) {
+    const most = Math.min(190, Math.max(96, it.width / 4));
+    const widest = names.reduce((wide, name) => Math.max(wide, it.context.measureText(name).width), 30);
+    return Math.min(most, Math.ceil(widest) + 14);
 }

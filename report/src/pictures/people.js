@@ -61,6 +61,31 @@ function lived({ colours }, { time_ns: spent, life_ns: life }) {
     ];
 }
 
+/* Of the second of two runs: I/O of the row of the same name in the base, and the difference. Other names have none. */
+function sinceBase(view, numbers, mine) {
+    if (!view.base || view.isFirst) return [];
+    const other = view.base.numbers(mine);
+    const byName = new Map(Array.from(other.label, (label, p) => [label, other.time_ns[p]]));
+    const before = Float64Array.from(numbers.label, (label) => byName.get(label) ?? NaN);
+    if (!before.some(Number.isFinite)) return [];
+    const difference = (p) => numbers.time_ns[p] - before[p];
+    const isSame = (p) => !(Math.abs(difference(p)) > 0.02 * before[p]);
+
+    return [
+        times(`I/O ${format.cut(view.base.run.name || 'A', 8)}`, before, { is_minor: true }),
+        {
+            title: 'difference',
+            csv: 'difference_ns',
+            width: 104,
+            is_number: true,
+            value: difference,
+            order: (p) => Math.abs(difference(p)),
+            css: (p) => (isSame(p) ? '' : difference(p) > 0 ? 'worse' : 'better'),
+            text: (p) => (isSame(p) ? '' : (difference(p) > 0 ? '+' : '') + format.ns(difference(p))),
+        },
+    ];
+}
+
 export default {
     id: 'people',
     title: 'Ranks and processes',
@@ -102,6 +127,7 @@ export default {
                 ...names(view, numbers),
                 times('lived', numbers.life_ns, { is_minor: true }),
                 times('I/O', numbers.time_ns),
+                ...sinceBase(view, numbers, this),
                 ...lived(view, numbers),
                 times('waiting', numbers.wait_ns, { is_minor: true }),
                 counts('calls', numbers.calls, { width: 78 }),

@@ -3,31 +3,34 @@
 
 import { IO, NAMES } from '../classes.js';
 import * as format from '../format.js';
-import { cut, legend, note, stage } from './canvas.js';
+import { cut, cutName, hint, legend, note, stage } from './canvas.js';
 import { list } from './list.js';
-import { hasCube, nameOf, otherNumbers, stateOf } from './parts.js';
+import { hasCube, nameOf, nameWidth, otherNumbers, stateOf } from './parts.js';
 import { ranksNumbers } from './ranks_numbers.js';
 
-const ROW = 19, PROFILE = 70, MOST_ROWS = 16, FEW = 24;
+const ROW = 19,
+    PROFILE = 70,
+    MOST_ROWS = 16,
+    FEW = 24;
 
 function sentence(view, numbers) {
     const { rows, slowest, median, imbalance, total } = numbers;
-    if (!total)
-        return `None of ${format.counted(rows.length, 'row')} does I/O here.`;
-    const share = slowest.life_ns && slowest.processes === 1 ? ` = ${format.share(slowest.io, slowest.life_ns)} of its life` : '';
-    if (rows.length === 1)
-        return `In I/O for ${format.ns(slowest.io)}${share}: ${nameOf(view.run, slowest.p)}.`;
+    if (!total) return `No ${view.run.who === 'process' ? 'process' : 'rank'} does I/O here.`;
+    const share =
+        slowest.life_ns && slowest.processes === 1 ? ` = ${format.share(slowest.io, slowest.life_ns)} of its time` : '';
+    if (rows.length === 1) return `In I/O for ${format.ns(slowest.io)}${share}: ${nameOf(view.run, slowest.p)}.`;
     const verdict = imbalance < 0.1 ? 'All are alike; slowest is' : 'Slowest is';
-    return `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; ` +
-           `the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
-           `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; imbalance ${format.share(imbalance, 1)}` +
-           `${baseText(view, numbers)}.`;
+    return (
+        `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; ` +
+        `the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
+        `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; imbalance ${format.share(imbalance, 1)}` +
+        `${baseText(view, numbers)}.`
+    );
 }
 
 function baseText(view, numbers) {
     const [base] = otherNumbers(view, ranks);
-    if (!base?.mean || !numbers.mean)
-        return '';
+    if (!base?.mean || !numbers.mean) return '';
     return `; the mean is ${format.ns(numbers.mean)}, in ${view.base.run.name} ${format.ns(base.mean)}`;
 }
 
@@ -35,10 +38,12 @@ function baseText(view, numbers) {
 function paintProfile(view, numbers, it, most) {
     const { context, width } = it;
     const { rows } = numbers;
-    const columns = Math.min(rows.length, Math.floor(width)), wide = width / columns;
+    const columns = Math.min(rows.length, Math.floor(width)),
+        wide = width / columns;
 
     for (let i = 0; i < columns; i++) {
-        const first = Math.floor((i * rows.length) / columns), last = Math.max(first + 1, Math.floor(((i + 1) * rows.length) / columns));
+        const first = Math.floor((i * rows.length) / columns),
+            last = Math.max(first + 1, Math.floor(((i + 1) * rows.length) / columns));
         const classes = IO.map((kind) => rows.slice(first, last).reduce((sum, row) => sum + row.classes[kind], 0));
         const scale = (rows[first].io / (classes.reduce((a, b) => a + b, 0) || 1) / most) * (PROFILE - 6);
         let y = PROFILE;
@@ -51,9 +56,8 @@ function paintProfile(view, numbers, it, most) {
     }
     const y = PROFILE - (numbers.mean / most) * (PROFILE - 6);
     context.fillStyle = view.colours.text;
-    for (let x = 0; x < width; x += 7)
-        context.fillRect(x, y, 4, 1);
-    const median = (rows.indexOf(numbers.median) + 0.5) / rows.length * width;
+    for (let x = 0; x < width; x += 7) context.fillRect(x, y, 4, 1);
+    const median = ((rows.indexOf(numbers.median) + 0.5) / rows.length) * width;
     context.fillRect(median, PROFILE - 8, 1.5, 8);
     context.textAlign = 'center';
     context.fillText('median', Math.max(22, Math.min(width - 22, median)), Math.min(y - 8, PROFILE - 14));
@@ -62,10 +66,17 @@ function paintProfile(view, numbers, it, most) {
     context.textAlign = 'left';
 }
 
+const titleOf = (view, row, chart) =>
+    nameOf(view.run, row.p) + (row === chart.median && chart.rows.length > 2 ? '  median' : '');
+
 function paintRow(view, it, row, y, chart) {
     const { context, width } = it;
     const { colours } = view;
-    const left = width < 520 ? 96 : 150, right = 76;
+    const left = (chart.left ??= nameWidth(
+            it,
+            chart.rows.slice(0, 500).map((one) => titleOf(view, one, chart)),
+        )),
+        right = 76;
     const wide = Math.max(20, width - left - right);
     let x = left;
 
@@ -80,27 +91,36 @@ function paintRow(view, it, row, y, chart) {
         context.fillStyle = colours.text;
         context.fillRect(left + (base / chart.most) * wide - 1, y + 1, 2, ROW - 2);
     }
-    const title = nameOf(view.run, row.p) + (row === chart.median && chart.rows.length > 2 ? '  median' : '');
+    const title = titleOf(view, row, chart);
     context.fillStyle = row === chart.slowest && chart.rows.length > 1 ? colours.bad : colours.text;
     context.textAlign = 'right';
-    context.fillText(cut(context, title, left - 8), left - 6, y + ROW / 2);
+    context.fillText(cutName(context, title, left - 8), left - 6, y + ROW / 2);
     context.textAlign = 'left';
     context.fillStyle = colours.dim;
     context.fillText(cut(context, format.ns(row.io), right - 8), width - right + 8, y + ROW / 2);
 }
 
 function tipOf(view, row, base) {
-    return [nameOf(view.run, row.p), ...IO.filter((kind) => row.classes[kind]).map((kind) =>
-        [NAMES[kind], format.ns(row.classes[kind]), view.colours.classes[kind]]), ['I/O', format.ns(row.io)],
-            row.life_ns && row.processes === 1 ? ['of its life', format.share(row.io, row.life_ns)] : null,
-            base !== undefined ? [`I/O in ${view.base.run.name}`, format.ns(base)] : null];
+    return [
+        nameOf(view.run, row.p),
+        ...IO.filter((kind) => row.classes[kind]).map((kind) => [
+            NAMES[kind],
+            format.ns(row.classes[kind]),
+            view.colours.classes[kind],
+        ]),
+        ['I/O', format.ns(row.io)],
+        row.life_ns && row.processes === 1 ? ['of its time', format.share(row.io, row.life_ns)] : null,
+        base !== undefined ? [`I/O in ${view.base.run.name}`, format.ns(base)] : null,
+    ];
 }
 
 function profileOf(element, view, numbers, chart) {
     let shown = null;
     const rowAt = (x) => numbers.rows[Math.floor((x / shown.width) * numbers.rows.length)];
     stage(element, {
-        label: `All ${numbers.rows.length}, sorted`, height: PROFILE + 2, state: stateOf(view.run, 'ranks profile'),
+        label: `All ${numbers.rows.length}, sorted`,
+        height: PROFILE + 2,
+        state: stateOf(view.run, 'ranks profile'),
         paint: (it) => {
             shown = it;
             it.context.font = view.colours.font;
@@ -111,8 +131,7 @@ function profileOf(element, view, numbers, chart) {
             shown.tip(x, y, row && tipOf(view, row, chart.base?.get(row.label)));
         },
         click: (x, y, event) => {
-            if (rowAt(x))
-                view.select({ p: [rowAt(x).p] }, event.shiftKey);
+            if (rowAt(x)) view.select({ p: [rowAt(x).p] }, event.shiftKey);
         },
     });
 }
@@ -122,8 +141,13 @@ function listOf(element, view, numbers, chart) {
     const { rows } = numbers;
 
     list(element, {
-        label: sentence(view, numbers), count: rows.length, high: ROW, most: MOST_ROWS, state: stateOf(view.run, 'ranks'),
-        font: view.colours.font, edge: view.colours.text,
+        label: sentence(view, numbers),
+        count: rows.length,
+        high: ROW,
+        most: MOST_ROWS,
+        state: stateOf(view.run, 'ranks'),
+        font: view.colours.font,
+        edge: view.colours.text,
         paintRow: (it, i, y) => paintRow(view, it, rows[i], y, chart),
         tipOf: (i) => tipOf(view, rows[i], chart.base?.get(rows[i].label)),
         choose: (i, add) => view.select({ p: [rows[i].p] }, add),
@@ -134,23 +158,33 @@ function draw(element, view, numbers) {
     const others = otherNumbers(view, ranks);
     const [base] = others;
     const chart = {
-        ...numbers, most: Math.max(1, ...[numbers, ...others].map(({ slowest }) => slowest?.io ?? 0)),
+        ...numbers,
+        most: Math.max(1, ...[numbers, ...others].map(({ slowest }) => slowest?.io ?? 0)),
         base: base && new Map(base.rows.map((row) => [row.label, row.io])),
     };
-    if (numbers.rows.length > FEW)
-        profileOf(element, view, numbers, chart);
+    if (numbers.rows.length > FEW) profileOf(element, view, numbers, chart);
     listOf(element, view, numbers, chart);
     const used = IO.filter((kind) => numbers.rows.some(({ classes }) => classes[kind]));
-    legend(element, used.map((kind) => [NAMES[kind], view.colours.classes[kind]]));
+    legend(
+        element,
+        used.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
+    );
     const mark = base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : '';
-    note(element, `${mark}Imbalance is how far the slowest is above the mean. ` +
-         `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`);
+    note(element, `${mark}Imbalance is how far the slowest is above the mean.`);
+    hint(
+        element,
+        `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`,
+    );
 }
 
 const ranks = {
-    id: 'ranks', title: 'Imbalance', axes: ['p', 'c'],
+    id: 'ranks',
+    title: 'Imbalance',
+    axes: ['p', 'c'],
     lacks: (run) => (!hasCube(run, ['p', 'c']) ? 'The data have no table of processes and calls.' : null),
-    numbers: ranksNumbers, sentence, draw,
+    numbers: ranksNumbers,
+    sentence,
+    draw,
 };
 
 export default ranks;

@@ -17,14 +17,13 @@ export function moved([lo, hi], [least, most], by) {
 
 /** The first index of ascending VALUES that is above VALUE. */
 export function above(values, value) {
-    let low = 0, high = values.length;
+    let low = 0,
+        high = values.length;
 
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (values[middle] <= value)
-            low = middle + 1;
-        else
-            high = middle;
+        if (values[middle] <= value) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

@@ -11,8 +11,7 @@ function lanesOf(view) {
     const wanted = passing(view, 'p', view.run.extent.p);
     const lanes = [];
     for (let lane = 0; lane < (process?.length ?? 0); lane++)
-        if (wanted[owner[process[lane]]])
-            lanes.push({ lane, p: owner[process[lane]] });
+        if (wanted[owner[process[lane]]]) lanes.push({ lane, p: owner[process[lane]] });
     return lanes.sort((a, b) => a.p - b.p || process[a.lane] - process[b.lane] || a.lane - b.lane);
 }
 
@@ -22,14 +21,14 @@ function passingSlices(view, slices, [from, to]) {
     const { start_ns: start, dur_ns: dur, c, f } = slices;
     const out = new Uint8Array(slices.rows);
     for (let i = 0; i < out.length; i++)
-        out[i] = start[i] < to && start[i] + dur[i] >= from && (!calls || calls[c[i]]) && (!files || files[f[i]]) ? 1 : 0;
+        out[i] =
+            start[i] < to && start[i] + dur[i] >= from && (!calls || calls[c[i]]) && (!files || files[f[i]]) ? 1 : 0;
     return out;
 }
 
 /* Rows of the cube that is the background, by row of p: `{start, rows, cube, ignored}`, null where no cube can be. */
 function densityOf(view) {
-    if (!hasCube(view.run, ['t', 'p']))
-        return null;
+    if (!hasCube(view.run, ['t', 'p'])) return null;
     const { cube, passes, ignored } = rowsByCall(view, ['t', 'p']);
     return { ...grouped(cube.p, view.run.extent.p, passes), cube, ignored };
 }
@@ -41,18 +40,17 @@ function gaps(view, density) {
     const width = view.run.time.width_ns;
     const seen = new Int32Array(view.run.time.count).fill(-1);
     const wanted = passing(view, 'p', view.run.extent.p);
-    let bins = 0, empty = 0;
+    let bins = 0,
+        empty = 0;
 
     for (let p = 0; p < wanted.length; p++) {
-        if (!wanted[p])
-            continue;
+        if (!wanted[p]) continue;
         const from = Math.max(first, Math.floor(born[p] / width));
         const to = Math.min(last, Math.ceil((born[p] + life[p]) / width));
         let busy = 0;
         for (let i = density.start[p]; i < density.start[p + 1]; i++) {
             const bin = density.cube.t[density.rows[i]];
-            if (!density.cube.w[density.rows[i]] || seen[bin] === p || bin < from || bin >= to)
-                continue;
+            if (!density.cube.w[density.rows[i]] || seen[bin] === p || bin < from || bin >= to) continue;
             seen[bin] = p;
             busy++;
         }
@@ -65,13 +63,12 @@ function gaps(view, density) {
 /* The longest slice that is a call and not a wait, and the longest of all. */
 function longest(view, slices, passes) {
     const { class: kinds, is_region: isRegion } = view.run.table('calls');
-    let call = -1, any = -1;
+    let call = -1,
+        any = -1;
 
     for (let i = 0; i < passes.length; i++) {
-        if (!passes[i])
-            continue;
-        if (any < 0 || slices.dur_ns[i] > slices.dur_ns[any])
-            any = i;
+        if (!passes[i]) continue;
+        if (any < 0 || slices.dur_ns[i] > slices.dur_ns[any]) any = i;
         const kind = kinds[slices.c[i]];
         if (!isRegion[slices.c[i]] && kind && kind !== WAIT && (call < 0 || slices.dur_ns[i] > slices.dur_ns[call]))
             call = i;
@@ -84,8 +81,7 @@ export function timelineNumbers(view) {
     const slices = run.table(run.slices?.table ?? 'slices');
     const lanes = lanesOf(view);
     const is_shown = new Uint8Array(run.table('lanes').rows);
-    for (const { lane } of lanes)
-        is_shown[lane] = 1;
+    for (const { lane } of lanes) is_shown[lane] = 1;
     const window = windowOf(view);
     const passes = slices.rows ? passingSlices(view, slices, window) : new Uint8Array(0);
     let shown = 0;
@@ -95,11 +91,18 @@ export function timelineNumbers(view) {
     }
     const by_lane = grouped(slices.lane ?? [], run.table('lanes').rows, passes);
     const density = densityOf(view);
-    return withHidden({
-        window, threads: lanes.length, shown,
-        kept: run.slices?.kept ?? slices.rows, of: run.slices?.of ?? slices.rows, shortest_ns: run.slices?.shortest_ns ?? 0,
-        ...(density ? gaps(view, density) : { bins: 0, empty: 0 }),
-        longest: longest(view, slices, passes),
-        ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
-    }, { lanes, by_lane, density });
+    return withHidden(
+        {
+            window,
+            threads: lanes.length,
+            shown,
+            kept: run.slices?.kept ?? slices.rows,
+            of: run.slices?.of ?? slices.rows,
+            shortest_ns: run.slices?.shortest_ns ?? 0,
+            ...(density ? gaps(view, density) : { bins: 0, empty: 0 }),
+            longest: longest(view, slices, passes),
+            ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
+        },
+        { lanes, by_lane, density },
+    );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Paints the rows of the timeline that are seen: density with its gaps, then slices, each no thinner than a pixel.
 
-import { cut, inkOn, mix, shadeOf } from './canvas.js';
+import { cut, cutName, inkOn, mix, shadeOf } from './canvas.js';
 import { nameOf } from './parts.js';
 import { GAP, HEAD, LINE, lineOf, visible } from './timeline_rows.js';
 
@@ -17,11 +17,15 @@ export function paintTimeline(view, numbers, chart, high) {
         const y = row.y - top;
         if (row.kind === 'head') {
             paintLife(view, chart, row.p, y + 2, HEAD - 4);
-            if (numbers.density)
-                paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
+            if (numbers.density) paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
             paintName(view, chart, nameOf(view.run, row.p), 4, y + HEAD / 2, true);
         } else {
             paintLane(view, numbers, chart, row, y);
+            if (row.strip) {
+                const from = y + row.high - GAP - row.strip;
+                paintLife(view, chart, row.p, from, row.strip);
+                paintDensity(view, numbers, chart, row.p, from, row.strip, 1);
+            }
         }
     }
     context.restore();
@@ -29,8 +33,7 @@ export function paintTimeline(view, numbers, chart, high) {
 
 function lanesByP(numbers) {
     const counts = new Map();
-    for (const { p } of numbers.lanes)
-        counts.set(p, (counts.get(p) ?? 0) + 1);
+    for (const { p } of numbers.lanes) counts.set(p, (counts.get(p) ?? 0) + 1);
     return counts;
 }
 
@@ -38,7 +41,7 @@ function paintName(view, chart, text, x, y, isHead) {
     const { context } = chart.it;
     context.fillStyle = isHead ? view.colours.text : view.colours.dim;
     context.textAlign = 'left';
-    context.fillText(cut(context, text, chart.left - x - 6), x, y);
+    context.fillText(cutName(context, text, chart.left - x - 6), x, y);
 }
 
 /* A pattern of thin lines that rise to the right. */
@@ -61,10 +64,10 @@ function hatched(context, colour) {
 function paintLife(view, chart, p, y, high) {
     const { start_ns: born, life_ns: life } = view.run.table('who');
     const { context, width } = chart.it;
-    const from = Math.max(chart.left, chart.xOf(born[p])), to = Math.min(width, chart.xOf(born[p] + life[p]));
+    const from = Math.max(chart.left, chart.xOf(born[p])),
+        to = Math.min(width, chart.xOf(born[p] + life[p]));
     context.fillStyle = chart.hatch ??= hatched(context, view.colours.faint);
-    if (to > from)
-        context.fillRect(from, y, Math.max(1, to - from), high);
+    if (to > from) context.fillRect(from, y, Math.max(1, to - from), high);
 }
 
 /* Time in calls by class in each bin, as a share of the bin of all lanes; bins thinner than a pixel show the fullest. */
@@ -73,18 +76,26 @@ function paintDensity(view, numbers, chart, p, y, high, lanes) {
     const { width_ns: width } = view.run.time;
     const kinds = view.run.table('calls').class;
     const [from, to] = chart.span();
-    const first = Math.floor(from / width), count = Math.min(view.run.time.count, Math.ceil(to / width)) - first;
+    const first = Math.floor(from / width),
+        count = Math.min(view.run.time.count, Math.ceil(to / width)) - first;
     const sums = new Float64Array(Math.max(0, count) * 8);
 
     for (let i = density.start[p]; i < density.start[p + 1]; i++) {
-        const row = density.rows[i], bin = density.cube.t[row] - first;
+        const row = density.rows[i],
+            bin = density.cube.t[row] - first;
         if (bin >= 0 && bin < count)
             sums[bin * 8 + (density.cube.c ? kinds[density.cube.c[row]] : 0)] += density.cube.w[row];
     }
     for (let bin = 0; bin < count; bin++) {
         const x = Math.max(chart.left, Math.round(chart.xOf((first + bin) * width)));
         const wide = Math.max(1, Math.round(chart.xOf((first + bin + 1) * width)) - x);
-        paintBin(view, chart.it.context, sums.subarray(bin * 8, bin * 8 + 8), { x, y, wide, high, scale: high / (width * lanes) });
+        paintBin(view, chart.it.context, sums.subarray(bin * 8, bin * 8 + 8), {
+            x,
+            y,
+            wide,
+            high,
+            scale: high / (width * lanes),
+        });
     }
 }
 
@@ -96,10 +107,9 @@ function paintBin(view, context, sums, { x, y, wide, high, scale }) {
         context.fillRect(x, up - size, wide, size);
     };
 
-    if (!calls && !sums[0])
-        return;
+    if (!calls && !sums[0]) return;
     fill(y + high, high, view.colours.surface);
-    fill(y + high, Math.min(1, sums[0] * scale / high) * high, view.colours.classes[0]);
+    fill(y + high, Math.min(1, (sums[0] * scale) / high) * high, view.colours.classes[0]);
     const fit = calls * scale > high ? high / calls : Math.max(scale, calls ? 1.5 / calls : 0);
     let up = y + high;
     for (let kind = 1; kind < 8; kind++) {
@@ -108,7 +118,8 @@ function paintBin(view, context, sums, { x, y, wide, high, scale }) {
     }
 }
 
-function laneName(run, lane) {
+/** The name of a lane: its process, or the thread. */
+export function laneName(run, lane) {
     const { process, tid } = run.table('lanes');
     const { program, pid, role } = run.table('processes');
     const row = process[lane];
@@ -125,8 +136,7 @@ function paintLaneLife(view, chart, row, y) {
 
     chart.ground ??= mix(view.colours.line, view.colours.surface, 0.55);
     chart.it.context.fillStyle = chart.ground;
-    if (to > from)
-        chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP);
+    if (to > from) chart.it.context.fillRect(from, y + 1, to - from, row.high - GAP - row.strip);
 }
 
 /* The slices of a lane. Those thinner than a pixel that fall onto a painted one of the same line are left out. */
@@ -139,22 +149,29 @@ function paintLane(view, numbers, chart, row, y) {
     const scale = chart.wide() / (to - from);
     const painted = new Float64Array(16).fill(-1);
 
-    paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
+    if (row.isFirst) paintName(view, chart, nameOf(view.run, row.p), 4, y + (row.high - GAP) / 2 + 1, true);
+    else paintName(view, chart, laneName(view.run, row.lane), 14, y + LINE / 2 + 1, false);
     paintLaneLife(view, chart, row, y);
     for (let i = starts[row.lane]; i < starts[row.lane + 1]; i++) {
         const slice = rows[i];
-        if (start[slice] > to || start[slice] + dur[slice] < from)
-            continue;
+        if (start[slice] > to || start[slice] + dur[slice] < from) continue;
         const line = lineOf(depth[slice]);
         const x = Math.max(chart.left, chart.left + (start[slice] - from) * scale);
         const end = Math.min(width, chart.left + (start[slice] + dur[slice] - from) * scale);
-        if (end - x < 1 && painted[line] >= x - 0.5)
-            continue;
+        if (end - x < 1 && painted[line] >= x - 0.5) continue;
         painted[line] = Math.max(painted[line], Math.max(end, x + 1));
-        const fill = isRegion[c[slice]] ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
+        const fill = isRegion[c[slice]]
+            ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
             : view.colours.classes[kinds[c[slice]]];
-        paintSlice(view, context, { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
-                   fill, name[c[slice]], err[slice] > 0, slice === chart.state.cursor);
+        paintSlice(
+            view,
+            context,
+            { x, y: y + 1 + line * LINE, wide: Math.max(1, end - x - (end - x > 3 ? 0.5 : 0)), high: LINE - 2 },
+            fill,
+            name[c[slice]],
+            err[slice] > 0,
+            slice === chart.state.cursor,
+        );
     }
 }
 

@@ -5,19 +5,19 @@ import { filtered, passing, windowOf } from './parts.js';
 
 /** What the word in the column `ended` means: 0 well, 1 a signal or killed, 2 a status that is not 0, 3 not known. */
 export function endingOf(text) {
-    if (/signal|kill|\bSIG/i.test(text))
-        return 1;
-    if (/\b(?:status|exit|code)\D*[1-9]/i.test(text))
-        return 2;
+    if (/signal|kill|\bSIG/i.test(text)) return 1;
+    if (/\b(?:status|exit|code)\D*[1-9]/i.test(text)) return 2;
     return /unknown|running|^$/i.test(text) ? 3 : 0;
 }
 
 /* Children of each process in the order of their starts, as a list that is linked by row: the first, the next. */
 function children(processes) {
     const count = processes.rows;
-    const first = new Int32Array(count + 1).fill(-1), next = new Int32Array(count).fill(-1);
-    const order = Array.from({ length: count }, (_, row) => row)
-        .sort((a, b) => processes.start_ns[b] - processes.start_ns[a] || b - a);
+    const first = new Int32Array(count + 1).fill(-1),
+        next = new Int32Array(count).fill(-1);
+    const order = Array.from({ length: count }, (_, row) => row).sort(
+        (a, b) => processes.start_ns[b] - processes.start_ns[a] || b - a,
+    );
 
     for (const row of order) {
         const parent = processes.parent[row] <= count && processes.parent[row] !== row + 1 ? processes.parent[row] : 0;
@@ -30,26 +30,26 @@ function children(processes) {
 /** All processes in the order of the tree: `rows`, and the `depth` of each. Processes in a circle stand at its end. */
 export function treeOrder(processes) {
     const { first, next } = children(processes);
-    const rows = [], depths = [];
+    const rows = [],
+        depths = [];
     const is_met = new Uint8Array(processes.rows);
     const visit = (start, deep) => {
         const open = [[start, deep]];
         while (open.length) {
             const [row, depth] = open.pop();
-            if (row < 0 || is_met[row])
-                continue;
+            if (row < 0 || is_met[row]) continue;
             is_met[row] = 1;
             rows.push(row);
             depths.push(depth);
-            if (depth > deep)
-                open.push([next[row], depth]);
+            if (depth > deep) open.push([next[row], depth]);
             open.push([first[row + 1], depth + 1]);
         }
     };
 
-    for (let row = first[0]; row >= 0; row = next[row])
-        visit(row, 0);
-    is_met.forEach((met, row) => { if (!met) visit(row, 0); });
+    for (let row = first[0]; row >= 0; row = next[row]) visit(row, 0);
+    is_met.forEach((met, row) => {
+        if (!met) visit(row, 0);
+    });
     return { rows, depths };
 }
 
@@ -60,19 +60,20 @@ export function treeNumbers(view) {
     const { rows, depths } = treeOrder(processes);
     const out = { window, rows: [], depths: [], ignored: filtered(view, ['c', 'g', 'f']) };
     const endings = [0, 0, 0, 0];
-    let longest = -1, together = 0, deepest = 0;
+    let longest = -1,
+        together = 0,
+        deepest = 0;
 
     rows.forEach((row, i) => {
-        const start = processes.start_ns[row], life = processes.life_ns[row];
-        if (!wanted[processes.p[row]] || start > window[1] || start + life < window[0])
-            return;
+        const start = processes.start_ns[row],
+            life = processes.life_ns[row];
+        if (!wanted[processes.p[row]] || start > window[1] || start + life < window[0]) return;
         out.rows.push(row);
         out.depths.push(depths[i]);
         endings[endingOf(processes.ended[row])]++;
         deepest = Math.max(deepest, depths[i]);
         together += life;
-        if (longest < 0 || life > processes.life_ns[longest])
-            longest = row;
+        if (longest < 0 || life > processes.life_ns[longest]) longest = row;
     });
     return { ...out, count: out.rows.length, endings, longest, together, deepest };
 }

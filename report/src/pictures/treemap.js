@@ -4,30 +4,36 @@
 import { IO, NAMES } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, inkOn, legend, mix, note, stage } from './canvas.js';
+import { choice, controls, cut, hint, inkOn, legend, mix, note, stage } from './canvas.js';
 import { hasCube, otherNumbers, stateOf, thinnedText } from './parts.js';
 import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 
-const HEAD = 17, HIGH = 380, LEAST = 14, LEVELS = 4;
-const MEASURES = [['d', 'time'], ['b', 'bytes'], ['n', 'calls']];
+const HEAD = 17,
+    HIGH = 380,
+    LEAST = 14,
+    LEVELS = 4;
+const MEASURES = [
+    ['d', 'time'],
+    ['b', 'bytes'],
+    ['n', 'calls'],
+];
 const texts = { d: format.ns, b: format.bytes, n: format.count };
 
 function sentence(view, numbers) {
     const { root, largest, files } = numbers;
-    if (!root.d && !root.n)
-        return 'No file is in use here.';
-    if (!largest)
-        return `${format.counted(files, 'file')}: ${format.ns(root.d)} of I/O, ${format.bytes(root.b)}.`;
-    return `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} ` +
-           `(${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
-           `${format.path(largest.path, 60)}: ${format.counted(largest.n, 'call')}, ${format.bytes(largest.b)}.`;
+    if (!root.d && !root.n) return 'No file is in use here.';
+    if (!largest) return `${format.counted(files, 'file')}: ${format.ns(root.d)} of I/O, ${format.bytes(root.b)}.`;
+    return (
+        `${format.share(largest.d, root.d)} of the I/O time of ${format.counted(files, 'file')} ` +
+        `(${format.ns(largest.d)} of ${format.ns(root.d)}) is in ` +
+        `${format.path(largest.path, 60)}: ${format.counted(largest.n, 'call')}, ${format.bytes(largest.b)}.`
+    );
 }
 
 /* NODE, or the first directory below it that has more than one thing. */
 function wide(node) {
     let at = node;
-    while (at.children.length === 1 && at.children[0].children.length)
-        [at] = at.children;
+    while (at.children.length === 1 && at.children[0].children.length) [at] = at.children;
     return at;
 }
 
@@ -43,17 +49,18 @@ function boxesIn(node, measure, [x, y, w, h], level, out) {
     return out;
 }
 
-const titleOf = (node) => (node.files.length > 1 ? `${node.name}  (${format.counted(node.files.length, 'file')})` : node.name || '/');
+const titleOf = (node) =>
+    node.files.length > 1 ? `${node.name}  (${format.counted(node.files.length, 'file')})` : node.name || '/';
 
 function paintBox(view, chart, context, box) {
     const { colours } = view;
     const { node, x, y, w, h } = box;
     const isDirectory = node.children.length > 0;
-    const shade = isDirectory ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25))
+    const shade = isDirectory
+        ? mix(colours.line, colours.surface, Math.min(0.8, box.level * 0.25))
         : mix(colours.classes[mainClass(node)], colours.surface, 0.15);
 
-    if (w < 0.7 || h < 0.7)
-        return;
+    if (w < 0.7 || h < 0.7) return;
     context.fillStyle = shade;
     context.fillRect(x + 0.5, y + 0.5, Math.max(0.5, w - 1), Math.max(0.5, h - 1));
     if (isDirectory && (w <= 4 * LEAST || h <= HEAD + LEAST)) {
@@ -62,7 +69,8 @@ function paintBox(view, chart, context, box) {
     }
     if (w > 30 && h > 12) {
         context.fillStyle = isDirectory ? colours.text : inkOn(shade);
-        const title = titleOf(node), both = `${title}  ${texts[chart.measure](node[chart.measure])}`;
+        const title = titleOf(node),
+            both = `${title}  ${texts[chart.measure](node[chart.measure])}`;
         const isBoth = isDirectory && context.measureText(both).width <= w - 8;
         context.fillText(cut(context, isBoth ? both : title, w - 8), x + 4, y + 9);
         if (!isDirectory && h > 30)
@@ -79,17 +87,22 @@ function paintBox(view, chart, context, box) {
 const innermost = (chart, x, y) => {
     for (let i = chart.boxes.length - 1; i >= 0; i--) {
         const box = chart.boxes[i];
-        if (x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h)
-            return box;
+        if (x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h) return box;
     }
     return null;
 };
 
 function tipOf(view, chart, { node }) {
     const kinds = IO.filter((kind) => node.classes[kind]).sort((a, b) => node.classes[b] - node.classes[a]);
-    return [format.path(node.path || '/', 70), node.files.length > 1 ? ['files', format.count(node.files.length)] : null,
-            ...MEASURES.map(([key, word]) => [word, `${texts[key](node[key])} = ${format.share(node[key], chart.root[key])}`]),
-            ...kinds.map((kind) => [NAMES[kind], format.ns(node.classes[kind]), view.colours.classes[kind]])];
+    return [
+        format.path(node.path || '/', 70),
+        node.files.length > 1 ? ['files', format.count(node.files.length)] : null,
+        ...MEASURES.map(([key, word]) => [
+            word,
+            `${texts[key](node[key])} = ${format.share(node[key], chart.root[key])}`,
+        ]),
+        ...kinds.map((kind) => [NAMES[kind], format.ns(node.classes[kind]), view.colours.classes[kind]]),
+    ];
 }
 
 /* Arrows go to the nearest box in their direction; Enter opens a directory or chooses files; Escape goes up. */
@@ -101,12 +114,14 @@ function keysOf(view, chart, open) {
         const now = tops.find(({ node }) => node === chart.cursor);
         if (by) {
             const middle = ({ x, y, w, h }) => [x + w / 2, y + h / 2];
-            const ahead = now && tops.map((box) => [box, middle(box)[0] - middle(now)[0], middle(box)[1] - middle(now)[1]])
-                .filter(([, dx, dy]) => dx * by[0] + dy * by[1] > 1)
-                .sort((a, b) => Math.hypot(a[1], a[2]) - Math.hypot(b[1], b[2]));
-            const next = now ? ahead[0]?.[0] ?? now : tops[0];
-            if (!next)
-                return true;
+            const ahead =
+                now &&
+                tops
+                    .map((box) => [box, middle(box)[0] - middle(now)[0], middle(box)[1] - middle(now)[1]])
+                    .filter(([, dx, dy]) => dx * by[0] + dy * by[1] > 1)
+                    .sort((a, b) => Math.hypot(a[1], a[2]) - Math.hypot(b[1], b[2]));
+            const next = now ? (ahead[0]?.[0] ?? now) : tops[0];
+            if (!next) return true;
             chart.cursor = next.node;
             chart.it.tip(next.x + 12, next.y + 12, tipOf(view, chart, next));
             chart.it.repaint();
@@ -124,12 +139,24 @@ function keysOf(view, chart, open) {
 /* The way from the root to the focus, each a button. */
 function crumbs(bar, chart, open) {
     const way = [];
-    for (let at = chart.focus; at; at = at.parent)
-        way.unshift(at);
-    bar.append(el('nav', { 'aria-label': 'Directory' }, ...way.map((node, i) => (i === way.length - 1
-        ? el('b', {}, format.cut(node.name || 'all', 60))
-        : el('button', { type: 'button', class: 'word', onclick: () => open(node) }, format.cut(node.name || 'all', 40))))
-        .flatMap((part, i) => (i ? [' ', part] : [part]))));
+    for (let at = chart.focus; at; at = at.parent) way.unshift(at);
+    bar.append(
+        el(
+            'nav',
+            { 'aria-label': 'Directory' },
+            ...way
+                .map((node, i) =>
+                    i === way.length - 1
+                        ? el('b', {}, format.cut(node.name || 'all', 60))
+                        : el(
+                              'button',
+                              { type: 'button', class: 'word', onclick: () => open(node) },
+                              format.cut(node.name || 'all', 40),
+                          ),
+                )
+                .flatMap((part, i) => (i ? [' ', part] : [part])),
+        ),
+    );
 }
 
 function draw(element, view, numbers) {
@@ -143,24 +170,30 @@ function draw(element, view, numbers) {
         draw(element, view, numbers);
     };
     const open = (node, add) => {
-        if (node.children.length)
-            again({ path: node.path });
-        else if (node.files.length)
-            view.select({ f: node.files }, add);
+        if (node.children.length) again({ path: node.path });
+        else if (node.files.length) view.select({ f: node.files }, add);
     };
-    const bar = controls(element), others = otherNumbers(view, treemap).map((one) => one.root[measure]);
+    const bar = controls(element),
+        others = otherNumbers(view, treemap).map((one) => one.root[measure]);
     const side = state.path ? 1 : Math.sqrt(root[measure] / Math.max(1, root[measure], ...others));
 
-    choice(bar, 'By', MEASURES.filter(([key]) => root[key]), measure, (key) => again({ measure: key }));
+    choice(
+        bar,
+        'By',
+        MEASURES.filter(([key]) => root[key]),
+        measure,
+        (key) => again({ measure: key }),
+    );
     crumbs(bar, chart, open);
     stage(element, {
-        label: sentence(view, numbers), height: HIGH, state,
+        label: sentence(view, numbers),
+        height: HIGH,
+        state,
         paint: (it) => {
             chart.it = it;
             chart.boxes = boxesIn(chart.focus, measure, [0, 0, it.width * side, it.height * side], 0, []);
             it.context.font = view.colours.font;
-            for (const box of chart.boxes)
-                paintBox(view, chart, it.context, box);
+            for (const box of chart.boxes) paintBox(view, chart, it.context, box);
         },
         move: (x, y) => {
             const box = innermost(chart, x, y);
@@ -168,21 +201,28 @@ function draw(element, view, numbers) {
         },
         click: (x, y, event) => {
             const box = innermost(chart, x, y);
-            if (box)
-                open(box.node, event.shiftKey);
+            if (box) open(box.node, event.shiftKey);
         },
         key: keysOf(view, chart, open),
     });
     const used = new Set(chart.boxes.map(({ node }) => mainClass(node)));
-    legend(element, IO.filter((kind) => used.has(kind)).map((kind) => [NAMES[kind], view.colours.classes[kind]]));
-    note(element, 'A click opens a directory, or chooses a file; Escape goes up. Files whose names differ in numbers alone are one area.');
+    legend(
+        element,
+        IO.filter((kind) => used.has(kind)).map((kind) => [NAMES[kind], view.colours.classes[kind]]),
+    );
+    note(element, 'Files whose names differ in numbers alone are one area.');
+    hint(element, 'A click opens a directory, or chooses a file; Escape goes up.');
 }
 
 const treemap = {
-    id: 'treemap', title: 'Directories', axes: ['f', 'c'],
+    id: 'treemap',
+    title: 'Directories',
+    axes: ['f', 'c'],
     lacks: (run) => (hasCube(run, ['f', 'c']) ? null : 'The data have no table of files.'),
     completeness: ({ run }) => thinnedText(run, 'files'),
-    numbers: treemapNumbers, sentence, draw,
+    numbers: treemapNumbers,
+    sentence,
+    draw,
 };
 
 export default treemap;

@@ -5,7 +5,10 @@ import { IO } from '../classes.js';
 import { withHidden } from './parts.js';
 
 const directory = (name, path, parent) =>
-    withHidden({ name, path, d: 0, b: 0, n: 0, classes: new Array(7).fill(0), files: [], children: [] }, { parent, places: new Map() });
+    withHidden(
+        { name, path, d: 0, b: 0, n: 0, classes: new Array(7).fill(0), files: [], children: [] },
+        { parent, places: new Map() },
+    );
 
 /* What stands at KEY in AT, made where it is not there yet. */
 function placeIn(at, key, name) {
@@ -22,8 +25,7 @@ function leafOf(root, path, pattern, is_folded) {
     const name = parts.pop();
     let at = root;
 
-    for (const part of parts)
-        at = placeIn(at, `/${part}`, `${part}/`);
+    for (const part of parts) at = placeIn(at, `/${part}`, `${part}/`);
     const title = is_folded ? pattern.slice(pattern.lastIndexOf('/') + 1) || name : name || '(itself)';
     return placeIn(at, `${is_folded ? '#' : '='}${title}`, title);
 }
@@ -52,9 +54,9 @@ export function treemapNumbers(view) {
     const leaves = new Map();
 
     for (let i = 0; i < answer.count; i++) {
-        const f = cube.f[i], kind = kinds[cube.c[i]];
-        if (!passes[i] || !IO.includes(kind))
-            continue;
+        const f = cube.f[i],
+            kind = kinds[cube.c[i]];
+        if (!passes[i] || !IO.includes(kind)) continue;
         if (!leaves.has(f)) {
             const path = f && paths[f] ? paths[f] : '(other files)';
             const leaf = leafOf(root, path, texts[pattern?.[f]] ?? '', f > 0 && folded(f));
@@ -75,8 +77,7 @@ export function treemapNumbers(view) {
 /* Whether a file is of a pattern that several files are of. */
 function patternsOf(pattern, count) {
     const met = new Map();
-    for (let f = 1; f < count; f++)
-        met.set(pattern[f], (met.get(pattern[f]) ?? 0) + 1);
+    for (let f = 1; f < count; f++) met.set(pattern[f], (met.get(pattern[f]) ?? 0) + 1);
     return (f) => pattern.length > 0 && met.get(pattern[f]) > 1;
 }
 
@@ -85,8 +86,7 @@ function largestOf(root) {
     let at = root;
     for (;;) {
         const next = at.children.filter((child) => child.children.length).sort((a, b) => b.d - a.d)[0];
-        if (!next || (at !== root && next.d < (2 / 3) * at.d))
-            return at === root ? null : at;
+        if (!next || (at !== root && next.d < (2 / 3) * at.d)) return at === root ? null : at;
         at = next;
     }
 }
@@ -95,16 +95,18 @@ function largestOf(root) {
 export function nodeAt(root, path) {
     let at = root;
     while (at.path !== path) {
-        const next = at.children.find((child) => path === child.path || (child.children.length && path.startsWith(child.path)));
-        if (!next)
-            return root;
+        const next = at.children.find(
+            (child) => path === child.path || (child.children.length && path.startsWith(child.path)),
+        );
+        if (!next) return root;
         at = next;
     }
     return at;
 }
 
 /* How far from a square the worst of a row of areas is, laid along `side`. */
-const badness = (least, most, sum, side) => Math.max((side * side * most) / (sum * sum), (sum * sum) / (side * side * least));
+const badness = (least, most, sum, side) =>
+    Math.max((side * side * most) / (sum * sum), (sum * sum) / (side * side * least));
 
 /** Rectangles for `items` with `value(item)` in [x, y, w, h], as square as can be: `{item, x, y, w, h}`. */
 export function squares(items, value, x, y, w, h) {
@@ -114,13 +116,15 @@ export function squares(items, value, x, y, w, h) {
     const out = [];
 
     for (let i = 0; i < sorted.length && w > 0 && h > 0;) {
-        const side = Math.min(w, h), most = value(sorted[i]) * scale;
-        let end = i + 1, sum = most, worst = badness(most, most, sum, side);
+        const side = Math.min(w, h),
+            most = value(sorted[i]) * scale;
+        let end = i + 1,
+            sum = most,
+            worst = badness(most, most, sum, side);
         for (; end < sorted.length; end++) {
             const next = value(sorted[end]) * scale;
             const with_next = badness(next, most, sum + next, side);
-            if (with_next > worst)
-                break;
+            if (with_next > worst) break;
             worst = with_next;
             sum += next;
         }
@@ -128,8 +132,11 @@ export function squares(items, value, x, y, w, h) {
         let along = 0;
         for (; i < end; i++) {
             const length = (value(sorted[i]) * scale) / thick;
-            out.push(w >= h ? { item: sorted[i], x, y: y + along, w: thick, h: length }
-                : { item: sorted[i], x: x + along, y, w: length, h: thick });
+            out.push(
+                w >= h
+                    ? { item: sorted[i], x, y: y + along, w: thick, h: length }
+                    : { item: sorted[i], x: x + along, y, w: length, h: thick },
+            );
             along += length;
         }
         if (w >= h) [x, w] = [x + thick, w - thick];
