@@ -42,6 +42,13 @@ function together(each, sub) {
     return all;
 }
 
+/* Calls without a duration of their own: of a run of quick calls the whole has one. */
+function inRuns(view, timed) {
+    const { n } = view.sums(['class'], { columns: ['n'] });
+
+    return Math.max(0, IO.reduce((sum, kind) => sum + n[kind], 0) - timed);
+}
+
 /* A part of the axis of counts, from 0 to 1. */
 function heightOf(count, most) {
     if (!count) return 0;
@@ -235,6 +242,7 @@ export default {
                 calls: Object.fromEntries(IO.map((kind) => [WORDS[kind], octaves[kind][octave]])),
             })),
             calls: all.total,
+            in_runs: inRuns(view, all.total),
             percentiles_ns: all.percentiles(PERCENTS),
             is_about: sub === 1,
             ignored,
@@ -252,7 +260,15 @@ export default {
         const most = numbers.is_about ? 'about' : 'at most';
         return `Half of ${format.counted(numbers.calls, 'call')} take ${most} ${p50}; p95 ${p95}, p99 ${p99}.`;
     },
-    completeness: (view, numbers) => (numbers.is_about ? 'bins were thinned out: percentiles are about' : ''),
+    completeness: (view, numbers) =>
+        [
+            numbers.is_about ? 'bins were thinned out: percentiles are about' : '',
+            numbers.in_runs
+                ? `${format.counted(numbers.in_runs, 'call')} in runs of getc and the like, each run timed as one`
+                : '',
+        ]
+            .filter(Boolean)
+            .join('; '),
     draw(element, view, numbers) {
         if (!numbers.calls) return;
         const other = view.base && !this.lacks(view.base.run) ? view.base.numbers(this) : null;
