@@ -10,24 +10,29 @@ function knows(set, axis) {
     return set.dims.includes(axis) || (axis === 'class' && (set.dims.includes('c') || set.dims.includes('i')));
 }
 
+/**
+ * Can SET answer for AXES, where WANTED are dimensions that are asked about? Sets with `f` or `k` lack calls without a
+ * file or a stack, so they answer only where these are asked for.
+ */
+export function answers(set, axes, wanted = new Set(axes)) {
+    return (
+        axes.every((axis) => knows(set, axis)) && ['f', 'k'].every((dim) => wanted.has(dim) || !set.dims.includes(dim))
+    );
+}
+
 /* Can SET be filtered by DIM? Whole classes can be told where calls cannot. */
 function filters(set, dim, filter) {
     return set.dims.includes(dim) || (dim === 'c' && filter.i !== null && set.dims.includes('i'));
 }
 
-/* The set of rows that answers: it has AXES, and as many of the CHOSEN dimensions as any; of those the smallest. Sets
- * with `f` or `k` lack calls without a file or a stack, so they answer only where these are asked for. */
+/* The set of rows that answers: it has AXES, and as many of the CHOSEN dimensions as any; of those the smallest. */
 function choose(sets, axes, chosen, filter) {
     const wanted = new Set([...axes, ...chosen]);
     let best = null,
         cost = null;
 
     for (const set of sets) {
-        if (
-            !axes.every((axis) => knows(set, axis)) ||
-            ['f', 'k'].some((dim) => set.dims.includes(dim) && !wanted.has(dim))
-        )
-            continue;
+        if (!answers(set, axes, wanted)) continue;
         const price = [chosen.filter((dim) => !filters(set, dim, filter)).length, set.rows];
         const better = best === null ? 1 : price.findIndex((value, i) => value !== cost[i]);
         if (best === null || (better >= 0 && price[better] < cost[better])) [best, cost] = [set, price];

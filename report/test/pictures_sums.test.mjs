@@ -4,11 +4,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { decode } from '../src/data.js';
 import { aroundOf, flameNumbers, functionsOf, layout } from '../src/pictures/flame_numbers.js';
+import { heatNumbers } from '../src/pictures/heat_numbers.js';
 import { ranksNumbers } from '../src/pictures/ranks_numbers.js';
 import { searched } from '../src/pictures/tree.js';
 import { endingOf, treeNumbers, treeOrder } from '../src/pictures/tree_numbers.js';
 import { nodeAt, squares, treemapNumbers } from '../src/pictures/treemap_numbers.js';
+import { encode } from './encode.mjs';
+import { runsOf } from './made.mjs';
 import { random } from './small_run.mjs';
 import { changes, isIn, rawCube, rawTable, runOf, viewOf } from './views.mjs';
 
@@ -209,4 +213,33 @@ test('processes: each stands once, whatever the parents say', () => {
         ['', 3],
     ])
         assert.equal(endingOf(text), ending, text);
+});
+
+/* A run whose cubes know classes where those of NAME know calls, as those of a large run do. */
+function runOfClasses(name) {
+    const raw = structuredClone(runsOf(name)[0]),
+        kinds = rawTable(raw, 'calls').class;
+
+    raw.cubes = raw.cubes
+        .filter(({ dims }) => dims.includes('c') && !dims.includes('k'))
+        .map(({ dims, table }) => {
+            const { c, ...others } = raw.tables[table];
+            raw.tables[table] = { ...others, i: ['u', c[1].map((call) => kinds[call])] };
+            return { dims: dims.map((dim) => (dim === 'c' ? 'i' : dim)), table };
+        });
+    return decode(Uint8Array.from(encode([raw]))).runs[0];
+}
+
+test('cubes that know classes and no calls give the same sums', async () => {
+    const { run } = await runOf('ranks'),
+        large = runOfClasses('ranks');
+    const plain = (value) => JSON.parse(JSON.stringify(value, (_, one) => (ArrayBuffer.isView(one) ? [...one] : one)));
+
+    for (const change of [{}, { p: [3, 5] }, { t: [4, 90] }, { p: [7], t: [10, 60] }, { class: ['read', 'sync'] }])
+        for (const numbers of [heatNumbers, ranksNumbers, treemapNumbers, (view) => view.sums(['t', 'class'])]) {
+            const [got, want] = [large, run].map((one) => plain(numbers(viewOf(one, change))));
+            if (got.ignored?.length) assert.deepEqual([numbers, got.ignored], [treemapNumbers, want.ignored]);
+            else assert.deepEqual(got, want);
+        }
+    assert.deepEqual(ranksNumbers(viewOf(large, { c: [0] })).ignored, ['c']);
 });

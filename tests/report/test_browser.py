@@ -26,6 +26,7 @@ DATA = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 CLASSES = ["none", "read", "write", "sync", "meta", "wait", "startup"]
 IO = ["read", "write", "sync", "meta", "startup"]
 PICTURES = ["headline", "sizes", "latency", "calls", "files", "people", "bandwidth"]
+DRAWN = ["heat", "classes", "ranks", "treemap", "regions", "flame", "timeline", "tree"]
 
 
 def built(where=[]):
@@ -113,6 +114,29 @@ def holds(numbers, said, hist, chosen, who_of):
         same_rows(rows.items(), rows_of(said["by_rank"], lambda g: g["rank"], "count", "time_ns"), "p" in chosen, "ranks")
 
 
+def pictures_hold(numbers, said, by_file, by_region, chosen):
+    """The same of the pictures that have no table: their sums are those of summary, unless they say that a filter is left out."""
+    one = {id_: answer[0] for id_, answer in numbers.items() if answer and answer[0]}
+    io_ns = total(said["classes"], "time_ns", IO)
+    if not one["heat"]["ignored"] and "t" not in chosen and "c" not in chosen:
+        assert sum(one["heat"]["by_row"]) == io_ns, (chosen, "heat")
+    if not one["classes"]["ignored"] and "c" not in chosen:
+        processes = max(1, numbers["headline"][0]["processes"])
+        times = one["classes"]["bars"][0]["times"]
+        assert {w: round(times[w] * processes) for w in IO} == {w: total(said["classes"], "time_ns", [w]) for w in IO}, (chosen, "classes")
+    assert one["ranks"]["ignored"] or sum(r["io"] for r in one["ranks"]["rows"]) == io_ns, (chosen, "ranks")
+    assert one["treemap"]["ignored"] or one["treemap"]["root"]["d"] == total(by_file, "time_ns", IO), (chosen, "treemap")
+    if "regions" in one and not one["regions"]["ignored"]:
+        rows = rows_of([g for g in by_region if g["class"] in IO and g["region"]], lambda g: g["region"], "count", "time_ns")
+        got = collections.defaultdict(lambda: [0, 0])
+        for name, *values in zip(one["regions"]["name"], one["regions"]["calls"], one["regions"]["time_ns"]):
+            got[name] = [a + b for a, b in zip(got[name], values)]
+        same_rows(((name, v) for name, v in got.items() if name), rows, "g" in chosen, "regions")
+    if not chosen:
+        assert one["tree"]["count"] == said["processes"] and 0 < one["timeline"]["kept"] <= one["timeline"]["of"] <= said["events_kept"]
+        assert "flame" not in one or one["flame"]["root"]["d"] > 0
+
+
 def filters_of(page):
     """(what is chosen in the page, the same as options): none, a process, a time, a call, a file, a region."""
     (data,) = reportpage.read(page.read_bytes())
@@ -145,7 +169,7 @@ def filters_of(page):
 def numbers_are_those_of_summary(where, traces, *options, without=()):
     page = page_of(where, *options, traces)
     filters = [(select, arguments) for select, arguments in filters_of(page) if not set(select) & set(without)]
-    seen = browse(page, steps=[{"select": select, "ids": PICTURES} for select, _ in filters])
+    seen = browse(page, steps=[{"select": select, "ids": PICTURES + DRAWN} for select, _ in filters])
     assert seen["state"] == "ready"
     (data,) = reportpage.read(page.read_bytes())
     who_of = [rank - 1 if rank else None for rank in data.table("who")["rank"]]
@@ -153,6 +177,8 @@ def numbers_are_those_of_summary(where, traces, *options, without=()):
         said = summary("--all", "--top", "100000", *options, *arguments, traces)
         (hist,) = summary("--hist", "--all", "--class", ",".join(IO), *options, *arguments, traces)["histograms"] or [None]
         holds(answer, said, hist, select, who_of)
+        groups = [summary("--by", f"{key},class", *options, *arguments, traces)["groups"] for key in ("file", "region")]
+        pictures_hold(answer, said, *groups, select)
     return seen, page
 
 

@@ -19,7 +19,7 @@
 #define WHOLE      250000u  /* cells of a cube with all dimensions */
 #define PART       120000u  /* ... of one with some */
 #define HEAT       4000000u /* cells of the heat map */
-#define LISTS      11u
+#define LISTS      12u
 #define HEAT_STEPS 4.0 /* of an octave */
 
 #define T (1u << DFT_DIMENSION_TIME)
@@ -63,7 +63,7 @@ static void add_cubes(struct list *list, const unsigned *dimensions, unsigned co
 static void choose(struct counting *counting)
 {
     static const unsigned of_calls[] = {T | P | C | G | S, T | C | S, P | C | S, T | P | I, P | C, P | I,
-                                        T | G | C,         P | G | C, C | S,     T | I,     G | I};
+                                        T | G | C,         P | G | C, C | S,     T | I,     G | I, C | G};
     static const unsigned of_files[] = {T | P | C | G | F | S, F | C | S, T | F | I, P | F | I, G | F | I, F | I};
     static const unsigned of_rows[] = {P | G | F | I, F | I};
     static const unsigned of_stacks[] = {T | P | K | I, T | K | I, P | K | I, K | I};

@@ -247,7 +247,7 @@ function drawBusy(host, view, numbers, other, end) {
 export default {
     id: 'bandwidth',
     title: 'Bandwidth over time',
-    axes: ['t', 'c'],
+    axes: ['t', 'class'],
     lacks: (run) => (run.time.count && run.wall_ns > 0 ? null : 'No time passed in this run.'),
     numbers: numbersOf,
     sentence(view, numbers) {

@@ -147,7 +147,7 @@ const longest = (bars) => Math.max(...bars.map((bar) => bar.io_ns + bar.times.wa
 export default {
     id: 'classes',
     title: 'Where the time went',
-    axes: ['p', 'c'],
+    axes: ['p', 'class'],
     is_narrow: true,
     lacks: (run) => (run.extent.p ? null : 'This run has no processes.'),
     numbers(view) {

@@ -162,7 +162,7 @@ function tableOfTwo(element, view, mine, isPattern, extra) {
 export default {
     id: 'files',
     title: 'Files',
-    axes: ['f', 'c'],
+    axes: ['f', 'class'],
     is_together: true,
     lacks: (run) =>
         run.extent.f > 0 && run.cubes.some((cube) => cube.dims.includes('f')) ? null : 'These data do not know files.',

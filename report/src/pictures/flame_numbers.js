@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the flame graph: a tree of functions or of regions, and who calls a function and whom it calls.
 
-import { hasCube, ioTest, rowsByCall, withHidden } from './parts.js';
+import { hasCube, ioTest, rowsByClass, withHidden } from './parts.js';
 
 /** What a flame graph can be by: column of a cube, word, and whether it is time. */
 export const MEASURES = [
@@ -54,7 +54,7 @@ export function kindsOf(run) {
 export function flameNumbers(view, kind) {
     const { run } = view;
     const root = node('all', null, 0);
-    const answer = kind === 'stacks' ? rowsByCall(view, ['k']) : view.rows(['g', 'c']);
+    const answer = kind === 'stacks' ? rowsByClass(view, ['k']) : view.rows(['g', 'c']);
     const { cube, passes } = answer;
     const texts = kind === 'stacks' ? run.table('stacks').text : run.table('regions').name;
     const { name: calls, is_region: isRegion } = run.table('calls');
@@ -70,7 +70,7 @@ export function flameNumbers(view, kind) {
     for (let i = 0; i < answer.count; i++)
         if (passes[i] && counts(i) && (cube.n[i] || cube.d[i]) && !(cube.c && isRegion[cube.c[i]]))
             addAt(root, namesOf(i), cube.d[i], cube.b[i], cube.n[i]);
-    return { kind, root, is_io: Boolean(cube.c) && !view.filter.c, ...heaviest(root), ignored: answer.ignored };
+    return { kind, root, is_io: Boolean(cube.class) && !view.filter.c, ...heaviest(root), ignored: answer.ignored };
 }
 
 /* The function that is at the end of stacks for most of the time; the deepest depth. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the heat map: cells as logarithms, exact sums of both margins.
 
-import { binsOf, filtered, greatest, hasCube, ioTest, passing, rowsByCall, rowsOf } from './parts.js';
+import { binsOf, filtered, greatest, hasCube, ioTest, passing, rowsByClass, rowsOf } from './parts.js';
 
 /* A cell of q means about 2^((q - 1) / 4) ns, as in the table `heat`. */
 export const toCell = (ns) => (ns > 0 ? Math.max(1, Math.min(255, 1 + Math.round(4 * Math.log2(ns)))) : 0);
@@ -65,7 +65,7 @@ function fromCube(view) {
     });
     const out = frame(view, rows, from, to);
     const sums = new Float32Array(out.cells.length);
-    const answer = rowsByCall(view, ['t', 'p']);
+    const answer = rowsByClass(view, ['t', 'p']);
     const { cube } = answer;
     const counts = ioTest(view, cube);
     for (let i = 0; i < answer.count; i++) {
@@ -78,7 +78,7 @@ function fromCube(view) {
         out.by_row[row] += cube.w[i];
     }
     for (let i = 0; i < sums.length; i++) if (sums[i]) out.cells[i] = toCell(sums[i]);
-    return finish(out, { source: 'cube', is_io: Boolean(cube.c), ignored: answer.ignored });
+    return finish(out, { source: 'cube', is_io: Boolean(cube.class), ignored: answer.ignored });
 }
 
 function fromTable(view) {
@@ -101,7 +101,7 @@ function fromTable(view) {
             out.by_row[row] += values[cell];
         }
     });
-    return finish(out, { source: 'table', is_io: false, ignored: filtered(view, ['c', 'g', 'f']) });
+    return finish(out, { source: 'table', is_io: true, ignored: filtered(view, ['c', 'g', 'f']) });
 }
 
 /* Folds the cells [r0, r1) x [c0, c1) into `high` x `wide` by the largest one; idle rows are skipped. */

@@ -2,6 +2,7 @@
 // What the canvas pictures ask of a run and of a view: the chosen window and rows, state that survives a redraw.
 
 import { IS_IO } from '../classes.js';
+import { answers } from '../model.js';
 import { moved } from './span.js';
 
 const states = new Map();
@@ -63,21 +64,20 @@ export function keepSpan(view, state, window) {
 /** Those of DIMS that the filter restricts. */
 export const filtered = (view, dims) => view.filter.chosen.filter((dim) => dims.includes(dim));
 
-export const hasCube = (run, axes) => run.cubes.some((cube) => axes.every((axis) => cube.dims.includes(axis)));
+export const hasCube = (run, axes) => run.cubes.some((cube) => answers(cube, axes));
 
-/** Rows of a cube in which calls are told apart, unless a cube of AXES alone honours more of the filter. */
-export function rowsByCall(view, axes) {
+/** Rows of a cube in which classes are told apart, unless a cube of AXES alone honours more of the filter. */
+export function rowsByClass(view, axes) {
     const bare = view.rows(axes);
-    if (!hasCube(view.run, [...axes, 'c'])) return bare;
-    const answer = view.rows([...axes, 'c']);
+    if (!hasCube(view.run, [...axes, 'class'])) return bare;
+    const answer = view.rows([...axes, 'class']);
     return answer.ignored.length > bare.ignored.length ? bare : answer;
 }
 
 /** Whether a row of a cube counts: as I/O, or as one of the calls that the filter has chosen. */
 export function ioTest(view, cube) {
-    const kinds = view.run.table('calls').class;
-    if (!cube.c || view.filter.c) return () => true;
-    return (row) => IS_IO[kinds[cube.c[row]]];
+    if (!cube.class || view.filter.c) return () => true;
+    return (row) => IS_IO[cube.class[row]];
 }
 
 /** OBJECT with MEMBERS that drawing needs, and that who copies or compares the object does not see. */

@@ -89,7 +89,7 @@ function sinceBase(view, numbers, mine) {
 export default {
     id: 'people',
     title: 'Ranks and processes',
-    axes: ['p', 'c'],
+    axes: ['p', 'class'],
     is_stacked: true,
     lacks: (run) => (run.extent.p ? null : 'This run has no processes.'),
     numbers: (view) => ({

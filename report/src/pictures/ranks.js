@@ -180,8 +180,8 @@ function draw(element, view, numbers) {
 const ranks = {
     id: 'ranks',
     title: 'Imbalance',
-    axes: ['p', 'c'],
-    lacks: (run) => (!hasCube(run, ['p', 'c']) ? 'The data have no table of processes and calls.' : null),
+    axes: ['p', 'class'],
+    lacks: (run) => (!hasCube(run, ['p', 'class']) ? 'The data have no table of processes and calls.' : null),
     numbers: ranksNumbers,
     sentence,
     draw,

@@ -6,13 +6,12 @@ import { passing } from './parts.js';
 
 export function ranksNumbers(view) {
     const { run } = view;
-    const answer = view.rows(['p', 'c']);
+    const answer = view.rows(['p', 'class']);
     const { cube, passes } = answer;
-    const kinds = run.table('calls').class;
     const wanted = passing(view, 'p', run.extent.p);
     const sums = new Float64Array(wanted.length * 8);
 
-    for (let i = 0; i < answer.count; i++) if (passes[i]) sums[cube.p[i] * 8 + kinds[cube.c[i]]] += cube.d[i];
+    for (let i = 0; i < answer.count; i++) if (passes[i]) sums[cube.p[i] * 8 + cube.class[i]] += cube.d[i];
     const rows = [];
     const { label, life_ns: whole, rank, processes } = run.table('who');
     const life = answer.ignored.includes('t') ? whole : view.lives().each;

@@ -43,7 +43,7 @@ function largest(rows, column) {
 export default {
     id: 'sizes',
     title: 'Sizes of accesses',
-    axes: ['c', 's'],
+    axes: ['s', 'class'],
     is_narrow: true,
     lacks: (run) => (run.sizes.length ? null : 'These data do not know sizes of accesses.'),
     numbers(view) {

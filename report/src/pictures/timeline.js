@@ -71,7 +71,7 @@ function tipOfHead(view, numbers, row, ns) {
 
     for (let i = density?.start[row.p] ?? 0; i < (density?.start[row.p + 1] ?? 0); i++)
         if (density.cube.t[density.rows[i]] === bin) {
-            const kind = density.cube.c ? run.table('calls').class[density.cube.c[density.rows[i]]] : 0;
+            const kind = density.cube.class ? density.cube.class[density.rows[i]] : 0;
             sums[kind] += density.cube.w[density.rows[i]];
         }
     const lines = NAMES.map((name, kind) =>
@@ -246,7 +246,7 @@ function kindsOf(view, numbers) {
         found = new Set();
     for (const c of view.run.table('slices').c ?? []) found.add(kinds[c]);
     const { cube, rows } = numbers.density ?? {};
-    if (cube?.c) for (const row of rows) found.add(kinds[cube.c[row]]);
+    if (cube?.class) for (const row of rows) found.add(cube.class[row]);
     return [...found].sort((a, b) => a - b);
 }
 
@@ -338,7 +338,7 @@ function draw(element, view, numbers) {
 export default {
     id: 'timeline',
     title: 'Timeline',
-    axes: ['t', 'p', 'c'],
+    axes: ['t', 'p', 'class'],
     lacks: (run) => (run.has('lanes') || run.extent.p ? null : 'The data have no processes.'),
     completeness: (view, { kept, of }) =>
         of > kept ? `${format.count(kept)} of ${format.count(of)} calls and regions are known one by one` : '',

@@ -2,7 +2,7 @@
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
 import { WAIT } from '../classes.js';
-import { binsOf, filtered, grouped, hasCube, passing, rowsByCall, windowOf, withHidden } from './parts.js';
+import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, windowOf, withHidden } from './parts.js';
 
 /* Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
 function lanesOf(view) {
@@ -29,7 +29,7 @@ function passingSlices(view, slices, [from, to]) {
 /* Rows of the cube that is the background, by row of p: `{start, rows, cube, ignored}`, null where no cube can be. */
 function densityOf(view) {
     if (!hasCube(view.run, ['t', 'p'])) return null;
-    const { cube, passes, ignored } = rowsByCall(view, ['t', 'p']);
+    const { cube, passes, ignored } = rowsByClass(view, ['t', 'p']);
     return { ...grouped(cube.p, view.run.extent.p, passes), cube, ignored };
 }
 

@@ -84,7 +84,7 @@ function paintDensity(view, numbers, chart, p, y, high, lanes) {
         const row = density.rows[i],
             bin = density.cube.t[row] - first;
         if (bin >= 0 && bin < count)
-            sums[bin * 8 + (density.cube.c ? kinds[density.cube.c[row]] : 0)] += density.cube.w[row];
+            sums[bin * 8 + (density.cube.class ? density.cube.class[row] : 0)] += density.cube.w[row];
     }
     for (let bin = 0; bin < count; bin++) {
         const x = Math.max(chart.left, Math.round(chart.xOf((first + bin) * width)));

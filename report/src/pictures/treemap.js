@@ -217,8 +217,8 @@ function draw(element, view, numbers) {
 const treemap = {
     id: 'treemap',
     title: 'Directories',
-    axes: ['f', 'c'],
-    lacks: (run) => (hasCube(run, ['f', 'c']) ? null : 'The data have no table of files.'),
+    axes: ['f', 'class'],
+    lacks: (run) => (hasCube(run, ['f', 'class']) ? null : 'The data have no table of files.'),
     completeness: ({ run }) => thinnedText(run, 'files'),
     numbers: treemapNumbers,
     sentence,

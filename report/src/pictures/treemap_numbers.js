@@ -44,9 +44,8 @@ function joined(at) {
 
 export function treemapNumbers(view) {
     const { run } = view;
-    const answer = view.rows(['f', 'c']);
+    const answer = view.rows(['f', 'class']);
     const { cube, passes } = answer;
-    const kinds = run.table('calls').class;
     const { path: paths, pattern } = run.table('files');
     const texts = run.table('patterns').text ?? [];
     const folded = patternsOf(pattern ?? [], paths.length);
@@ -55,7 +54,7 @@ export function treemapNumbers(view) {
 
     for (let i = 0; i < answer.count; i++) {
         const f = cube.f[i],
-            kind = kinds[cube.c[i]];
+            kind = cube.class[i];
         if (!passes[i] || !IO.includes(kind)) continue;
         if (!leaves.has(f)) {
             const path = f && paths[f] ? paths[f] : '(other files)';
