@@ -29,7 +29,8 @@ function sentence(view, numbers) {
           `${format.count(numbers.kept)} of ${format.count(numbers.of)}; the others are ${numbers.density ? 'the density' : 'not drawn'}.`
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
-    return `${longest}${format.counted(numbers.threads, 'thread')}.${gaps}${slices.rows ? drawn + chosen : ''}`;
+    const threads = `${numbers.threads < numbers.all_threads ? `${format.count(numbers.threads)} of ` : ''}${format.counted(numbers.all_threads, 'thread')}`;
+    return `${longest}${threads}.${gaps}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {

@@ -76,6 +76,16 @@ function longest(view, slices, passes) {
     return call < 0 ? any : call;
 }
 
+/* Threads of the chosen processes, also those of which no call is known one by one. */
+function allThreads(view) {
+    const { p, threads } = view.run.table('processes');
+    const wanted = passing(view, 'p', view.run.extent.p);
+    let sum = 0;
+
+    for (let i = 0; i < (threads?.length ?? 0); i++) if (wanted[p[i]]) sum += threads[i];
+    return sum;
+}
+
 export function timelineNumbers(view) {
     const { run } = view;
     const slices = run.table(run.slices?.table ?? 'slices');
@@ -95,6 +105,7 @@ export function timelineNumbers(view) {
         {
             window,
             threads: lanes.length,
+            all_threads: Math.max(lanes.length, allThreads(view)),
             shown,
             kept: run.slices?.kept ?? slices.rows,
             of: run.slices?.of ?? slices.rows,
