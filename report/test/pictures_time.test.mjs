@@ -104,6 +104,9 @@ test('timeline: slices that pass, gaps and the longest call', async () => {
 
     for (const change of [{}, ...changes(run, ['t', 'p', 'c', 'f'], 25, 2)]) {
         const numbers = timelineNumbers(viewOf(run, change));
+        const people = rawTable(raw, 'processes');
+        const threads = sum(people.threads.filter((_, row) => isIn(run, change, 'p', people.p[row])));
+        assert.equal(numbers.all_threads, Math.max(numbers.threads, threads));
         const [from, to] = change.t ? change.t.map((bin) => bin * width) : [0, run.wall_ns];
         const passes = slices.lane
             .map((lane, i) => i)
