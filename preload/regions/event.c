@@ -49,6 +49,29 @@ static uint64_t start_of(const struct dft_clock *clock, uint64_t start_ns)
     return ticks < clock->base_ticks ? clock->base_ticks - ticks : 1;
 }
 
+/* The same, rounded up. */
+static uint64_t ticks_above(const struct dft_clock *clock, uint64_t ns)
+{
+    unsigned __int128 scaled = (unsigned __int128)ns << 32;
+
+    return ticks_of(clock, ns) + (clock->mult && scaled % clock->mult != 0);
+}
+
+/* How many ticks after the start are this duration, by the conversion of both. Where a tick is not
+ * longer than a ns, the duration comes out of it as it went in. */
+static uint64_t duration_of(const struct dft_clock *clock, uint64_t start, uint64_t duration_ns)
+{
+    uint64_t end_ns = dft_clock_convert(clock->base_ticks, clock->base_ns, clock->mult, start) + duration_ns, end;
+
+    if (end_ns < duration_ns)
+        return ticks_of(clock, duration_ns);
+    if (end_ns >= clock->base_ns)
+        end = clock->base_ticks + ticks_above(clock, end_ns - clock->base_ns);
+    else
+        end = clock->base_ticks - ticks_above(clock, clock->base_ns - end_ns);
+    return dft_ticks_between(start, end);
+}
+
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count)
 {
@@ -70,6 +93,6 @@ void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_n
         record.region = dft_region_innermost(self, &record.depth);
         from = dft_args_begin(self);
         dft_annotate_keep_args(self, args, count);
-        dft_annotate_put(self, &record, ticks_of(&clock, duration_ns), NULL, 0, from);
+        dft_annotate_put(self, &record, duration_of(&clock, record.start, duration_ns), NULL, 0, from);
     }
 }

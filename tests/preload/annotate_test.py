@@ -312,6 +312,8 @@ int main(void)
     end = dftrace_now();
     DFTRACE_INSTANT("second");
     DFTRACE_EVENT_ARGS("given", start, end - start, &arg, 1);
+    for (unsigned ns = 0; ns < 2000; ns++)
+        DFTRACE_EVENT("exact", start + 17 * ns, ns);
     DFTRACE_EVENT("long ago", 0, 7);
     DFTRACE_EVENT("yet to come", end + UINT64_C(1000000000000000), UINT64_MAX);
     DFTRACE_EVENT("never", UINT64_MAX, 1);
@@ -327,7 +329,9 @@ def given_times(directory):
     program = compiled(directory, directory / "given.c", "gcc", "-D_GNU_SOURCE")
     equal(run([program]).code, 1, "without the library no time is known")
     equal(run_checked([program], env=tracing(directory / "out" / "t")).err, b"", "output")
-    events = {event["name"]: event for event in dump(directory / "out")}
+    everything = dump(directory / "out")
+    equal(sorted(e["dur"] for e in everything if e["name"] == "exact"), list(range(2000)), "durations to the nanosecond")
+    events = {event["name"]: event for event in everything}
     around, first, second, given = (events[name] for name in ("around", "first", "second", "given"))
     true(first["ts"] - 1000 <= given["ts"] <= given["ts"] + given["dur"] <= second["ts"] + 1000, f"times: {given}")
     true(30_000_000 <= given["dur"] + 1000, f"duration: {given}")
