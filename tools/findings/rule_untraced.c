@@ -64,14 +64,12 @@ int dft_untraced_collect(struct dft_facts *facts)
 /* "what `env -i ./app` started". NULL: no memory. */
 static char *name_by_command(struct dft_text command)
 {
-    char words[COMMAND + 1], *escaped, *text = NULL;
-    size_t length = command.length < COMMAND ? command.length : COMMAND;
+    char *words, *escaped, *text = NULL;
 
-    for (size_t i = 0; i < length; i++)
-        words[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (length && words[length - 1] == ' ')
-        length--;
-    escaped = dft_text_escaped(words, length);
+    command.length = command.length < COMMAND ? command.length : COMMAND;
+    words = dft_job_command(command);
+    escaped = words ? dft_text_escaped(words, strlen(words)) : NULL;
+    free(words);
     if (escaped && dft_finding_say(&text, "what `%s` started", escaped))
         text = NULL;
     free(escaped);

@@ -111,4 +111,10 @@ static inline uint32_t dft_report_region(const struct dft_report *report, uint64
     return value ? (uint32_t)(*value - 1) : region ? report->other_region : 0;
 }
 
+/* A time as the page has it: ns after the base. */
+static inline uint64_t dft_report_after(const struct dft_report *report, uint64_t time_ns)
+{
+    return time_ns > report->base_ns ? time_ns - report->base_ns : 0;
+}
+
 #endif

@@ -103,14 +103,9 @@ static void put_raw(struct dft_json *json, const char *key, const char *text)
 
 static void put_title(struct dft_json *json, const struct dft_report *report)
 {
-    struct dft_text command = report->job.first ? report->job.first->process.command : (struct dft_text){0};
-    char *text = malloc(command.length + 1u);
+    char *text = report->job.first ? dft_job_command(report->job.first->process.command) : NULL;
 
-    for (uint32_t i = 0; text && i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (command.length && text && text[command.length - 1] == ' ')
-        command.length--;
-    dft_json_text(json, "title", text ? text : "", text ? command.length : 0);
+    dft_json_string(json, "title", text ? text : "");
     free(text);
 }
 

@@ -210,11 +210,6 @@ static int by_lane(const void *left, const void *right)
     return 0;
 }
 
-static uint64_t after_base(const struct dft_report *report, uint64_t time_ns)
-{
-    return time_ns > report->base_ns ? time_ns - report->base_ns : 0;
-}
-
 static void put_lanes(struct dft_report *report, struct slice *slices, size_t count)
 {
     uint32_t lanes = 0;
@@ -242,7 +237,7 @@ static void put_slices(struct dft_report *report, const struct slice *slices, si
 
     dft_data_begin_table(data, "slices", count);
     DFT_DATA_COLUMN(data, "lane", DFT_DATA_DELTA, count, slices[i].lane);
-    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, after_base(report, slices[i].start_ns));
+    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, dft_report_after(report, slices[i].start_ns));
     DFT_DATA_COLUMN(data, "dur_ns", DFT_DATA_UNSIGNED, count, slices[i].dur_ns);
     DFT_DATA_COLUMN(data, "depth", DFT_DATA_UNSIGNED, count, slices[i].depth);
     DFT_DATA_COLUMN(data, "c", DFT_DATA_UNSIGNED, count, slices[i].call);
@@ -296,7 +291,7 @@ static void put_accesses(struct dft_report *report, const struct access *accesse
     dft_data_begin_table(data, "offsets", count);
     DFT_DATA_COLUMN(data, "f", DFT_DATA_DELTA, count,
                     dft_report_value(&report->file_of, report->offset_files[accesses[i].file]));
-    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, after_base(report, accesses[i].start_ns));
+    DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_DELTA, count, dft_report_after(report, accesses[i].start_ns));
     DFT_DATA_COLUMN(data, "offset", DFT_DATA_DELTA, count, accesses[i].offset);
     DFT_DATA_COLUMN(data, "b", DFT_DATA_UNSIGNED, count, accesses[i].bytes);
     DFT_DATA_COLUMN(data, "p", DFT_DATA_UNSIGNED, count, accesses[i].who);

@@ -124,11 +124,6 @@ static int put_labels(struct dft_report *report, const struct member *members, u
     return rc;
 }
 
-static uint64_t after_base(const struct dft_report *report, uint64_t time_ns)
-{
-    return time_ns > report->base_ns ? time_ns - report->base_ns : 0;
-}
-
 static uint64_t life_of(const struct member *member)
 {
     return member->end_ns > member->start_ns ? member->end_ns - member->start_ns : 0;
@@ -147,7 +142,7 @@ static int put_who(struct dft_report *report, const struct member *members, uint
     DFT_DATA_COLUMN(data, "processes", DFT_DATA_UNSIGNED, report->whos,
                     first_of(report, count, i + 1) - first_of(report, count, i));
     DFT_DATA_COLUMN(data, "start_ns", DFT_DATA_UNSIGNED, report->whos,
-                    after_base(report, members[first_of(report, count, i)].start_ns));
+                    dft_report_after(report, members[first_of(report, count, i)].start_ns));
     DFT_DATA_COLUMN(data, "life_ns", DFT_DATA_UNSIGNED, report->whos, life_of(&members[first_of(report, count, i)]));
     return rc;
 }
@@ -177,18 +172,12 @@ static int number_who(struct dft_report *report, const struct member *members, u
 
 static void put_command(struct dft_page_data *data, const struct dft_process *process)
 {
-    struct dft_text command = process->command.length ? process->command : process->exe;
-    char *text = malloc(command.length + 1u);
+    char *text = dft_job_command(process->command.length ? process->command : process->exe);
 
-    if (!text) {
+    if (text)
+        dft_data_text(data, text, strlen(text));
+    else
         data->error = -ENOMEM;
-        return;
-    }
-    for (uint32_t i = 0; i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (command.length && text[command.length - 1] == ' ')
-        command.length--;
-    dft_data_text(data, text, command.length);
     free(text);
 }
 
@@ -216,7 +205,7 @@ static uint64_t get_start(const struct dft_report *report, const struct dft_sour
     uint64_t start, end;
 
     dft_process_lifetime(process, &start, &end);
-    return after_base(report, start);
+    return dft_report_after(report, start);
 }
 
 static uint64_t get_life(const struct dft_report *report, const struct dft_source_process *process)

@@ -19,15 +19,11 @@
 /* A command in `width` columns. Escaped; the caller frees it. NULL: no memory. */
 static char *command_of(struct dft_text command, size_t width)
 {
-    char *text = malloc(command.length + 1u), *escaped, *cut = NULL;
+    char *text = dft_job_command(command), *escaped, *cut = NULL;
 
     if (!text)
         return NULL;
-    for (uint32_t i = 0; i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (command.length && text[command.length - 1] == ' ')
-        command.length--;
-    escaped = dft_text_escaped(text, command.length);
+    escaped = dft_text_escaped(text, strlen(text));
     free(text);
     if (!escaped || dft_text_columns(escaped) <= width)
         return escaped;

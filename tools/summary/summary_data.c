@@ -19,17 +19,9 @@ static const char *const keep_names[DFT_KEEP_COUNT] = {"events", "selected", "ag
 static void json_command(struct dft_json *json, const struct dft_job *job)
 {
     struct dft_text command = job->first ? job->first->process.command : (struct dft_text){0};
-    char *text = command.length ? malloc(command.length) : NULL;
+    char *text = command.length ? dft_job_command(command) : NULL;
 
-    if (!text) {
-        dft_json_null(json, "command");
-        return;
-    }
-    for (uint32_t i = 0; i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (command.length && text[command.length - 1] == ' ')
-        command.length--;
-    dft_json_text(json, "command", text, command.length);
+    dft_json_string(json, "command", text);
     free(text);
 }
 
