@@ -52,7 +52,6 @@ int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const
         return -ENOMEM;
     if (!*number) {
         if (cube->count == cube->limit) {
-            dft_cube_fini(cube);
             cube->is_over = 1;
             return 0;
         }

@@ -39,7 +39,7 @@ struct dft_cube {
     struct dft_map numbers;
     struct dft_cell *cells;
     size_t count, capacity;
-    int is_over; /* there were more than `limit`: the cube has none */
+    int is_over; /* there were more than `limit`: the cube takes no more */
 };
 
 /* One number from the values of some dimensions (1 << enum dft_dimension), in the order of cells; and
@@ -47,7 +47,8 @@ struct dft_cube {
 uint64_t dft_cell_key(unsigned dimensions, const uint32_t at[DFT_DIMENSIONS]);
 uint32_t dft_cell_value(unsigned dimensions, uint64_t key, enum dft_dimension dimension);
 
-/* Adds `more` (its key means nothing) at these values. Returns 0 or -ENOMEM. */
+/* Adds `more` (its key means nothing) at these values. A cube that would pass its limit keeps the cells
+ * that it has, and is over. Returns 0 or -ENOMEM. */
 int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *more);
 /* Sorts the cells and puts them as a table. The cube cannot grow afterwards. */
 void dft_cube_put(struct dft_cube *cube, struct dft_page_data *data, const char *table);

@@ -51,6 +51,7 @@ struct dft_report {
     uint32_t *row_of;                                     /* by number of process: row of the tree + 1; 0: none */
     const char *who_word;                                 /* "process", "rank", "ranks" */
     struct dft_map call_of, region_of, file_of, stack_of; /* id -> value + 1 */
+    uint8_t class_of_call[DFT_CALLS_MAX];                 /* by value */
     uint64_t offset_files[DFT_REPORT_OFFSET_FILES], offset_calls[DFT_REPORT_OFFSET_FILES]; /* id, data calls */
     uint32_t noffset_files;
 
@@ -71,7 +72,6 @@ int dft_report_make(struct dft_report *report, uint64_t at, char **head);
 void dft_report_fini(struct dft_report *report);
 
 /* The steps of it, in this order. Each returns 0 or -errno. */
-int dft_report_dimensions(struct dft_report *report); /* times, processes, calls, files: their tables */
 int dft_report_cubes(struct dft_report *report);
 int dft_report_latency(struct dft_report *report);
 int dft_report_samples(struct dft_report *report);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The cubes of the page.
  *
- * Two or three questions go over all calls once, by all keys that the page may filter by. Each
- * group is added to cubes of fewer and fewer dimensions, and each cube has a limit. A run of
- * usual size fits into the first cube of its question, which answers everything. Of a larger run,
- * cubes of two and three dimensions stay. They are limited by the products of their dimensions,
- * not by the number of calls. */
+ * Two or three questions go over all calls once, by all keys that the page may filter by. A run of
+ * usual size fits into the first cube of its question, which answers everything. When that cube
+ * passes its limit, its cells go to cubes of fewer dimensions, and so does all that follows. Each of
+ * these has a limit, too. Their sizes are products of their dimensions, whatever the number of
+ * calls. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ enum { OF_CALLS, OF_FILES, OF_STACKS, QUESTIONS };
 
 struct counting {
     struct dft_report *report;
-    struct list lists[QUESTIONS];
+    struct list lists[QUESTIONS], *list; /* list: of the answer that is taken */
     int has_base;
     int lacks_busy; /* some calls stand with all of their time where they start */
 };
@@ -143,8 +143,52 @@ static void add_heat(struct dft_report *report, const uint32_t at[DFT_DIMENSIONS
         report->heat[(size_t)at[DFT_DIMENSION_WHO] * report->heat_columns + column] += ns;
 }
 
-static int take(struct counting *counting, struct list *list, const struct dft_answer *answer)
+/* The values of a cell of the cube with all dimensions. */
+static void values_of(const struct dft_report *report, const struct dft_cube *whole, uint64_t key,
+                      uint32_t at[DFT_DIMENSIONS])
 {
+    memset(at, 0, DFT_DIMENSIONS * sizeof *at);
+    for (unsigned d = 0; d < DFT_DIMENSIONS; d++)
+        if (whole->dimensions >> d & 1)
+            at[d] = dft_cell_value(whole->dimensions, key, (enum dft_dimension)d);
+    if (whole->dimensions & C)
+        at[DFT_DIMENSION_CLASS] = report->class_of_call[at[DFT_DIMENSION_CALL]];
+}
+
+static int add_to_parts(struct list *list, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *cell)
+{
+    int rc = 0;
+
+    for (unsigned k = 1; k < list->count && !rc; k++) {
+        rc = dft_cube_add(&list->cubes[k], at, cell);
+        if (list->cubes[k].is_over)
+            dft_cube_fini(&list->cubes[k]);
+    }
+    return rc;
+}
+
+/* The first cube has all, until that is too much: then what it has goes to the others. */
+static int add(const struct dft_report *report, struct list *list, const uint32_t at[DFT_DIMENSIONS],
+               const struct dft_cell *cell)
+{
+    struct dft_cube *whole = &list->cubes[0];
+    int rc = dft_cube_add(whole, at, cell);
+
+    for (size_t i = 0; whole->is_over && i < whole->count && !rc; i++) {
+        uint32_t of_cell[DFT_DIMENSIONS];
+
+        values_of(report, whole, whole->cells[i].key, of_cell);
+        rc = add_to_parts(list, of_cell, &whole->cells[i]);
+    }
+    if (whole->is_over)
+        dft_cube_fini(whole);
+    return rc || !whole->is_over ? rc : add_to_parts(list, at, cell);
+}
+
+static int take(void *context, const struct dft_answer *answer)
+{
+    struct counting *counting = context;
+    struct list *list = counting->list;
     struct dft_report *report = counting->report;
     int has_time = list->query.width_ns != 0, rc = 0;
 
@@ -168,36 +212,13 @@ static int take(struct counting *counting, struct list *list, const struct dft_a
             report->bins = at[DFT_DIMENSION_TIME] + 1;
         if (list == counting->lists)
             add_heat(report, at, cell.busy_ns);
-        for (unsigned k = 0; k < list->count && !rc; k++)
-            rc = dft_cube_add(&list->cubes[k], at, &cell);
+        rc = add(report, list, at, &cell);
     }
     return rc;
 }
 
-static int take_calls(void *context, const struct dft_answer *answer)
-{
-    struct counting *counting = context;
-
-    return take(counting, &counting->lists[OF_CALLS], answer);
-}
-
-static int take_files(void *context, const struct dft_answer *answer)
-{
-    struct counting *counting = context;
-
-    return take(counting, &counting->lists[OF_FILES], answer);
-}
-
-static int take_stacks(void *context, const struct dft_answer *answer)
-{
-    struct counting *counting = context;
-
-    return take(counting, &counting->lists[OF_STACKS], answer);
-}
-
 static int count(struct counting *counting)
 {
-    static int (*const takes[QUESTIONS])(void *, const struct dft_answer *) = {take_calls, take_files, take_stacks};
     struct dft_answer answers[QUESTIONS] = {{.count = 0}};
     struct dft_query_request requests[QUESTIONS];
     unsigned asked = 0;
@@ -209,8 +230,9 @@ static int count(struct counting *counting)
     if (rc)
         return rc;
     for (unsigned i = 0; i < asked; i++) {
+        counting->list = &counting->lists[i];
         if (!rc)
-            rc = dft_answer_each(&answers[i], takes[i], counting);
+            rc = dft_answer_each(&answers[i], take, counting);
         dft_answer_fini(&answers[i]);
     }
     return rc;
@@ -242,6 +264,15 @@ static unsigned heat_step(uint64_t ns)
     return (unsigned)(step + log2((double)ns) * HEAT_STEPS + 1.5);
 }
 
+/* Has a cube what the heat map shows? */
+static int has_times_of_who(const struct dft_report *report)
+{
+    for (uint32_t i = 0; i < report->ncubes; i++)
+        if ((report->cubes[i].dimensions & (T | P)) == (T | P) && !(report->cubes[i].dimensions & (F | K)))
+            return 1;
+    return 0;
+}
+
 static void put_heat(struct dft_report *report)
 {
     size_t cells = (size_t)report->heat_columns * report->whos;
@@ -266,8 +297,6 @@ static void put_cube(struct dft_report *report, struct dft_cube *cube)
 
 static int put_list(struct dft_report *report, struct list *list, const char *what)
 {
-    int rc = 0;
-
     if (!list->cubes[0].is_over) {
         put_cube(report, &list->cubes[0]);
         return 0;
@@ -275,12 +304,11 @@ static int put_list(struct dft_report *report, struct list *list, const char *wh
     for (unsigned i = 1; i < list->count; i++)
         if (!list->cubes[i].is_over)
             put_cube(report, &list->cubes[i]);
-    rc =
-        dft_report_thinned(report, what, WHOLE, 0,
-                           "there are more than %u combinations of time, process, call and %s: some pictures cannot be "
-                           "narrowed by all of them at once",
-                           WHOLE, what);
-    return rc;
+    return dft_report_thinned(
+        report, what, WHOLE, 0,
+        "there are more than %u combinations of time, process, call and %s: some pictures cannot be narrowed by all of "
+        "them at once",
+        WHOLE, what);
 }
 
 int dft_report_cubes(struct dft_report *report)
@@ -301,7 +329,7 @@ int dft_report_cubes(struct dft_report *report)
     if (!rc && counting.lacks_busy)
         rc = dft_report_thinned(report, "times", 0, 0,
                                 "it is not known how long calls went on: all of their time stands where they start");
-    if (!rc && counting.lists[OF_CALLS].cubes[0].is_over && counting.lists[OF_CALLS].cubes[3].is_over)
+    if (!rc && !has_times_of_who(report))
         put_heat(report);
     for (unsigned i = 0; i < QUESTIONS; i++)
         for (unsigned k = 0; k < counting.lists[i].count; k++)

@@ -61,7 +61,7 @@ static void put_call_texts(struct dft_report *report, const struct dft_answer *a
  * calls of each class. */
 static int put_calls(struct dft_report *report, const struct dft_answer *answer)
 {
-    uint8_t class_of[DFT_CALLS_MAX], is_region[DFT_CALLS_MAX] = {0}; /* by value of the dimension */
+    uint8_t *class_of = report->class_of_call, is_region[DFT_CALLS_MAX] = {0}; /* by value of the dimension */
     uint8_t *is_first = calloc(answer->count + 1u, 1);
     int rc = is_first ? 0 : -ENOMEM;
 
