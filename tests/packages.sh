@@ -67,6 +67,8 @@ need_packages_of() {
         need_library libffi libffi-dev
         need_library libdw libdw-dev
         need_library json-c libjson-c-dev
+        need_library sqlite3 libsqlite3-dev
+        need_library libzstd libzstd-dev
         ;;
     test)
         need_library cunit libcunit1-dev
