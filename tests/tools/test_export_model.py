@@ -13,10 +13,12 @@ import subprocess
 import test_mpi
 from tooltest import BUILD, ROOT, dftmerge, dump, main, make, run
 
+REAL = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 LIBRARY = BUILD / "lib" / "libdftrace.so"
 
 PROGRAM = r"""
 #define _GNU_SOURCE
+#include <aio.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -117,6 +119,33 @@ static void processes(int count)
         ;
 }
 
+static void requests(int count)
+{
+    struct aiocb blocks[4];
+    int fd = file("in", 0, O_RDONLY);
+
+    for (int i = 0; i < count; i += 4) {
+        memset(blocks, 0, sizeof blocks);
+        for (int k = 0; k < 4; k++) {
+            blocks[k].aio_fildes = fd;
+            blocks[k].aio_buf = data + 4096 * k;
+            blocks[k].aio_nbytes = 4096;
+            blocks[k].aio_offset = 4096 * (i + k);
+            if (aio_read(&blocks[k]))
+                abort();
+        }
+        for (int k = 0; k < 4; k++) {
+            const struct aiocb *list[1] = {&blocks[k]};
+
+            while (aio_error(&blocks[k]))
+                aio_suspend(list, 1, NULL);
+            if (aio_return(&blocks[k]) != 4096)
+                abort();
+        }
+    }
+    close(fd);
+}
+
 static void leftovers(void)
 {
     int fd = file("in", 0, O_RDONLY), pipes[2];
@@ -160,6 +189,8 @@ int main(int argc, char **argv)
         sizes(24000);
     if (!strcmp(what, "processes"))
         processes(3);
+    if (!strcmp(what, "requests"))
+        requests(32);
     if (!strcmp(what, "leftovers"))
         leftovers();
     if (!strcmp(what, "nothing"))
@@ -262,6 +293,7 @@ PROGRAMS = {
     "threads": ({"rw": "randread", "bs": "4096", "numjobs": "4", "thread": "1", "nrfiles": "1", "filename": "01.0"}, 0),
     "mixed": ({"rw": "randrw", "bs": "1024,3072", "rwmixread": "60", "number_ios": "3000", "ioengine": "psync"}, 0.1),
     "fsync": ({"rw": "write", "bs": "4096", "fsync": "4", "ioengine": "sync"}, 0),
+    "requests": ({"rw": "read", "bs": "4096", "ioengine": "libaio", "numjobs": "1"}, 0),
     "many": ({"rw": "write", "number_ios": "24000", "bssplit": "99/63:5000/25:41667/12"}, 0.05),
 }
 
@@ -370,6 +402,30 @@ def made_traces(where):
         done = subprocess.run(["fio", "--parse-only", where / "out.fio"], env={**os.environ, "DIR": str(where)},
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def real_data(where):
+    """CM1 on 48 processes: as many I/Os and bytes in the job as in the trace."""
+    if not REAL.exists():
+        print("skipped: no ../shared/data/dftracer/cm1")
+        return
+    path, wanted = where / "cm1.fio", collections.Counter()
+    dftmerge("export", "--no-index", "--format", "fio", "-o", path, REAL)
+    for event in dump("--no-index", "--class", "read,write", REAL):
+        if event.get("bytes"):
+            wanted[event["class"], "ios"] += event.get("calls", 1)
+            wanted[event["class"], "bytes"] += event["bytes"]
+    text, got = path.read_text(), collections.Counter()
+    said = re.search(r"^# Recorded: (\d+) reads of (\d+) bytes, (\d+) writes of (\d+) bytes", text, re.M)
+    for options in jobs(path).values():
+        shares = [entry.partition("/") for entry in options.get("bssplit", options.get("bs")).split(":")]
+        mean = sum(int(size) * int(share or 100) for size, _, share in shares) / 100
+        ios = int(options.get("number_ios", int(options["io_size"]) // mean)) * int(options["numjobs"])
+        got[options["rw"].replace("rand", ""), "ios"] += ios
+        got[options["rw"].replace("rand", ""), "bytes"] += ios * mean
+    for number, key in enumerate((d, what) for d in ("read", "write") for what in ("ios", "bytes")):
+        assert abs(int(said[number + 1]) - wanted[key]) <= 0.01 * wanted[key], (key, said[0], wanted)
+        assert abs(got[key] - wanted[key]) <= 0.05 * wanted[key], (key, got, wanted)
 
 
 # --- DLIO -------------------------------------------------------------------------------------------------------------
@@ -517,4 +573,4 @@ if __name__ == "__main__":
         print("skipped: this build has no libdftrace.so")
     else:
         main([programs, sections_of_their_own, several_processes, flags_of_opens, what_is_left_out, aggregates_alone, filters,
-              nothing, made_traces, a_training, no_training])
+              nothing, made_traces, real_data, a_training, no_training])

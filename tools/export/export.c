@@ -226,7 +226,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
         "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
@@ -237,8 +237,8 @@ const struct dft_command dft_command_export = {
         "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
-        "fio       a job file for the benchmark fio that does the like: sizes, order, threads, pauses; it lists what not\n"
-        "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what was not recorded\n"
+        "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it lacks\n"
+        "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what it lacks\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",

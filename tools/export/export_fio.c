@@ -16,7 +16,6 @@
 #define PAUSE_MIN_NS 100000u /* shorter ones come together, behind several I/Os */
 #define PAUSES_PART  20u     /* pauses that take less than one in so many of the time are left out */
 #define OPEN_FILES   256u
-#define SHARED_FILES 256u /* are listed by name at most */
 
 struct fio {
     struct dft_model model;
@@ -61,32 +60,28 @@ static void put_shared(FILE *out, unsigned number, uint64_t count)
     fputc('\n', out);
 }
 
-/* Threads share the files of a section, or each has its own. */
 static void put_files(struct fio *fio, const struct dft_fio_job *job, unsigned number)
 {
     const struct dft_fio_section *section = job->section;
-    uint64_t threads = section->count, files = section->files;
-    int is_shared = threads > 1 && section->used > 1 && section->used * 10 >= files * threads * 9;
-    uint64_t count = is_shared ? files : (section->used + threads / 2) / threads, mean;
 
-    count = is_shared && count > SHARED_FILES ? SHARED_FILES : count ? count : 1;
-    fio->fewer_files += is_shared ? files - count : 0;
-    mean = section->extent / (is_shared ? count : files ? files : 1);
-    mean = (mean / job->largest + (mean % job->largest || !mean)) * job->largest;
     fprintf(fio->out,
-            "# files: %" PRIu64 " in all, of %" PRIu64 " to %" PRIu64 " bytes, as far as they were accessed%s\n", files,
-            section->extent_min, section->extent_max,
-            is_shared     ? "; all threads use the same"
-            : threads > 1 ? "; each thread has its own"
-                          : "");
-    if (is_shared)
-        put_shared(fio->out, number, count);
-    fprintf(fio->out, "nrfiles=%" PRIu64 "\nfilesize=%" PRIu64 "\nsize=%" PRIu64 "\n", count, mean, count * mean);
-    if (count > 1)
+            "# files: %" PRIu64 " in all, of %" PRIu64 " to %" PRIu64 " bytes, as far as they were accessed%s\n",
+            section->files, section->extent_min, section->extent_max,
+            job->is_shared       ? "; all threads use the same"
+            : section->count > 1 ? "; each thread has its own"
+                                 : "");
+    if (job->fewer_files)
+        fputs("# these are fewer and larger, so that their ends matter less for the sizes that fio draws\n", fio->out);
+    if (job->is_shared)
+        put_shared(fio->out, number, job->files);
+    fprintf(fio->out, "nrfiles=%" PRIu64 "\nfilesize=%" PRIu64 "\nsize=%" PRIu64 "\n", job->files, job->file_bytes,
+            job->files * job->file_bytes);
+    if (job->files > 1)
         fputs("file_service_type=sequential\n", fio->out);
-    if (count > OPEN_FILES)
+    if (job->files > OPEN_FILES)
         fprintf(fio->out, "openfiles=%u\n", OPEN_FILES);
-    fio->part_shared += !is_shared && section->used > files;
+    fio->fewer_files += job->fewer_files * (job->is_shared ? 1 : section->count);
+    fio->part_shared += !job->is_shared && section->used > section->files;
 }
 
 /* Pauses between I/Os: the threads' time outside of their calls. */
@@ -106,6 +101,17 @@ static void put_pauses(const struct dft_fio_job *job, FILE *out)
         fprintf(out, "thinktime_blocks=%" PRIu64 "\n", blocks);
 }
 
+/* Of jobs for each size the one with most writes flushes. */
+static int is_flushed(const struct dft_fio_job *job)
+{
+    const struct dft_model_size *sizes = job->section->sizes[1];
+
+    for (unsigned size = 0; job->size != DFT_FIO_ALL && size < DFT_SIZE_CLASSES; size++)
+        if (sizes[size].ios > sizes[job->size].ios || (size < job->size && sizes[size].ios == sizes[job->size].ios))
+            return 0;
+    return 1;
+}
+
 static void put_syncs(struct fio *fio, const struct dft_fio_job *job)
 {
     const struct dft_fio_section *section = job->section;
@@ -115,7 +121,7 @@ static void put_syncs(struct fio *fio, const struct dft_fio_job *job)
     for (unsigned i = 0; writes && i < 2; i++) {
         uint64_t every = syncs[i] ? (writes + syncs[i] / 2) / syncs[i] : 0;
 
-        if (!syncs[i])
+        if (!syncs[i] || !is_flushed(job))
             continue;
         fprintf(fio->out, "# %" PRIu64 " calls of %s, for %" PRIu64 " writes\n", syncs[i], i ? "fdatasync" : "fsync",
                 writes);
@@ -142,7 +148,7 @@ static void put_way(struct fio *fio, const struct dft_fio_job *job)
     const struct dft_fio_section *section = job->section;
     const struct dft_fio_lane *lane = section->lanes;
     uint64_t depth = section->wall_ns ? (section->flying_ns + section->wall_ns - 1) / section->wall_ns : 1;
-    int is_random = lane->random >= 5, has_both = job->flows[0].ios && job->flows[1].ios;
+    int is_random = lane->random >= DFT_FIO_RANDOM, has_both = job->flows[0].ios && job->flows[1].ios;
     const char *random = is_random ? "rand" : "";
 
     fprintf(fio->out, "# about %u %% of the accesses are at random places\nrw=%s%s\n", lane->random * 10, random,
@@ -240,7 +246,7 @@ static void put_jobs(struct fio *fio, const struct dft_fio_job *job, unsigned nu
         snprintf(kind, sizeof kind, "-%" PRIu64, job->largest);
     snprintf(name, sizeof name, "%02u-%s-%s%s", number,
              job->flows[0].ios && job->flows[1].ios ? "mix" : directions[!job->flows[0].ios],
-             job->section->lanes->random >= 5 ? "random" : "sequential", kind);
+             job->section->lanes->random >= DFT_FIO_RANDOM ? "random" : "sequential", kind);
     put_head(fio, job);
     if (threads > more)
         put_job(fio, job, number, name, threads - more, more ? ios / threads : (ios + threads / 2) / threads);
@@ -303,8 +309,7 @@ static void put_lacks(struct fio *fio)
         dft_model_lack(model, "files that some threads of a job share, and others not; jobs: %" PRIu64,
                        fio->part_shared);
     if (fio->fewer_files)
-        dft_model_lack(model, "files that threads share, instead of which others are larger: %" PRIu64,
-                       fio->fewer_files);
+        dft_model_lack(model, "files, instead of which others are larger: %" PRIu64, fio->fewer_files);
     if (opposite)
         dft_model_lack(model,
                        "files that one job writes and another one reads, which are different files here: %" PRIu64,

@@ -12,6 +12,8 @@
 #define MIX_OFF     0.10
 #define MEAN_OFF    0.02
 #define BEND_MAX    0.10
+#define ENDS_OFF    0.02
+#define END_COST    1.5
 
 static void add_entry(struct dft_fio_flow *flow, uint64_t bytes, uint64_t ios)
 {
@@ -38,6 +40,17 @@ static void add_class(struct dft_fio_flow *flow, const struct dft_model_size *si
     }
 }
 
+/* Sizes so rare that they have no percent are drawn never. */
+static void leave_out_rare(struct dft_fio_flow *flow)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < flow->count; i++)
+        if (flow->entries[i].percent)
+            flow->entries[kept++] = flow->entries[i];
+    flow->count = kept;
+}
+
 /* Whole percents that add up to 100: those that lose most by rounding down get one more. */
 static void share_out(struct dft_fio_flow *flow)
 {
@@ -61,6 +74,7 @@ static void share_out(struct dft_fio_flow *flow)
         }
         flow->entries[best].percent++;
     }
+    leave_out_rare(flow);
 }
 
 /* The mean size that fio draws, and its variance. */
@@ -92,8 +106,6 @@ static int bend(struct dft_fio_flow *flow)
         struct dft_fio_entry *entry = &flow->entries[i];
         double bytes = (double)entry->bytes;
 
-        if (!entry->percent)
-            return 0;
         bytes *= (double)entry->ios * 100 / ((double)flow->ios * entry->percent);
         if (!is_near(bytes, (double)entry->bytes, BEND_MAX))
             return 0;
@@ -107,11 +119,9 @@ static int flow_fits(struct dft_fio_flow *flow)
 {
     double variance, mean = mean_of(flow, &variance), wanted = (double)flow->bytes / (double)flow->ios;
 
-    if (flow->count == 1)
-        return 1;
     if (4 * variance > BYTES_OFF * BYTES_OFF * mean * mean * (double)flow->ios)
         return 0;
-    return is_near(mean, wanted, MEAN_OFF) || bend(flow);
+    return is_near(mean, wanted, MEAN_OFF) || (bend(flow) && is_near(mean_of(flow, &variance), wanted, MEAN_OFF));
 }
 
 /* The fewer ones of a mix: are they as many as recorded? */
@@ -134,6 +144,61 @@ static void find_largest(struct dft_fio_job *job)
                 job->largest = job->flows[dir].entries[i].bytes;
 }
 
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Near the end of a file fio draws until a size fits, so smaller ones come too often there. How many
+ * I/Os an end costs, about. */
+static double lost_at_end(const struct dft_fio_job *job)
+{
+    double bytes = 0, ios = 0;
+
+    for (unsigned dir = 0; dir < 2; dir++)
+        for (unsigned i = 0; i < job->flows[dir].count; i++) {
+            const struct dft_fio_entry *entry = &job->flows[dir].entries[i];
+
+            if (entry->bytes == job->largest)
+                continue;
+            bytes += (double)entry->bytes * (double)entry->ios;
+            ios += (double)entry->ios;
+        }
+    return bytes > 0 ? END_COST * (double)job->largest * ios / bytes : 0;
+}
+
+/* How many files there may be, so that their ends do not matter. */
+static uint64_t files_max(const struct dft_fio_job *job, uint64_t all_bytes)
+{
+    double threads = (double)job->section->count, cost = lost_at_end(job);
+    double ios = (double)(job->flows[0].ios + job->flows[1].ios) / threads;
+    double passes = (double)(job->flows[0].bytes + job->flows[1].bytes) / threads / (double)all_bytes;
+    double most;
+
+    if (job->section->lanes->random >= DFT_FIO_RANDOM)
+        most = (double)all_bytes * ENDS_OFF / (double)job->largest;
+    else
+        most = cost > 0 ? ios * ENDS_OFF / cost / (passes > 1 ? passes : 1) : 1e18;
+    return most < 1e18 ? (uint64_t)most : UINT64_MAX;
+}
+
+/* Returns whether sizes that are drawn come out right. */
+static int place_files(struct dft_fio_job *job)
+{
+    const struct dft_fio_section *section = job->section;
+    uint64_t threads = section->count, files = section->files ? section->files : 1, all, most;
+
+    job->is_shared = threads > 1 && section->used > 1 && section->used * 10 >= files * threads * 9;
+    job->files = job->is_shared ? files : (section->used + threads / 2) / threads;
+    job->files = job->files ? job->files : 1;
+    all = job->is_shared ? section->extent : section->extent / files * job->files;
+    most = job->flows[0].count + job->flows[1].count > 1 ? files_max(job, all ? all : 1) : UINT64_MAX;
+    most = job->is_shared && most > DFT_FIO_SHARED ? DFT_FIO_SHARED : most;
+    job->fewer_files = most && job->files > most ? job->files - most : 0;
+    job->files -= job->fewer_files;
+    job->file_bytes = all / job->files;
+    job->file_bytes =
+        (job->file_bytes / job->largest + (job->file_bytes % job->largest || !job->file_bytes)) * job->largest;
+    return most > 0;
+}
+
 int dft_fio_job_make(struct dft_fio_job *job, const struct dft_fio_section *section, unsigned dirs, unsigned size)
 {
     int fits = 1;
@@ -153,6 +218,8 @@ int dft_fio_job_make(struct dft_fio_job *job, const struct dft_fio_section *sect
         fits &= flow_fits(flow);
     }
     find_largest(job);
+    if (job->largest)
+        fits &= place_files(job);
     if (!job->flows[0].ios || !job->flows[1].ios)
         return fits;
     job->read_percent = (unsigned)((job->flows[0].ios * 100 + (job->flows[0].ios + job->flows[1].ios) / 2) /
@@ -171,15 +238,6 @@ void dft_fio_job_flatten(struct dft_fio_job *job)
             share_out(flow);
     }
     find_largest(job);
-}
-
-uint64_t dft_fio_flow_bytes(const struct dft_fio_flow *flow, uint64_t ios)
-{
-    uint64_t hundredths = 0;
-
-    if (flow->count == 1)
-        return flow->entries[0].bytes * ios;
-    for (unsigned i = 0; i < flow->count; i++)
-        hundredths += flow->entries[i].bytes * flow->entries[i].percent;
-    return hundredths * ios / 100;
+    if (job->largest)
+        place_files(job);
 }

@@ -7,6 +7,7 @@
 
 #define DFT_FIO_ENTRIES (2 * DFT_SIZE_CLASSES)
 #define DFT_FIO_ALL     DFT_SIZE_CLASSES /* as a size class: all of them */
+#define DFT_FIO_SHARED  256u             /* shared files are listed by name, so many at most */
 
 struct dft_fio_entry {
     uint64_t bytes, ios;
@@ -26,7 +27,10 @@ struct dft_fio_job {
     struct dft_fio_flow flows[2]; /* reads, writes; no I/Os: not this direction */
     unsigned size;                /* class, or DFT_FIO_ALL */
     unsigned read_percent;
-    uint64_t largest; /* of all entries */
+    uint64_t largest;           /* of all entries */
+    int is_shared;              /* all threads use the same files */
+    uint64_t files, file_bytes; /* of a thread, or of all where these share */
+    uint64_t fewer_files;       /* than recorded; those that are left are larger */
 };
 
 /* Makes the job of these directions (1 << direction) and this size class, or of all. Returns 1; 0:
@@ -34,7 +38,5 @@ struct dft_fio_job {
 int dft_fio_job_make(struct dft_fio_job *job, const struct dft_fio_section *section, unsigned dirs, unsigned size);
 /* The same with one size, the mean, in each direction. */
 void dft_fio_job_flatten(struct dft_fio_job *job);
-/* The bytes that so many I/Os move on average. */
-uint64_t dft_fio_flow_bytes(const struct dft_fio_flow *flow, uint64_t ios);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "export/export_model.h"
 
+#define DFT_FIO_RANDOM 5u /* tenths of random accesses, from which on a job is one of random accesses */
+
 enum dft_fio_engine { DFT_FIO_SYNC, DFT_FIO_PSYNC, DFT_FIO_LIBAIO };
 
 /* What one thread reads, writes, or does of both on the same files. */

@@ -56,7 +56,7 @@ static int is_named(struct dft_text text, const char *word)
 
 static enum dft_model_way way_of(uint8_t op, struct dft_text name)
 {
-    if (begins(name, "aio_") || begins(name, "lio_") || begins(name, "io_") || begins(name, "IOCB_"))
+    if (begins(name, "aio_") || begins(name, "io_"))
         return DFT_MODEL_REQUEST;
     if (dft_op_effect(op) == DFT_EFFECT_STREAM)
         return DFT_MODEL_STREAM;

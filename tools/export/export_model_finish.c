@@ -66,6 +66,8 @@ static void sum_up(struct dft_model *model)
             unit.calls += unit.sizes[size].calls;
         }
         find_random(model, &unit);
+        if (unit.first_ns > unit.last_ns) /* rows do not know when */
+            unit.first_ns = unit.last_ns = unit.process->start_ns;
         if (unit.ios)
             model->units[kept++] = unit;
         else
