@@ -68,7 +68,7 @@ static void put_files(struct fio *fio, const struct dft_fio_job *job, unsigned n
             "# files: %" PRIu64 " in all, of %" PRIu64 " to %" PRIu64 " bytes, as far as they were accessed%s\n",
             section->files, section->extent_min, section->extent_max,
             job->is_shared       ? "; all threads use the same"
-            : section->count > 1 ? "; each thread has its own"
+            : section->count > 1 ? "; here each thread has its own"
                                  : "");
     if (job->fewer_files)
         fputs("# these are fewer and larger, so that their ends matter less for the sizes that fio draws\n", fio->out);
