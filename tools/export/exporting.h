@@ -39,6 +39,7 @@ struct dft_exporter {
     int alone; /* one rank of dftmerge-mpi does all the work */
     /* `write_text` knows max_bytes, and with split_ns writes files into a directory of that path */
     int divides;
+    int takes_rows; /* aggregates alone suffice, or nearly so */
 };
 
 /* The letter of a phase in Chrome's format. */
