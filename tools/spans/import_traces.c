@@ -55,23 +55,39 @@ static int is_running(const struct dft_source_process *process)
     return process->exit_kind == DFT_ENDING_RUNNING || process->unseen;
 }
 
+/* A command line as people write it: its words have a NUL behind each. The caller frees it. */
+static char *command_of(const struct dft_process *told)
+{
+    struct dft_text text = told->command.length ? told->command : told->exe;
+    char *command = malloc(text.length + 1u);
+
+    for (uint32_t i = 0; command && i < text.length; i++)
+        command[i] = text.bytes[i] ? text.bytes[i] : ' ';
+    while (text.length && !text.bytes[text.length - 1])
+        text.length--;
+    if (command)
+        command[text.length] = '\0';
+    return command;
+}
+
 static int put_process(struct traces *traces, uint32_t number)
 {
     const struct dft_source_process *process = &traces->processes[number];
     const struct dft_process *told = &process->process;
     struct dft_span_store *store = &traces->import->store;
     struct dft_trace_process *own = &traces->regions.processes[number];
-    struct dft_span span = {.type = dft_text_from("dftrace.process"),
-                            .note = told->command.length ? told->command : told->exe};
+    char *command = command_of(told), key[24];
+    struct dft_span span = {.type = dft_text_from("dftrace.process"), .note = dft_text_from(command)};
     uint64_t start_ns, end_ns;
-    char key[24];
-    int rc;
+    int rc = command ? 0 : -ENOMEM;
 
     snprintf(key, sizeof key, "%016" PRIx64, process->key);
     span.id = dft_text_from(key);
     span.note = span.note.length ? span.note : none;
     own->is_running = is_running(process);
-    rc = dft_span_put(store, &span, &own->uuid);
+    if (!rc)
+        rc = dft_span_put(store, &span, &own->uuid);
+    free(command);
     dft_process_lifetime(process, &start_ns, &end_ns);
     if (!rc && start_ns)
         rc = dft_span_event(store, &own->uuid, (int64_t)start_ns, dft_text_from("begin"), none);
@@ -183,7 +199,7 @@ int dft_span_import_traces(struct dft_span_import *importing, char *const *paths
         dft_source_report(traces.source);
         importing->broken += dft_source_unread(traces.source);
     }
-    snprintf(importing->found, sizeof importing->found, "traces: processes, regions and their I/O");
+    snprintf(importing->found, sizeof importing->found, "processes, regions and their I/O");
     dft_trace_regions_fini(&traces.regions);
     free(traces.regions.processes);
     dft_ps_tree_free(&traces.tree);

@@ -128,6 +128,16 @@ static int is_pfw(const char *bytes, size_t length)
     return length && *bytes == '{' && memmem(bytes, length, "\"ph\"", 4) && memmem(bytes, length, "\"pid\"", 5);
 }
 
+/* A log may have a few bytes of NUL: where a file system lost what was written, or a program went wrong. */
+static int is_binary(const char *bytes, size_t length)
+{
+    size_t nuls = 0;
+
+    for (size_t i = 0; i < length; i++)
+        nuls += !bytes[i];
+    return nuls * 32 > length;
+}
+
 static enum dft_span_input_kind kind_of(const char *bytes, size_t length)
 {
     char text[LOOK];
@@ -143,7 +153,7 @@ static enum dft_span_input_kind kind_of(const char *bytes, size_t length)
         return is_pfw(text, inflated(bytes, length, text)) ? DFT_INPUT_TRACE : DFT_INPUT_NONE;
     if (length > 1 && (uint8_t)bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
         return DFT_INPUT_PICKLE;
-    if (!length || memchr(bytes, 0, length < 512 ? length : 512))
+    if (!length || is_binary(bytes, length))
         return DFT_INPUT_NONE;
     if (is_pfw(bytes, length))
         return DFT_INPUT_TRACE;

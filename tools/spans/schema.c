@@ -25,7 +25,6 @@ static const char tables[] =
 
 static const char indexes[] = "create index if not exists span_type on span (type);"
                               "create index if not exists event_span on event (span_uuid);"
-                              "create index if not exists event_type on event (type);"
                               "create index if not exists subspan_below on subspan (subspan_uuid);"
                               "create index if not exists facet_right on facet (right_uuid);"
                               "create index if not exists identity_span on identity (span_uuid);";

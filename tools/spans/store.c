@@ -178,7 +178,7 @@ int dft_span_event(struct dft_span_store *store, const struct dft_uuid *span, in
     struct dft_uuid uuid;
     struct dft_text texts[] = {{uuid.text, DFT_UUID_LENGTH}, text_of(span), when, type, note};
 
-    dft_uuid_of(&uuid, names, 5);
+    dft_uuid_at(&uuid, ns, names, 5);
     return put(store, DFT_SPAN_EVENTS, texts, 5);
 }
 

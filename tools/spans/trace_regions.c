@@ -190,32 +190,82 @@ static uint64_t parent_of(const struct dft_trace_regions *regions, const struct 
     return 0;
 }
 
-/* Its begin is an event of its own; the complete event, where it ends, says all but the parent. */
-static int take_span(struct dft_trace_regions *regions, const struct dft_event_at *at)
+/* The UUID of the span that has this id now. Programs may use an id again: the start tells spans
+ * apart. */
+static void span_uuid(const struct dft_trace_regions *regions, const struct dft_event_at *at, uint64_t id,
+                      struct dft_uuid *uuid)
+{
+    const uint64_t *start = dft_map_find(&regions->span_starts, dft_map_join(at->process->number + 1u, id));
+
+    uuid_of(uuid, "span", at->process->key, id, start ? *start : at->event->start_ns);
+}
+
+/* A begin and the complete event of a span stand together, for they have one start. */
+static int keep_start(struct dft_trace_regions *regions, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
-    uint64_t parent = parent_of(regions, at), key = at->process->key;
-    char *type = type_of(regions, "dftrace.span.", at->call, 0), name[24];
-    struct dft_uuid uuid, above = regions->processes[at->process->number].uuid;
-    int rc = type ? 0 : -ENOMEM;
+    uint64_t *start, end_ns = event->start_ns + event->dur_ns;
 
-    uuid_of(&uuid, "span", key, event->id, 0);
-    if (parent)
-        uuid_of(&above, "span", key, parent, 0);
-    snprintf(name, sizeof name, "span %" PRIx64, event->id);
-    if (!rc && event->phase == DFT_PHASE_ASYNC_BEGIN) {
-        rc = put_span(regions, &uuid, type, event->start_ns, UINT64_MAX);
-        if (!rc)
-            rc = dft_span_below(regions->store, &above, &uuid, dft_text_from(name), none);
-    } else if (!rc && event->phase == DFT_PHASE_ASYNC_END) {
+    if (event->start_ns > regions->span_ends_ns)
+        dft_map_clear(&regions->span_starts); /* all of them are over */
+    start = dft_map_put(&regions->span_starts, dft_map_join(at->process->number + 1u, event->id));
+    if (!start)
+        return -ENOMEM;
+    if (event->phase == DFT_PHASE_ASYNC_BEGIN && *start != event->start_ns)
+        end_ns = UINT64_MAX; /* no complete event came before: it may never end */
+    *start = event->start_ns;
+    if (end_ns > regions->span_ends_ns)
+        regions->span_ends_ns = end_ns;
+    return 0;
+}
+
+static int put_below_parent(struct dft_trace_regions *regions, const struct dft_event_at *at,
+                            const struct dft_uuid *uuid)
+{
+    struct dft_uuid above = regions->processes[at->process->number].uuid;
+    uint64_t parent = parent_of(regions, at);
+    char key[24];
+
+    if (parent && dft_map_find(&regions->span_starts, dft_map_join(at->process->number + 1u, parent)))
+        span_uuid(regions, at, parent, &above);
+    snprintf(key, sizeof key, "span %" PRIx64, at->event->id);
+    return dft_span_below(regions->store, &above, uuid, dft_text_from(key), none);
+}
+
+/* A begin says what the parent is, the complete event when it ended. An end alone is that of a span
+ * whose begin nobody knows. */
+static int put_part(struct dft_trace_regions *regions, const struct dft_event_at *at, const char *type)
+{
+    const struct dft_event *event = at->event;
+    int is_complete = event->phase == DFT_PHASE_COMPLETE, rc = 0;
+    struct dft_uuid uuid;
+
+    if (event->phase != DFT_PHASE_ASYNC_END)
+        rc = keep_start(regions, at);
+    span_uuid(regions, at, event->id, &uuid);
+    if (!rc && event->phase == DFT_PHASE_ASYNC_END)
         rc = dft_span_put_as(regions->store, &uuid, dft_text_from(type), none);
-        if (!rc)
-            rc = dft_span_event(regions->store, &uuid, (int64_t)event->start_ns, dft_text_from("end"), none);
-    } else if (!rc && event->phase == DFT_PHASE_COMPLETE && !(event->bits & DFT_BIT_OPEN)) {
-        regions->store->quiet_known++;
-        rc = put_span(regions, &uuid, type, event->start_ns, event->start_ns + event->dur_ns);
-        regions->store->quiet_known--;
-    }
+    if (!rc && event->phase == DFT_PHASE_ASYNC_END)
+        return dft_span_event(regions->store, &uuid, (int64_t)event->start_ns, dft_text_from("end"), none);
+    if (!rc)
+        rc =
+            put_span(regions, &uuid, type, event->start_ns, is_complete ? event->start_ns + event->dur_ns : UINT64_MAX);
+    return rc || is_complete ? rc : put_below_parent(regions, at, &uuid);
+}
+
+static int take_span(struct dft_trace_regions *regions, const struct dft_event_at *at)
+{
+    uint8_t phase = at->event->phase;
+    char *type;
+    int rc;
+
+    if ((phase != DFT_PHASE_ASYNC_BEGIN && phase != DFT_PHASE_ASYNC_END && phase != DFT_PHASE_COMPLETE) ||
+        (at->event->bits & DFT_BIT_OPEN))
+        return 0;
+    type = type_of(regions, "dftrace.span.", at->call, 0);
+    regions->store->quiet_known++;
+    rc = type ? put_part(regions, at, type) : -ENOMEM;
+    regions->store->quiet_known--;
     free(type);
     return rc;
 }
@@ -316,4 +366,5 @@ void dft_trace_regions_fini(struct dft_trace_regions *regions)
     free(regions->flows);
     dft_map_fini(&regions->numbers);
     dft_map_fini(&regions->flow_numbers);
+    dft_map_fini(&regions->span_starts);
 }

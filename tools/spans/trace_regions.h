@@ -33,7 +33,9 @@ struct dft_trace_regions {
     struct dft_map flow_numbers; /* id and name -> position + 1; 0: the flow has ended */
     struct dft_trace_flow *flows;
     uint32_t nflows, flows_capacity, open_flows;
-    uint64_t in_flight; /* regions of running processes, which are left out */
+    struct dft_map span_starts; /* process and id -> start of the asynchronous span that has this id now */
+    uint64_t span_ends_ns;      /* the last end of those */
+    uint64_t in_flight;         /* regions of running processes, which are left out */
 };
 
 /* Takes one event (dft_timeline_outer_first). `regions` is a struct dft_trace_regions, whose first

@@ -81,14 +81,11 @@ static void finish(struct digest *digest, uint8_t bytes[20])
         bytes[i] = (uint8_t)(digest->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void dft_uuid_of(struct dft_uuid *uuid, const struct dft_text *names, size_t count)
+static void digest_names(uint8_t bytes[20], const struct dft_text *names, size_t count)
 {
     static const uint8_t space[16] = {0x5c, 0x0b, 0x2a, 0x6e, 0x91, 0x3d, 0x4f, 0x7a,
                                       0x8e, 0x26, 0xd4, 0x17, 0x63, 0xb8, 0xf0, 0x92};
-    static const char digits[] = "0123456789abcdef";
     struct digest digest = {.state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}};
-    uint8_t bytes[20];
-    char *out = uuid->text;
 
     add(&digest, space, sizeof space);
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +96,14 @@ void dft_uuid_of(struct dft_uuid *uuid, const struct dft_text *names, size_t cou
         add(&digest, names[i].bytes, names[i].length);
     }
     finish(&digest, bytes);
-    bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x50);
+}
+
+static void write_text(struct dft_uuid *uuid, uint8_t bytes[20], unsigned version)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *out = uuid->text;
+
+    bytes[6] = (uint8_t)((bytes[6] & 0x0f) | version << 4);
     bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80);
     for (unsigned i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
@@ -108,4 +112,23 @@ void dft_uuid_of(struct dft_uuid *uuid, const struct dft_text *names, size_t cou
         *out++ = digits[bytes[i] & 15];
     }
     *out = '\0';
+}
+
+void dft_uuid_of(struct dft_uuid *uuid, const struct dft_text *names, size_t count)
+{
+    uint8_t bytes[20];
+
+    digest_names(bytes, names, count);
+    write_text(uuid, bytes, 5);
+}
+
+void dft_uuid_at(struct dft_uuid *uuid, int64_t ns, const struct dft_text *names, size_t count)
+{
+    uint64_t ms = (uint64_t)ns / 1000000;
+    uint8_t bytes[20];
+
+    digest_names(bytes, names, count);
+    for (unsigned i = 0; i < 6; i++)
+        bytes[i] = (uint8_t)(ms >> (40 - 8 * i));
+    write_text(uuid, bytes, 8);
 }
