@@ -494,17 +494,27 @@ def tasks_of_traces(directory):
     assert content(directory / "order.db") == content(directory / "s.db")
 
 
-def annotations(directory):
-    """Asynchronous spans with parents and flows, of a program in C."""
+def program(directory, text):
+    """A program in C, and the environment that traces it; None: it cannot be traced here."""
     library = DFTMERGE.parents[1] / "lib" / "libdftrace.so"
     if not library.exists() or not shutil.which("gcc") or os.environ.get("DFT_SANITIZE"):
         print("skipped: there is no libdftrace.so, or no gcc")
-        return
-    (directory / "p.c").write_text(PROGRAM)
+        return None
+    (directory / "p.c").write_text(text)
     subprocess.run(["gcc", f"-I{ROOT / 'include'}", "-o", directory / "p", directory / "p.c"], check=True)
-    subprocess.run([directory / "p"], check=True, env={**os.environ, "LD_PRELOAD": str(library), "DFTRACER_ENABLE": "1",
-                                                       "DFTRACER_LOG_FILE": str(directory / "t" / "t")})
+    return {**os.environ, "LD_PRELOAD": str(library), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "t" / "t")}
+
+
+def annotations(directory):
+    """Asynchronous spans with parents and flows, of a program in C."""
+    traced = program(directory, PROGRAM)
+    if not traced:
+        return
+    subprocess.run(["sh", "-c", f"{directory / 'p'}; true"], check=True, env=traced)
     twice(directory / "s.db", directory / "t")
+    started = ask(directory / "s.db", "select a.note, b.note, key like 'pid %' from subspan join span a on a.uuid = superspan_uuid join"
+                                      " span b on b.uuid = subspan_uuid and b.type = 'dftrace.process'")
+    assert any(above.startswith("sh -c ") and below == str(directory / "p") and key for above, below, key in started), started
     found = {key: count for key, count in edges(directory / "s.db").items() if key[2][:3] != "pid"}
     named_ = collections.Counter()
     for (above, below, key), count in found.items():
@@ -518,6 +528,45 @@ def annotations(directory):
     assert ("dftrace.span.never", "end") not in events(directory / "s.db")
 
 
+def running(directory):
+    """A process that runs, and then the same one when it has ended or was killed: no span comes twice."""
+    traced = program(directory, WAITING)
+    if not traced:
+        return
+    for ending in ("exit", "kill"):
+        shutil.rmtree(directory / "t", ignore_errors=True)
+        database, fresh = directory / f"{ending}.db", directory / f"{ending}-fresh.db"
+        with subprocess.Popen([directory / "p"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=traced) as child:
+            child.stdout.readline()
+            twice_running = [load(database, directory / "t"), load(database, directory / "t")]
+            assert "1 processes ran when they were imported before" in twice_running[1].err, twice_running
+            assert types(database) == {"dftrace.process": 1, "dftrace.region.APP.done": 1}, types(database)
+            assert ("dftrace.process", "end") not in events(database)
+            if ending == "kill":
+                child.kill()
+            child.communicate(b"x\n")
+        twice(database, directory / "t")
+        load(fresh, directory / "t")
+        assert content(database) == content(fresh)
+        assert events(database)["dftrace.process", "end"] == 1
+
+
+WAITING = """
+#include <dftrace/dftrace.h>
+#include <unistd.h>
+int main(void)
+{
+    char byte;
+    DFTRACE_BEGIN("done");
+    write(1, "a", 1);
+    DFTRACE_END("done");
+    DFTRACE_BEGIN("open");
+    write(1, "\\n", 1);
+    read(0, &byte, 1);
+    DFTRACE_END("open");
+    return 0;
+}
+"""
 PROGRAM = """
 #include <dftrace/dftrace.h>
 int main(void)
@@ -695,5 +744,5 @@ def real_samples(directory):
 
 if __name__ == "__main__":
     main([monitoring_database, monitoring_nulls, rundirs, work_queue, high_throughput, metrics, json_documents, json_lines, rules,
-          any_order, work_queue_of_a_run, zones, traces, dftracer_traces, tasks_of_traces, annotations, strange_lines, any_bytes, inputs,
+          any_order, work_queue_of_a_run, zones, traces, dftracer_traces, tasks_of_traces, annotations, running, strange_lines, any_bytes, inputs,
           bad_databases, ended, disk_full, real_samples])

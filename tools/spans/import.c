@@ -39,7 +39,7 @@ struct asked {
 
 void dft_span_broken(struct dft_span_import *import, const char *where, const char *why)
 {
-    if (import->broken++ < BROKEN_NAMED)
+    if (import->broken++ < BROKEN_NAMED && !import->quiet)
         fprintf(stderr, "dftmerge spans import: %s:%s%s%" PRIu64 ": skipped: %s\n", import->path, where,
                 *where ? ":" : "", import->line, why);
 }
@@ -179,7 +179,9 @@ static int import_inputs(struct asked *asked, const struct dft_span_inputs *inpu
         const struct dft_span_input *input = &inputs->list[i];
         enum dft_span_input_kind kind = dft_span_input_look(input->path);
 
-        if (kind == DFT_INPUT_UNREADABLE)
+        if (dft_database_interrupted())
+            rc = -EINTR;
+        else if (kind == DFT_INPUT_UNREADABLE)
             say(asked, input->path, strerror(errno));
         else if (kind == DFT_INPUT_TRACE)
             traces[ntraces++] = input->path;

@@ -48,7 +48,7 @@ static int is_object(struct json *json, struct dft_text text)
 
 static int put_traced(struct json *json, struct dft_text type, struct dft_text id, struct dft_uuid *uuid)
 {
-    struct dft_span span = {none, json->run, id, none};
+    struct dft_span_name span = {none, json->run, id, none};
     int is_task = type.length == 4 && !strncasecmp(type.bytes, "task", 4), rc;
     int is_workflow = type.length == 8 && !strncasecmp(type.bytes, "workflow", 8);
     char *name;
@@ -190,7 +190,7 @@ static int put_numbers(struct json *json, struct dft_text line, const struct dft
 static int put_super(struct json *json, const struct dft_uuid *uuid, struct dft_text id)
 {
     sqlite3_stmt *row = json->record;
-    struct dft_span super = {dft_span_cell_text(row, 5), json->run, dft_span_cell_text(row, 6), none};
+    struct dft_span_name super = {dft_span_cell_text(row, 5), json->run, dft_span_cell_text(row, 6), none};
     struct dft_text key = dft_span_cell_text(row, 7);
     struct dft_uuid above;
     int rc;
@@ -205,7 +205,7 @@ static int put_super(struct json *json, const struct dft_uuid *uuid, struct dft_
 static int take_record(struct json *json, struct dft_text line)
 {
     sqlite3_stmt *row = json->record;
-    struct dft_span span = {none, json->run, none, none};
+    struct dft_span_name span = {none, json->run, none, none};
     struct dft_text event;
     struct dft_uuid uuid;
     int64_t ns = 0;
@@ -261,6 +261,8 @@ static int read_records(struct json *json, struct dft_log_lines *lines, struct d
     json->run = dft_text_from(json->place.run);
     for (; !rc && more > 0; more = rc ? 0 : dft_log_lines_next(lines, &line)) {
         json->import->line = lines->number;
+        if (dft_database_interrupted())
+            return -EINTR;
         if (lines->is_long)
             dft_span_broken(json->import, "", "longer than 1 MiB");
         else if (line.length)

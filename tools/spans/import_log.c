@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "database/database.h"
 #include "spans/lines.h"
 #include "spans/logs.h"
 #include "spans/log_time.h"
@@ -68,6 +69,8 @@ static int read_lines(struct dft_log *log, struct dft_log_lines *lines)
 
     while (!rc && (more = dft_log_lines_next(lines, &line)) != 0) {
         log->import->line = lines->number;
+        if (dft_database_interrupted())
+            return -EINTR;
         if (more < 0)
             return dft_span_unreadable(log->import, strerror(-more));
         if (lines->number == 1 && dft_log_is_workqueue(line))

@@ -26,7 +26,7 @@ struct subject {
 static int put(struct monitoring *from, const char *type, const struct subject *subject, struct dft_text id,
                struct dft_uuid *uuid)
 {
-    struct dft_span span = {dft_text_from(type), subject->run, id, none};
+    struct dft_span_name span = {dft_text_from(type), subject->run, id, none};
 
     return dft_span_put(&from->import->store, &span, uuid);
 }
@@ -145,7 +145,7 @@ static int read_table(struct monitoring *from, size_t table)
         return dft_span_unreadable(from->import, sqlite3_errmsg(from->db));
     while (!rc && (step = sqlite3_step(rows)) == SQLITE_ROW) {
         from->import->line++;
-        rc = take_row(from, rows, table);
+        rc = dft_database_interrupted() ? -EINTR : take_row(from, rows, table);
     }
     if (!rc && step != SQLITE_DONE)
         rc = dft_span_unreadable(from->import, sqlite3_errmsg(from->db));

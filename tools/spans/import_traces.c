@@ -14,6 +14,7 @@
 #include "source/source_order.h"
 #include "spans/importing.h"
 #include "spans/task_name.h"
+#include "spans/trace_again.h"
 #include "spans/trace_regions.h"
 
 static const struct dft_text none = {NULL, 0};
@@ -23,6 +24,7 @@ struct traces {
     struct dft_source *source;
     const struct dft_source_process *processes;
     uint32_t count;
+    uint32_t again; /* processes that ran when they were imported before */
     struct dft_ps_tree tree;
     struct dft_trace_regions regions;
 };
@@ -47,6 +49,17 @@ static int name_task(struct traces *traces, const struct dft_process *process, c
     if (colon)
         *colon = '/';
     return dft_span_identify(store, uuid, "process", name.run, dft_text_from(try));
+}
+
+/* What was known of a process while it ran is replaced. */
+static int replace_running(struct traces *traces, const struct dft_trace_process *process)
+{
+    int rc = dft_trace_forget_running(&traces->import->store, &process->uuid);
+
+    traces->again += rc > 0;
+    if (rc < 0 || !process->is_running)
+        return rc < 0 ? rc : 0;
+    return dft_trace_mark_running(&traces->import->store, &process->uuid);
 }
 
 /* A process that nobody can see, or that runs, has no end yet. */
@@ -77,7 +90,7 @@ static int put_process(struct traces *traces, uint32_t number)
     struct dft_span_store *store = &traces->import->store;
     struct dft_trace_process *own = &traces->regions.processes[number];
     char *command = command_of(told), key[24];
-    struct dft_span span = {.type = dft_text_from("dftrace.process"), .note = dft_text_from(command)};
+    struct dft_span_name span = {.type = dft_text_from("dftrace.process"), .note = dft_text_from(command)};
     uint64_t start_ns, end_ns;
     int rc = command ? 0 : -ENOMEM;
 
@@ -88,6 +101,8 @@ static int put_process(struct traces *traces, uint32_t number)
     if (!rc)
         rc = dft_span_put(store, &span, &own->uuid);
     free(command);
+    if (!rc)
+        rc = replace_running(traces, own);
     dft_process_lifetime(process, &start_ns, &end_ns);
     if (!rc && start_ns)
         rc = dft_span_event(store, &own->uuid, (int64_t)start_ns, dft_text_from("begin"), none);
@@ -179,10 +194,10 @@ static int import(struct traces *traces)
     if (!rc)
         rc = put_sums(traces);
     dft_command_aggregates(traces->source, "spans import");
-    if (traces->regions.in_flight)
+    if (traces->again)
         dft_source_note(traces->source, 0,
-                        "%" PRIu64 " regions of running processes have not ended; import them again when they have",
-                        traces->regions.in_flight);
+                        "%" PRIu32 " processes ran when they were imported before; what was known of them is replaced",
+                        traces->again);
     return rc;
 }
 

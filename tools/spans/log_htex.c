@@ -12,7 +12,7 @@ static const struct dft_text none = {NULL, 0};
 /* A span within the executor, of a manager or worker where `of` names one. */
 static int put(struct dft_log *log, const char *type, const char *of, struct dft_text id, struct dft_uuid *uuid)
 {
-    struct dft_span span = {dft_text_from(type), dft_text_from(log->place.htex), id, none};
+    struct dft_span_name span = {dft_text_from(type), dft_text_from(log->place.htex), id, none};
     char *name = NULL;
     int rc;
 

@@ -30,7 +30,7 @@ static int next_value(struct dft_text *at, struct dft_text *key, struct dft_text
 
 int dft_log_metric(struct dft_log *log, struct dft_text line)
 {
-    struct dft_span span = {none, dft_text_from(log->place.run), none, none};
+    struct dft_span_name span = {none, dft_text_from(log->place.run), none, none};
     struct dft_text at = line, key, value;
     struct dft_uuid uuid;
     int rc;

@@ -22,7 +22,7 @@ static struct dft_text run_of(const struct dft_log *log)
 
 static int put(struct dft_log *log, const char *type, struct dft_text id, struct dft_uuid *uuid)
 {
-    struct dft_span span = {text(type), run_of(log), id, none};
+    struct dft_span_name span = {text(type), run_of(log), id, none};
 
     return dft_span_put(&log->import->store, &span, uuid);
 }

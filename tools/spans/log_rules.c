@@ -73,7 +73,7 @@ static void free_filled(struct filled *filled)
 static int put_named(struct dft_log *log, const char *name, struct dft_uuid *uuid)
 {
     const char *colon = strchr(name, ':');
-    struct dft_span span = {
+    struct dft_span_name span = {
         {name, (uint32_t)(colon - name)}, dft_text_from(log->place.run), dft_text_from(colon + 1), none};
 
     return dft_span_put(&log->import->store, &span, uuid);
@@ -95,7 +95,7 @@ static int put_event(struct dft_log *log, const struct filled *filled, const str
 static int put_filled(struct dft_log *log, const struct filled *filled)
 {
     const char *id = filled->values[DFT_RULE_ID], *key = filled->values[DFT_RULE_KEY];
-    struct dft_span span = {dft_text_from(filled->type), dft_text_from(log->place.run), dft_text_from(id), none};
+    struct dft_span_name span = {dft_text_from(filled->type), dft_text_from(log->place.run), dft_text_from(id), none};
     struct dft_span_store *store = &log->import->store;
     struct dft_uuid uuid, other;
     int rc = dft_span_put(store, &span, &uuid);

@@ -39,7 +39,7 @@ int dft_log_is_workqueue(struct dft_text line)
 
 static int put(struct dft_log *log, const char *type, struct dft_text id, struct dft_uuid *uuid)
 {
-    struct dft_span span = {dft_text_from(type), dft_text_from(log->manager), id, none};
+    struct dft_span_name span = {dft_text_from(type), dft_text_from(log->manager), id, none};
 
     return dft_span_put(&log->import->store, &span, uuid);
 }

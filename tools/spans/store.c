@@ -125,7 +125,7 @@ static uint64_t hash_of(const struct dft_uuid *uuid)
 
 /* --- spans ------------------------------------------------------------------------------------ */
 
-void dft_span_uuid(const struct dft_span *span, struct dft_uuid *uuid)
+void dft_span_uuid(const struct dft_span_name *span, struct dft_uuid *uuid)
 {
     struct dft_text names[] = {{"span", 4}, span->type, span->run, span->id};
 
@@ -155,7 +155,7 @@ int dft_span_identify(struct dft_span_store *store, const struct dft_uuid *span,
     return identify(store, span, dft_text_from(kind), run, id);
 }
 
-int dft_span_put(struct dft_span_store *store, const struct dft_span *span, struct dft_uuid *uuid)
+int dft_span_put(struct dft_span_store *store, const struct dft_span_name *span, struct dft_uuid *uuid)
 {
     int rc;
 

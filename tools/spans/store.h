@@ -44,12 +44,12 @@ void dft_span_store_begin(struct dft_span_store *store);
 
 /* A span is known by its type, the run that it belongs to (may be empty), and its id there. Its UUID
  * comes from these. The note (bytes may be NULL) is that of the first who puts it. */
-struct dft_span {
+struct dft_span_name {
     struct dft_text type, run, id, note;
 };
-int dft_span_put(struct dft_span_store *store, const struct dft_span *span, struct dft_uuid *uuid);
+int dft_span_put(struct dft_span_store *store, const struct dft_span_name *span, struct dft_uuid *uuid);
 /* The UUID alone. */
-void dft_span_uuid(const struct dft_span *span, struct dft_uuid *uuid);
+void dft_span_uuid(const struct dft_span_name *span, struct dft_uuid *uuid);
 /* A span with a UUID of the caller's, which no importer finds by its id. */
 int dft_span_put_as(struct dft_span_store *store, const struct dft_uuid *uuid, struct dft_text type,
                     struct dft_text note);

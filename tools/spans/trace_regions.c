@@ -83,7 +83,7 @@ static int pop(struct dft_trace_regions *regions, struct dft_trace_thread *threa
     struct open *region = &thread->list[--thread->count];
 
     add_sums(sums_of(regions, thread), &region->sums);
-    if (!region->sums.calls || region->end_ns == UINT64_MAX)
+    if (!region->sums.calls)
         return 0;
     return dft_trace_sums_put(regions->store, &region->uuid, (int64_t)region->end_ns, &region->sums);
 }
@@ -143,29 +143,15 @@ static void uuid_of(struct dft_uuid *uuid, const char *kind, uint64_t key, uint6
     dft_uuid_of(uuid, names, 2);
 }
 
-/* Calls in flight have no number: they are known by their start and name. */
-static void region_uuid(struct dft_uuid *uuid, const struct dft_event_at *at)
-{
-    if (at->event->bits & DFT_BIT_OPEN)
-        uuid_of(uuid, "in flight", at->process->key, at->event->start_ns, dft_map_join(at->call, at->tid));
-    else
-        uuid_of(uuid, "region", at->process->key, at->stream, at->sequence);
-}
-
 static int push(struct dft_trace_regions *regions, struct dft_trace_thread *thread, const struct dft_event_at *at)
 {
-    int is_open = (at->event->bits & DFT_BIT_OPEN) != 0, rc;
-    struct open region = {.end_ns = is_open ? UINT64_MAX : at->event->start_ns + at->event->dur_ns};
+    struct open region = {.end_ns = at->event->start_ns + at->event->dur_ns};
     uint64_t *children =
         thread->count ? &thread->list[thread->count - 1].children : &regions->processes[thread->process].children;
-    char *type, key[24];
+    char *type = type_of(regions, "dftrace.region.", at->call, 1), key[24];
+    int rc;
 
-    if (is_open && regions->processes[thread->process].is_running) {
-        regions->in_flight++;
-        return 0;
-    }
-    type = type_of(regions, "dftrace.region.", at->call, 1);
-    region_uuid(&region.uuid, at);
+    uuid_of(&region.uuid, "region", at->process->key, at->stream, at->sequence);
     snprintf(key, sizeof key, "%" PRIu64, (*children)++);
     rc = type ? put_span(regions, &region.uuid, type, at->event->start_ns, region.end_ns) : -ENOMEM;
     free(type);
@@ -259,8 +245,7 @@ static int take_span(struct dft_trace_regions *regions, const struct dft_event_a
     char *type;
     int rc;
 
-    if ((phase != DFT_PHASE_ASYNC_BEGIN && phase != DFT_PHASE_ASYNC_END && phase != DFT_PHASE_COMPLETE) ||
-        (at->event->bits & DFT_BIT_OPEN))
+    if (phase != DFT_PHASE_ASYNC_BEGIN && phase != DFT_PHASE_ASYNC_END && phase != DFT_PHASE_COMPLETE)
         return 0;
     type = type_of(regions, "dftrace.span.", at->call, 0);
     regions->store->quiet_known++;
@@ -319,8 +304,8 @@ static void count_io(struct dft_trace_sums *sums, const struct dft_event_at *at)
 {
     uint64_t bytes = dft_event_bytes(at->event, at->op);
 
-    if (at->io == DFT_IO_NONE || at->io == DFT_IO_WAIT || (at->event->bits & DFT_BIT_OPEN) ||
-        at->event->phase != DFT_PHASE_COMPLETE || dft_op_class(at->op) == DFT_CLASS_MARK)
+    if (at->io == DFT_IO_NONE || at->io == DFT_IO_WAIT || at->event->phase != DFT_PHASE_COMPLETE ||
+        dft_op_class(at->op) == DFT_CLASS_MARK)
         return;
     sums->io_ns += at->event->dur_ns;
     sums->calls += at->event->calls;
@@ -338,6 +323,8 @@ int dft_trace_regions_take(void *context, const struct dft_event_at *at)
 
     if (rc)
         return rc;
+    if (at->event->bits & DFT_BIT_OPEN) /* it has no end, and nothing is in it */
+        return 0;
     if (at->op == DFT_OP_FLOW)
         return take_flow(regions, thread, at);
     if (at->op == DFT_OP_REGION && at->event->id)

@@ -18,7 +18,7 @@ struct dft_trace_process {
     struct dft_uuid uuid;
     uint64_t children; /* regions that lie in no other */
     struct dft_trace_sums sums;
-    int is_running; /* what it has not ended yet comes with a later import */
+    int is_running; /* or nobody can see whether it has ended */
 };
 
 struct dft_trace_thread;
@@ -35,7 +35,6 @@ struct dft_trace_regions {
     uint32_t nflows, flows_capacity, open_flows;
     struct dft_map span_starts; /* process and id -> start of the asynchronous span that has this id now */
     uint64_t span_ends_ns;      /* the last end of those */
-    uint64_t in_flight;         /* regions of running processes, which are left out */
 };
 
 /* Takes one event (dft_timeline_outer_first). `regions` is a struct dft_trace_regions, whose first
