@@ -5,6 +5,7 @@ broken lines, nulls, zones of time; traces against their dump; signals, bad data
 
 import collections
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+import uuid
 import zoneinfo
 
 from pfw_files import Writer
@@ -263,7 +265,7 @@ def high_throughput(directory):
 
 def metrics(directory):
     log = write(directory / "a.log", "no metric", '1700000000.5 w METRIC app.step 7 loss=0.25 n=3 word what=two name="a b" x=',
-                "2023-04-06 09:55:58,25 METRIC app.step 7 loss=0.125", "METRIC app.step 8 a=1",
+                "[2023-04-06 09:55:58,25] METRIC app.step 7 loss=0.125", "METRIC app.step 8 a=1",
                 "1700000001 w METRIC app.step", "1700000001 w METRIC a=1 b=2")
     done = twice(directory / "s.db", log, "--timezone", "UTC")
     assert b"METRIC lines" in done.out and b"2 skipped" in done.out, done.out
@@ -272,6 +274,17 @@ def metrics(directory):
     assert ask(directory / "s.db", "select time, key, value from metric order by 1, 2") == [
         ("1680774958.25", "loss", 0.125), ("1700000000.5", "loss", 0.25), ("1700000000.5", "n", 3), ("1700000000.5", "name", "a b"),
         ("1700000000.5", "what", "two"), ("1700000000.5", "x", "")]
+
+
+def uuids(directory):
+    """Those of spans are of version 5 (SHA-1), over names of all lengths; those of events begin with the milliseconds."""
+    ids = ["x" * n for n in range(1, 200)]
+    load(directory / "s.db", write(directory / "log", *(f"1700000000.{n:03} METRIC t.y {id_} a=1" for n, id_ in enumerate(ids))))
+    space = bytes.fromhex("5c0b2a6e913d4f7a8e26d41763b8f092")
+    for found, id_, event in ask(directory / "s.db", "select span_uuid, id, e.uuid from identity join event e using (span_uuid)"):
+        names = b"".join(len(name).to_bytes(4, "big") + name.encode() for name in ("span", "t.y", "", id_))
+        assert found == str(uuid.UUID(bytes=hashlib.sha1(space + names).digest()[:16], version=5)), id_
+        assert uuid.UUID(event).version == 8 and int(event.replace("-", "")[:12], 16) == 1_700_000_000_000 + ids.index(id_)
 
 
 def json_documents(directory):
@@ -743,6 +756,6 @@ def real_samples(directory):
 
 
 if __name__ == "__main__":
-    main([monitoring_database, monitoring_nulls, rundirs, work_queue, high_throughput, metrics, json_documents, json_lines, rules,
+    main([monitoring_database, monitoring_nulls, rundirs, work_queue, high_throughput, metrics, uuids, json_documents, json_lines, rules,
           any_order, work_queue_of_a_run, zones, traces, dftracer_traces, tasks_of_traces, annotations, running, strange_lines, any_bytes, inputs,
           bad_databases, ended, disk_full, real_samples])

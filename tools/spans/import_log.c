@@ -48,9 +48,11 @@ static int offer_all(struct dft_log *log, struct dft_text line)
 
 static int take_line(struct dft_log *log, enum dft_log_kind kind, struct dft_text line)
 {
+    struct dft_text at = line;
     int rc;
 
-    log->has_time = dft_log_time_parse(line.bytes, line.length, &log->ns) != 0;
+    dft_scan_take(&at, "["); /* [2023-04-06 09:55:58] */
+    log->has_time = dft_log_time_parse(at.bytes, at.length, &log->ns) != 0;
     if (kind == DFT_LOG_WORKQUEUE)
         rc = offer(log, kind, dft_log_workqueue, line);
     else if (kind == DFT_LOG_FUNCTION)
