@@ -13,7 +13,8 @@
 
 #define STACK_BYTES (UINT64_C(192) << 10)
 #define NAP_NS      UINT64_C(100000000) /* how long a stop may go unseen */
-#define AHEAD       16384u              /* calls that are queued before the time begins */
+#define AHEAD       8192u               /* calls that are queued before the time begins */
+#define TOGETHER    32u                 /* calls after which room is told */
 
 static _Atomic int is_stopped;
 
@@ -37,29 +38,35 @@ uint64_t dft_replay_now(void)
 
 /* --- one thread ------------------------------------------------------------------------------- */
 
+/* Takes all calls that are queued, or waits for some. NULL: there will be none. */
 static struct dft_replay_call_at *take(struct dft_replay_thread *thread)
 {
     struct dft_replay_threads *all = thread->all;
-    struct dft_replay_call_at *call;
+    struct dft_replay_call_at *calls;
 
     pthread_mutex_lock(&thread->lock);
     while (!thread->first && thread->left)
         pthread_cond_wait(&thread->filled, &thread->lock);
-    call = thread->first;
-    if (call) {
-        thread->first = call->next;
+    calls = thread->first;
+    thread->first = NULL;
+    for (const struct dft_replay_call_at *call = calls; call; call = call->next)
         thread->left--;
-    }
     pthread_mutex_unlock(&thread->lock);
-    if (!call)
-        return NULL;
     pthread_mutex_lock(&all->lock);
-    if (all->queued-- >= DFT_REPLAY_QUEUED_MAX)
-        pthread_cond_signal(&all->drained);
-    while (!all->has_begun)
+    while (calls && !all->has_begun)
         pthread_cond_wait(&all->begun, &all->lock);
     pthread_mutex_unlock(&all->lock);
-    return call;
+    return calls;
+}
+
+/* So many calls are done: there is room for others. */
+static void make_room(struct dft_replay_threads *all, uint64_t calls)
+{
+    pthread_mutex_lock(&all->lock);
+    if (all->queued >= DFT_REPLAY_QUEUED_MAX)
+        pthread_cond_signal(&all->drained);
+    all->queued -= calls;
+    pthread_mutex_unlock(&all->lock);
 }
 
 static void sleep_until(uint64_t due_ns)
@@ -134,19 +141,33 @@ static void leave(struct dft_replay_thread *thread)
     pthread_mutex_unlock(&all->lock);
 }
 
+static void make_call(struct dft_replay_thread *thread, struct dft_replay_call_at *call)
+{
+    if (thread->all->paced)
+        wait_for_time(thread, call);
+    for (uint32_t i = 0; i < call->nneeds; i++)
+        dft_replay_await(call->needs[i].counter, call->needs[i].value);
+    if (!dft_replay_is_stopped())
+        dft_replay_perform(thread, call);
+    finish(call);
+}
+
 static void *work(void *context)
 {
     struct dft_replay_thread *thread = context;
-    struct dft_replay_call_at *call;
+    struct dft_replay_call_at *calls, *next;
 
-    while ((call = take(thread))) {
-        if (thread->all->paced)
-            wait_for_time(thread, call);
-        for (uint32_t i = 0; i < call->nneeds; i++)
-            dft_replay_await(call->needs[i].counter, call->needs[i].value);
-        if (!dft_replay_is_stopped())
-            dft_replay_perform(thread, call);
-        finish(call);
+    while ((calls = take(thread))) {
+        uint64_t done = 0;
+
+        for (; calls; calls = next) {
+            next = calls->next;
+            make_call(thread, calls);
+            if (++done == TOGETHER || !next) {
+                make_room(thread->all, done);
+                done = 0;
+            }
+        }
     }
     leave(thread);
     return NULL;

@@ -13,7 +13,7 @@
 #include "replay/replay_tables.h"
 #include "replay/replay_tally.h"
 
-#define DFT_REPLAY_QUEUED_MAX 65536u /* calls in all queues together */
+#define DFT_REPLAY_QUEUED_MAX 32768u /* calls in all queues together */
 #define DFT_REPLAY_NEEDS_MAX  10u
 
 struct dft_replay_need {
