@@ -30,6 +30,7 @@ struct dft_replay_file {
     uint64_t name;             /* the first name id that stands for the path; 0: known only as the folder of others */
     uint64_t size;             /* plan: as it would be now */
     uint64_t start_size, most; /* most: the largest that it becomes */
+    uint64_t written;          /* bytes, in all its life */
     struct dft_replay_file *parent; /* NULL: the root */
     uint32_t given[DFT_ORDERS];     /* of the thread that reads the trace */
     _Atomic uint32_t done[DFT_ORDERS];

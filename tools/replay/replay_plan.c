@@ -42,7 +42,16 @@ static void was_there(struct dft_replay_file *file, enum dft_replay_start as)
 
 static void was_absent(struct dft_replay_file *file)
 {
-    if (file->start == DFT_START_UNKNOWN && !file->exists)
+    if (file->start != DFT_START_UNKNOWN || file->exists)
+        return;
+    file->start = DFT_START_ABSENT;
+    file->fresh = 1;
+}
+
+/* A file that was opened or made, one does not know which, is written from its beginning on: most likely made. */
+static void was_likely_absent(struct dft_replay_file *file)
+{
+    if (file->start == DFT_START_UNKNOWN)
         file->start = DFT_START_ABSENT;
 }
 
@@ -58,7 +67,7 @@ static void has_bytes(struct dft_replay_file *file, uint64_t end)
     if (end <= file->size || end > INT64_MAX)
         return;
     if (!file->fresh) {
-        file->start = file->start == DFT_START_UNKNOWN ? DFT_START_FILE : file->start;
+        file->start = DFT_START_FILE;
         file->start_size = end;
     }
     resize(file, end);
@@ -176,7 +185,7 @@ static void plan_stream(struct dft_replay_plan *plan, const struct dft_replay_ta
         else if (take->at->event->offset)
             *stream |= DFT_STREAM_INSIDE;
         else
-            was_absent(take->file), emptied(take->file, 0);
+            emptied(take->file, 0);
     } else if (!*stream && take->file->start == DFT_START_UNKNOWN) {
         take->file->start = DFT_START_FILE;
     }
@@ -193,7 +202,11 @@ static void plan_data(struct dft_replay_plan *plan, const struct dft_replay_take
         plan_stream(plan, take, writes);
     if (!writes)
         has_bytes(file, bytes ? from + bytes : 0);
-    else if (bytes && from + bytes > file->size && from + bytes <= INT64_MAX)
+    else
+        file->written += bytes;
+    if (writes && !from)
+        was_likely_absent(file);
+    if (writes && from + bytes > file->size && from + bytes <= INT64_MAX)
         resize(file, from + bytes);
     if (dft_op_effect(take->at->op) != DFT_EFFECT_AT)
         take->handle->place = from + bytes;
@@ -227,6 +240,7 @@ static void plan_descriptor(struct dft_replay_plan *plan, const struct dft_repla
     } else if (take->at->op == DFT_OP_TRUNCATE) {
         emptied(file, event->offset > 0 ? (uint64_t)event->offset : 0);
     } else if (take->at->op == DFT_OP_ALLOCATE && !event->flags && event->offset >= 0) {
+        file->written += event->size;
         resize(file,
                (uint64_t)event->offset + event->size > file->size ? (uint64_t)event->offset + event->size : file->size);
     } else if (take->at->op == DFT_OP_READDIR || take->at->op == DFT_OP_OPENDIR) {
@@ -298,6 +312,16 @@ static uint64_t in_blocks(uint64_t bytes)
     return (bytes + BLOCK - 1) / BLOCK * BLOCK;
 }
 
+/* The space that a file takes at most. Where nothing was written, there is a hole. */
+static uint64_t needed(const struct dft_replay_file *file)
+{
+    uint64_t most = file->start_size + file->written;
+
+    if (most < file->written || most > file->most)
+        most = file->most;
+    return most > file->start_size ? most : file->start_size;
+}
+
 static void sum_up(struct dft_replay_plan *plan)
 {
     for (uint32_t i = 0; i < plan->resolver.tables.count; i++)
@@ -314,7 +338,7 @@ static void sum_up(struct dft_replay_plan *plan)
         plan->files += file->start == DFT_START_FILE;
         plan->folders += file->start == DFT_START_FOLDER && file->parent;
         plan->start_bytes += file->start_size;
-        plan->need_bytes += in_blocks(file->most > file->start_size ? file->most : file->start_size);
+        plan->need_bytes += in_blocks(needed(file));
         plan->need_inodes += file->start != DFT_START_ABSENT || file->touched;
     }
 }
