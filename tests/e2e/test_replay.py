@@ -273,10 +273,11 @@ def traces_that_lie(directory):
     at = 1_000_000
     for i, path in enumerate(HOSTILE):
         file = path.format(outside=outside)
-        for name, more in (("mkdir", {"ret": 0}), ("open64", {"flags": 0o101, "ret": 5 + i}), ("write", {"fd": 5 + i, "ret": 10}),
+        for name, more in (("open64", {"flags": 0o101, "ret": 5 + i}), ("write", {"fd": 5 + i, "ret": 10}),
                            ("pread64", {"fd": 5 + i, "ret": 5, "offset": 100}), ("ftruncate64", {"fd": 5 + i, "ret": 0}),
-                           ("close", {"fd": 5 + i, "ret": 0}), ("rename", {"ret": 0}), ("unlink", {"ret": 0}), ("rmdir", {"ret": 0}),
-                           ("fopen64", {"ret": 7}), ("fwrite", {"ret": 10}), ("fclose", {"ret": 0}), ("opendir", {"ret": 3})):
+                           ("close", {"fd": 5 + i, "ret": 0}), ("rename", {"ret": 0}), ("unlink", {"ret": 0}), ("fopen64", {"ret": 7}),
+                           ("fwrite", {"ret": 10}), ("fclose", {"ret": 0}), ("unlink", {"ret": 0}), ("mkdir", {"ret": 0}), ("opendir", {"ret": 3}),
+                           ("rmdir", {"ret": 0})):
             at += 10
             writer.call("STDIO" if name[0] == "f" and name != "ftruncate64" else "POSIX", name, at, 5, file, **more)
     trace = directory / "lies.pfw"

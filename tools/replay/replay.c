@@ -81,7 +81,7 @@ static int print(const struct replay *replay, const struct dft_replay_threads *t
 {
     const struct dft_replay_result result = {&replay->plan, threads, replay->root.path, replay->speed};
 
-    return replay->options.json ? dft_replay_json(&result) : dft_replay_text(&result);
+    return replay->options.json ? dft_replay_json(&result, replay->source) : dft_replay_text(&result);
 }
 
 /* What went wrong in a replay that came to its end. Returns whether something did. */

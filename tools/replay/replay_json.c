@@ -5,6 +5,7 @@
 #include "base/facet_words.h"
 #include "base/names.h"
 #include "base/write_json.h"
+#include "source/source_notes.h"
 
 static void write_tally(struct dft_json *json, const char *key, const struct dft_replay_tally *tally)
 {
@@ -83,10 +84,12 @@ static void write_plan(struct dft_json *json, const struct dft_replay_plan *plan
     dft_json_uint(json, "recorded_ns", plan->last_ns - plan->first_ns);
 }
 
-int dft_replay_json(const struct dft_replay_result *result)
+int dft_replay_json(const struct dft_replay_result *result, struct dft_source *source)
 {
     const struct dft_replay_threads *threads = result->threads;
     struct dft_json json;
+    size_t nnotes;
+    char *const *notes = dft_source_notes(source, &nnotes);
 
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
@@ -103,6 +106,8 @@ int dft_replay_json(const struct dft_replay_result *result)
     write_classes(&json, result);
     write_calls(&json, result);
     write_left(&json, result->plan);
+    dft_json_strings(&json, "notes", notes, nnotes);
     dft_json_end_object(&json);
+    putchar('\n');
     return 0;
 }

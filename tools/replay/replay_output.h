@@ -15,7 +15,7 @@ struct dft_replay_result {
 
 /* Both return 0 or -ENOMEM. */
 int dft_replay_text(const struct dft_replay_result *result);
-int dft_replay_json(const struct dft_replay_result *result);
+int dft_replay_json(const struct dft_replay_result *result, struct dft_source *source);
 
 /* The name of a call that is repeated: "pread". */
 const char *dft_replay_call_word(enum dft_replay_call call);
