@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "base/settings.h"
 #include "base/write_text.h"
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
@@ -19,7 +20,9 @@
 #include "replay/replay_setup.h"
 #include "source/source_notes.h"
 
-#define TABLE_MAX 65536
+#define TABLE_MAX     65536
+#define WINDOW_EVENTS (UINT64_C(3) << 16) /* less than other commands take: the queues need memory, too */
+#define NAMES_BYTES   (UINT64_C(32) << 20)
 
 struct replay {
     struct dft_options options;
@@ -188,6 +191,8 @@ static int run(int argc, char **argv)
         dft_options_fini(&replay.options);
         return DFT_EXIT_USAGE;
     }
+    dft_setting_default(DFT_SETTING_WINDOW_EVENTS, WINDOW_EVENTS);
+    dft_setting_default(DFT_SETTING_NAMES_BYTES, NAMES_BYTES);
     dft_replay_hide(); /* a trace of the replay has the repeated calls alone */
     if (dftrace_enabled())
         replay.options.source.threads = 1;

@@ -27,13 +27,20 @@ enum dft_replay_order {
 
 /* One path. Its place in memory does not change. */
 struct dft_replay_file {
-    uint64_t name;             /* the first name id that stands for the path; 0: known only as the folder of others */
-    uint64_t size;             /* plan: as it would be now */
-    uint64_t start_size, most; /* most: the largest that it becomes */
-    uint64_t written;          /* bytes, in all its life */
+    uint64_t name; /* the first name id that stands for the path; 0: known only as the folder of others */
+    uint64_t start_size;
     struct dft_replay_file *parent; /* NULL: the root */
-    uint32_t given[DFT_ORDERS];     /* of the thread that reads the trace */
-    _Atomic uint32_t done[DFT_ORDERS];
+    union {
+        struct {              /* while the plan is made */
+            uint64_t size;    /* as it would be now */
+            uint64_t most;    /* the largest that it becomes */
+            uint64_t written; /* bytes, in all its life */
+        };
+        struct {                        /* while calls are repeated */
+            uint32_t given[DFT_ORDERS]; /* of the thread that reads the trace */
+            _Atomic uint32_t done[DFT_ORDERS];
+        };
+    };
     uint8_t start;         /* enum dft_replay_start */
     uint8_t exists, fresh; /* fresh: nothing is left of what it had at the start */
     uint8_t left;          /* enum dft_replay_reason: why calls on it are not repeated; 0: they are */
