@@ -258,6 +258,7 @@ static int count(struct dft_replay_plan *plan, const struct dft_event_at *at, en
     if (!thread)
         return -ENOMEM;
     ++*thread;
+    plan->resolver.tables.processes[at->process->number].repeated = 1;
     plan->kinds[call] += event->calls;
     if (!plan->events++)
         plan->first_ns = event->start_ns;
@@ -325,7 +326,7 @@ static uint64_t needed(const struct dft_replay_file *file)
 static void sum_up(struct dft_replay_plan *plan)
 {
     for (uint32_t i = 0; i < plan->resolver.tables.count; i++)
-        plan->processes += plan->resolver.tables.processes[i].begun;
+        plan->processes += plan->resolver.tables.processes[i].repeated;
     for (size_t i = 0; i < plan->resolver.files.count; i++) {
         struct dft_replay_file *file = dft_replay_file_at(&plan->resolver.files, i);
 

@@ -92,7 +92,8 @@ static int make(struct dft_replay_resolver *resolver, struct dft_replay_take *ta
     take->made->cloexec = at->op == DFT_OP_OPEN && (at->event->flags & O_CLOEXEC);
     if (take->call == DFT_REPLAY_fopen)
         take->made->number = ++resolver->streams;
-    return dft_replay_tables_put(&resolver->tables, at->process->number, fd, take->made);
+    return dft_replay_tables_put_later(&resolver->tables, at->process->number, fd, take->made,
+                                       at->event->start_ns + at->event->dur_ns);
 }
 
 static int take_open(struct dft_replay_resolver *resolver, struct dft_replay_take *take)
@@ -109,9 +110,9 @@ static int take_open(struct dft_replay_resolver *resolver, struct dft_replay_tak
 static int find(struct dft_replay_resolver *resolver, struct dft_replay_take *take, uint64_t fd)
 {
     uint32_t process = take->at->process->number;
-    struct dft_replay_handle *handle = dft_replay_tables_find(&resolver->tables, process, fd);
+    struct dft_replay_handle *handle = dft_replay_tables_find(&resolver->tables, process, fd, take->file);
 
-    if (handle && handle->file == take->file) {
+    if (handle) {
         take->handle = dft_replay_handle_get(handle);
         return 0;
     }
@@ -135,14 +136,6 @@ static int take_descriptor(struct dft_replay_resolver *resolver, struct dft_repl
     if (!rc && is_copy(take) && event->result >= 0 && event->result != event->fd)
         rc = make(resolver, take, dft_replay_fd_key(event->result, 0));
     return rc ? rc : 1;
-}
-
-/* What was opened elsewhere is no longer what the descriptor was. */
-static int forget_opened(struct dft_replay_resolver *resolver, const struct dft_event_at *at)
-{
-    if (dft_op_effect(at->op) != DFT_EFFECT_OPENS || at->event->result < 0)
-        return 0;
-    return dft_replay_tables_put(&resolver->tables, at->process->number, dft_replay_fd_key(at->event->result, 0), NULL);
 }
 
 static struct dft_replay_file *file_of(struct dft_replay_resolver *resolver, uint64_t name)
@@ -179,10 +172,8 @@ int dft_replay_resolve(struct dft_replay_resolver *resolver, const struct dft_ev
         reason = DFT_LEFT_CALL;
     else if (take->file2 && take->file2->left)
         reason = (enum dft_replay_reason)take->file2->left;
-    if (reason) {
-        rc = forget_opened(resolver, at);
-        return rc ? rc : leave(resolver, at, reason);
-    }
+    if (reason)
+        return leave(resolver, at, reason);
     if (dft_replay_on_descriptor(take->call))
         return take_descriptor(resolver, take);
     return dft_op_effect(at->op) == DFT_EFFECT_OPENS ? take_open(resolver, take) : 1;

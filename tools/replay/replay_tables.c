@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "replay/replay_hidden.h"
 
 /* --- handles ---------------------------------------------------------------------------------- */
@@ -32,13 +33,6 @@ void dft_replay_handle_put(struct dft_replay_handle *handle)
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
-
-struct dft_replay_handle *dft_replay_tables_find(const struct dft_replay_tables *tables, uint32_t process, uint64_t fd)
-{
-    const uint64_t *slot = dft_map_find(&tables->processes[process].fds, fd);
-
-    return slot ? (struct dft_replay_handle *)(uintptr_t)*slot : NULL;
-}
 
 static void drop(struct dft_replay_tables *tables, struct dft_replay_handle *handle)
 {
@@ -68,6 +62,74 @@ int dft_replay_tables_put(struct dft_replay_tables *tables, uint32_t process, ui
     return 0;
 }
 
+/* --- descriptors that calls are about to return ------------------------------------------------ */
+
+int dft_replay_tables_put_later(struct dft_replay_tables *tables, uint32_t process, uint64_t fd,
+                                struct dft_replay_handle *handle, uint64_t end_ns)
+{
+    struct dft_replay_process *of = &tables->processes[process];
+
+    if (DFT_ARRAY_PUSH(of->pending, of->pending_capacity, of->npending,
+                       (struct dft_replay_pending){end_ns, fd, handle}))
+        return -ENOMEM;
+    dft_replay_handle_get(handle);
+    if (of->npending == 1 || end_ns < of->first_end_ns)
+        of->first_end_ns = end_ns;
+    return 0;
+}
+
+/* The call has returned. */
+static int settle_one(struct dft_replay_tables *tables, uint32_t process, size_t place)
+{
+    struct dft_replay_process *of = &tables->processes[process];
+    struct dft_replay_pending settled = of->pending[place];
+    int rc;
+
+    memmove(&of->pending[place], &of->pending[place + 1], (of->npending - place - 1) * sizeof *of->pending);
+    of->npending--;
+    rc = dft_replay_tables_put(tables, process, settled.fd, settled.handle);
+    dft_replay_handle_put(settled.handle);
+    return rc;
+}
+
+/* All calls that have returned before this time, in the order in which they did. */
+static int settle(struct dft_replay_tables *tables, uint32_t process, uint64_t now_ns)
+{
+    struct dft_replay_process *of = &tables->processes[process];
+    int rc = 0;
+
+    while (!rc && of->npending && of->first_end_ns <= now_ns) {
+        size_t first = 0;
+
+        for (size_t i = 1; i < of->npending; i++)
+            if (of->pending[i].end_ns < of->pending[first].end_ns)
+                first = i;
+        of->first_end_ns = of->pending[first].end_ns;
+        if (of->first_end_ns <= now_ns)
+            rc = settle_one(tables, process, first);
+    }
+    return rc;
+}
+
+struct dft_replay_handle *dft_replay_tables_find(struct dft_replay_tables *tables, uint32_t process, uint64_t fd,
+                                                 const struct dft_replay_file *file)
+{
+    struct dft_replay_process *of = &tables->processes[process];
+    const uint64_t *slot = dft_map_find(&of->fds, fd);
+    struct dft_replay_handle *handle = slot ? (struct dft_replay_handle *)(uintptr_t)*slot : NULL;
+
+    if (handle && handle->file == file)
+        return handle;
+    for (size_t i = of->npending; i-- > 0;) { /* times may be coarse */
+        handle = of->pending[i].handle;
+        if (of->pending[i].fd == fd && handle->file == file)
+            return settle_one(tables, process, i) ? NULL : handle;
+    }
+    return NULL;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
 static int inherit(struct dft_replay_tables *tables, uint32_t parent, uint32_t child)
 {
     const struct dft_map *fds = &tables->processes[parent].fds;
@@ -87,8 +149,14 @@ static int inherit(struct dft_replay_tables *tables, uint32_t parent, uint32_t c
 
 static void end_process(struct dft_replay_tables *tables, uint32_t number)
 {
-    struct dft_map *fds = &tables->processes[number].fds;
+    struct dft_replay_process *of = &tables->processes[number];
+    struct dft_map *fds = &of->fds;
 
+    while (of->npending)
+        dft_replay_handle_put(of->pending[--of->npending].handle);
+    free(of->pending);
+    of->pending = NULL;
+    of->pending_capacity = 0;
     for (size_t i = 0; i < fds->capacity; i++)
         if (fds->slots[i].key)
             drop(tables, (struct dft_replay_handle *)(uintptr_t)fds->slots[i].value);
@@ -117,7 +185,7 @@ int dft_replay_tables_enter(struct dft_replay_tables *tables, uint32_t process, 
     int rc = 0;
 
     if (entered->begun)
-        return 0;
+        return settle(tables, process, start_ns);
     entered->begun = 1;
     if (!entered->copied && parent != DFT_PS_ROOT && parent != process)
         rc = inherit(tables, parent, process);

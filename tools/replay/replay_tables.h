@@ -43,9 +43,19 @@ static inline struct dft_replay_handle *dft_replay_handle_get(struct dft_replay_
 /* Gives a reference back (NULL: does nothing). With the last one, what is still open is closed. */
 void dft_replay_handle_put(struct dft_replay_handle *handle);
 
+/* A descriptor that a call is about to return. Until then its number may be that of another one. */
+struct dft_replay_pending {
+    uint64_t end_ns, fd;
+    struct dft_replay_handle *handle;
+};
+
 struct dft_replay_process {
     struct dft_map fds; /* key of a descriptor to its handle; 0: closed */
+    struct dft_replay_pending *pending;
+    size_t npending, pending_capacity;
+    uint64_t first_end_ns; /* of those that are pending */
     uint8_t begun, copied;
+    uint8_t repeated; /* plan: it has calls that are repeated */
 };
 
 struct dft_replay_tables {
@@ -71,11 +81,16 @@ static inline uint64_t dft_replay_fd_key(int64_t fd, uint64_t file)
 {
     return fd >= 0 ? (uint64_t)fd + 1 : file | UINT64_C(1) << 63;
 }
-/* NULL: the descriptor is not known. No reference is taken. */
-struct dft_replay_handle *dft_replay_tables_find(const struct dft_replay_tables *tables, uint32_t process, uint64_t fd);
+/* The handle of a descriptor for this file. NULL: the descriptor stands for no file that is known, or for another one.
+ * No reference is taken. */
+struct dft_replay_handle *dft_replay_tables_find(struct dft_replay_tables *tables, uint32_t process, uint64_t fd,
+                                                 const struct dft_replay_file *file);
 /* The descriptor stands for this handle from now on; NULL: it is closed. Returns 0 or -ENOMEM. */
 int dft_replay_tables_put(struct dft_replay_tables *tables, uint32_t process, uint64_t fd,
                           struct dft_replay_handle *handle);
+/* The same from the time on at which the call returns. */
+int dft_replay_tables_put_later(struct dft_replay_tables *tables, uint32_t process, uint64_t fd,
+                                struct dft_replay_handle *handle, uint64_t end_ns);
 /* An event of this process comes. With the first one, descriptors are inherited, and processes that were over before
  * lose theirs. Returns 0 or -ENOMEM. */
 int dft_replay_tables_enter(struct dft_replay_tables *tables, uint32_t process, uint64_t start_ns);
