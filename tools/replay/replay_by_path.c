@@ -5,12 +5,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #define MODE_OF_FOLDERS 0700u /* always given */
+
+static int64_t find_path(const char *path)
+{
+    char *found = realpath(path, NULL);
+    int64_t result = found ? 0 : -1;
+
+    free(found);
+    return result;
+}
 
 static int64_t look(const struct dft_replay_call_at *call, int *is_one)
 {
@@ -37,6 +47,10 @@ static int64_t look(const struct dft_replay_call_at *call, int *is_one)
         return statvfs(path, &status.vfs);
     case DFT_REPLAY_access:
         return access(path, (int)call->mode & (R_OK | W_OK | X_OK));
+    case DFT_REPLAY_eaccess:
+        return eaccess(path, (int)call->mode & (R_OK | W_OK | X_OK));
+    case DFT_REPLAY_realpath:
+        return find_path(path);
     case DFT_REPLAY_faccessat:
         return faccessat(AT_FDCWD, path, (int)call->mode & (R_OK | W_OK | X_OK), 0);
     default:

@@ -16,6 +16,7 @@
 #include "replay/replay_threads.h"
 #include "source/source_names.h"
 
+#define MODE     0755  /* programs are looked for by access(X_OK) */
 #define TOGETHER 4096u /* names whose texts are fetched at once */
 
 struct setup {
@@ -100,7 +101,7 @@ static int fill(int fd, uint64_t size)
 
 static int make_file(int folder, const char *name, uint64_t size)
 {
-    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644), rc;
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE), rc;
 
     if (fd < 0)
         return errno == EEXIST ? 0 : -errno; /* a folder that files lie in */
