@@ -236,11 +236,11 @@ static int64_t make(struct dft_replay_thread *thread, const struct dft_replay_ca
 
 static int is_different(const struct dft_replay_call_at *call, int64_t result)
 {
-    if (call->op == DFT_OP_READDIR)
+    if (call->op == DFT_OP_READDIR || call->result == DFT_RESULT_UNKNOWN)
         return 0; /* only files of the trace are in the folders */
     if (call->succeeded != (result >= 0))
         return 1;
-    if (!call->succeeded || call->result == DFT_RESULT_UNKNOWN)
+    if (!call->succeeded)
         return 0;
     return dft_op_is_data(call->op) || call->call == DFT_REPLAY_lseek ? result != call->result : 0;
 }

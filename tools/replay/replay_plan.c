@@ -139,17 +139,19 @@ static void plan_path(const struct dft_replay_take *take)
     touch(file);
 }
 
+/* Why it failed is not in all traces. */
 static void plan_failure(const struct dft_replay_take *take)
 {
-    if (take->at->event->err == ENOENT && take->at->op != DFT_OP_RENAME)
+    int is_mkdir = take->at->op == DFT_OP_MKDIR, error = take->at->event->err;
+
+    if (error == DFT_ERRNO_UNKNOWN)
+        error = is_mkdir ? EEXIST : ENOENT;
+    if (error == ENOENT && take->at->op != DFT_OP_RENAME)
         was_absent(take->file);
-    else if (take->at->event->err == EEXIST || take->at->event->err == EISDIR)
-        was_there(take->file,
-                  take->at->op == DFT_OP_MKDIR || take->at->event->err == EISDIR ? DFT_START_FOLDER : DFT_START_FILE);
-    else
+    if (error != EEXIST && error != EISDIR)
         return;
-    if (take->at->event->err != ENOENT)
-        touch(take->file);
+    was_there(take->file, is_mkdir || error == EISDIR ? DFT_START_FOLDER : DFT_START_FILE);
+    touch(take->file);
 }
 
 void dft_replay_plan_exist(const struct dft_replay_take *take)
