@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage", "replay")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -114,6 +114,10 @@ def every_answer_fits_its_schema(where):
     fits("calls", answer_of("calls"))
     fits("counters", answer_of("counters", where / "native"))
     fits("lineage", answer_of("lineage", where / "native"))
+    for folder in ("native", "live", "foreign", "ranks"):
+        fits("replay", answer_of("replay", "--dry-run", where / folder), folder)
+    (where / "root").mkdir()
+    fits("replay", answer_of("replay", "--root", where / "root", "--speed", "max", where / "foreign"), "after a replay")
     for folder in ("native", "live", "foreign"):
         fits("findings", answer_of("findings", where / folder))
     done = run(DFTMERGE, "ranks", "--json", EXAMPLE)
