@@ -19,7 +19,8 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
-from tooltest import DFTMERGE, ROOT, dftmerge, main, run
+import reportpage
+from tooltest import DFTMERGE, ROOT, dftmerge, main, make, run
 
 SVG = "{http://www.w3.org/2000/svg}"
 SAMPLE = ROOT.parent / "shared" / "data" / "spans" / "runinfo" / "monitoring.db"
@@ -532,6 +533,40 @@ def ties_have_one_order(where):
         assert answer("between", path, "--root", "t", "--from", "a", "--to", "b")["n"] == 1
 
 
+def a_report_has_them(where):
+    """The section of the page: the same numbers, and pictures that are whole."""
+    make(where / "traces", processes=2, events=50)
+    seed, path, model = next(graphs(where))
+    page = where / "page.html"
+
+    def sections(*arguments):
+        dftmerge("report", "-o", page, *arguments)
+        return [one["spans"] for one in reportpage.read(page.read_bytes())]
+
+    assert sections(where / "traces") == [None]
+    (section,) = sections("--spans", path, "--spans-root", "task", where / "traces")
+    wanted = answer("sequences", path, "--root", "task")
+    assert (section["file"], section["root"], section["roots"]) == (f"{seed}.db", "task", wanted["roots"])
+    assert (section["most_common"], section["different"]) == (wanted["most_common"], wanted["different"])
+    assert (section["count"], section["length"]) == (wanted["orderings"][0]["count"], len(wanted["most_common"]))
+    assert [p["title"] for p in section["pictures"]] == ["States of task"] + 2 * ["From the first to the last event of task"]
+    own = [[t for t, _ in model.events[uuid]] for uuid in model.roots("task") if model.events[uuid]]
+    pictures = [inside(ElementTree.fromstring(p["svg"].encode())) for p in section["pictures"]]
+    counts = [int(p.get("data-count")) for p in pictures[1].iter(SVG + "path") if p.get("data-count")]
+    assert counts == [len(own)] and sum(int(r.get("data-count")) for r in pictures[2].iter(SVG + "rect") if r.get("data-count")) == len(own)
+    both = sections("--spans", path, "--spans-root", "task", where / "traces", "--", where / "traces")
+    assert both == [None, section]
+    bad = '</script><script>alert(1)</script>'
+    (section,) = sections("--spans", database(where / "bad.db", [(bad, bad)], [(bad, "1", bad)]), "--spans-root", bad, where / "traces")
+    assert section["most_common"][0]["event"] == f"{bad}/{bad}" and not any("<script" in p["svg"] for p in section["pictures"])
+    assert b"alert(1)" not in page.read_bytes()
+    for words, code, word in ((["--spans", where / "none.db"], 1, "No such file"), (["--spans", path], 1, "--spans-root parsl.monitoring.task"),
+                              (["--spans-root", "task"], 2, "needs a database"), (["--spans", database(where / "empty.db")], 1, "has none")):
+        page.unlink(missing_ok=True)
+        assert word in dftmerge("report", "-o", page, *words, where / "traces", expect=code).err and not page.exists(), words
+    assert "is the database" in dftmerge("report", "-o", path, "--spans", path, where / "traces", expect=1).err and Model(path).types
+
+
 def large_graphs_are_drawn_in_part(where):
     spans = [(f"{kind}-{i}", f"type{kind:03}") for kind in range(200) for i in range(kind % 7 + 1)]
     path = database(where / "x.db", spans, [], [(f"{kind}-0", f"{kind + 1}-0") for kind in range(199)])
@@ -615,9 +650,9 @@ def unknown_words_are_said(where):
 
 if __name__ == "__main__":
     if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
-        print("dftmerge was built without SQLite: it has no spans\n0 passed, 0 failed, 20 skipped")
+        print("dftmerge was built without SQLite: it has no spans\n0 passed, 0 failed, 21 skipped")
         sys.exit(0)
     main([types_are_counted, sequences_are_those_of_python, times_between_are_those_of_python, states_are_those_of_python, rates_are_those_of_python,
           the_graph_is_that_of_python, pictures_show_the_numbers, free_queries_are_drawn, a_query_without_end_ends_by_ctrl_c, names_become_no_markup,
           the_sample_is_printed_to_the_last_digit, times_are_ordered_as_numbers, absurd_times_are_passed_over, numbers_of_sqlite_are_times, circles_end,
-          ties_have_one_order, large_graphs_are_drawn_in_part, nothing_is_said, what_is_no_database_is_said, unknown_words_are_said])
+          ties_have_one_order, a_report_has_them, large_graphs_are_drawn_in_part, nothing_is_said, what_is_no_database_is_said, unknown_words_are_said])

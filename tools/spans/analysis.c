@@ -3,9 +3,9 @@
 #include "spans/analysis.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/outfile.h"
+#include "spans/page.h"
 
 static int prepare(struct dft_spans_analysis *analysis, unsigned takes)
 {
@@ -51,21 +51,12 @@ int dft_spans_analysis_end(struct dft_spans_analysis *analysis, int rc)
     return dft_spans_asked_end(&analysis->asked, rc < 0 ? DFT_EXIT_BAD : rc);
 }
 
-/* Would the picture take the place of the database? */
-static int is_database(const struct dft_spans_asked *asked)
-{
-    struct stat database, picture;
-
-    return !stat(asked->file, &database) && !stat(asked->output, &picture) && database.st_dev == picture.st_dev &&
-           database.st_ino == picture.st_ino;
-}
-
 int dft_spans_draw(const struct dft_spans_asked *asked, int (*draw)(void *context, FILE *out), void *context)
 {
     struct dft_outfile file;
     int rc;
 
-    if (is_database(asked)) {
+    if (dft_spans_is_same_file(asked->file, asked->output)) {
         fprintf(stderr, "dftmerge spans: -o %s is the database: choose another file\n", asked->output);
         return DFT_EXIT_BAD;
     }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/write_cut.h"
 #include "base/write_text.h"
 #include "figure/svg.h"
 #include "spans/graph.h"
+#include "spans/labels.h"
 
 #define LETTERS 36u
 #define LETTER  6.8 /* pixels of a letter */
@@ -37,11 +37,9 @@ static int make_boxes(struct drawing *drawing)
     const struct dft_spans_graph *graph = drawing->graph;
 
     for (size_t i = 0; i < graph->nnodes; i++) {
-        char *name = dft_text_escaped(graph->nodes[i].name, strlen(graph->nodes[i].name));
         struct box *box = &drawing->boxes[i];
 
-        box->name = name ? dft_text_cut(name, LETTERS, 0) : NULL;
-        free(name);
+        box->name = dft_spans_label(graph->nodes[i].name, LETTERS);
         if (!box->name)
             return -ENOMEM;
         box->width = 20 + LETTER * (double)dft_text_columns(box->name);

@@ -3,6 +3,7 @@
 #ifndef DFT_SPANS_ORDERINGS_H
 #define DFT_SPANS_ORDERINGS_H
 
+#include "base/write_json.h"
 #include "spans/walk.h"
 
 struct dft_spans_ordering {
@@ -33,5 +34,8 @@ struct dft_spans_orderings {
 /* Returns 0 or -ENOMEM; the caller calls dft_spans_orderings_fini after both. */
 int dft_spans_orderings_make(struct dft_spans_orderings *orderings, struct dft_spans_walk *walk);
 void dft_spans_orderings_fini(struct dft_spans_orderings *orderings);
+/* Puts the member "most_common": the first `top` events of the most common ordering. */
+void dft_spans_steps_json(struct dft_json *json, const struct dft_spans_model *model,
+                          const struct dft_spans_orderings *orderings, size_t top);
 
 #endif

@@ -50,26 +50,6 @@ static void print_text(const struct dft_spans_analysis *analysis, const struct d
         print_others(model, orderings);
 }
 
-static void json_steps(struct dft_json *json, const struct dft_spans_model *model,
-                       const struct dft_spans_orderings *orderings)
-{
-    const struct dft_spans_ordering *most = orderings->count ? orderings->ordered[0] : NULL;
-
-    dft_json_array(json, "most_common");
-    for (size_t i = 0; most && i < most->length; i++) {
-        const struct dft_spans_step *step = &orderings->steps[i];
-
-        dft_json_object(json, NULL);
-        dft_json_string(json, "event", model->kinds[orderings->kinds[most->kinds + i]].name);
-        dft_json_int(json, "since_first_mean_ns", dft_spans_mean(step->since_first_ns, most->roots));
-        dft_json_int(json, "since_before_mean_ns", dft_spans_mean(step->since_before_ns, most->roots));
-        dft_json_uint(json, "since_before_min_ns", step->least_ns);
-        dft_json_uint(json, "since_before_max_ns", step->most_ns);
-        dft_json_end_object(json);
-    }
-    dft_json_end_array(json);
-}
-
 static void print_json(const struct dft_spans_analysis *analysis, const struct dft_spans_orderings *orderings)
 {
     const struct dft_spans_model *model = &analysis->model;
@@ -82,7 +62,7 @@ static void print_json(const struct dft_spans_analysis *analysis, const struct d
     dft_json_uint(&json, "roots", analysis->walk.nroots);
     dft_json_uint(&json, "roots_without_events", orderings->empty);
     dft_json_uint(&json, "different", orderings->count);
-    json_steps(&json, model, orderings);
+    dft_spans_steps_json(&json, model, orderings, SIZE_MAX);
     dft_json_array(&json, "orderings");
     for (size_t i = 0; i < shown; i++) {
         const struct dft_spans_ordering *ordering = orderings->ordered[i];

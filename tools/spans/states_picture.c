@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/write_cut.h"
 #include "base/write_text.h"
 #include "figure/svg.h"
-#include "spans/colours.h"
+#include "spans/labels.h"
 #include "spans/states.h"
 
 #define BANDS (DFT_SPANS_COLOURS - 1) /* states of their own; all others are one band */
@@ -103,7 +102,7 @@ static int put_legend(struct dft_svg *svg, const struct bands *bands)
     for (size_t i = 0; i < bands->count; i++) {
         size_t band = bands->count - 1 - i;
         double y = svg->top + 8 + 18 * (double)i;
-        char *text = dft_text_cut(bands->all[band].name, letters > 5 ? letters : 5, 0);
+        char *text = dft_spans_label(bands->all[band].name, letters > 5 ? letters : 5);
 
         if (!text)
             return -ENOMEM;
