@@ -480,6 +480,26 @@ def times_are_ordered_as_numbers(where):
     assert got["most_common"][1]["since_first_mean_ns"] == 1_500_000_000
 
 
+def times_of_any_form_are_exact(where):
+    rng = random.Random(11)
+
+    def form():
+        digits = "".join(rng.choice("0123456789") for _ in range(rng.randrange(1, 25)))
+        point = rng.randrange(len(digits) + 1)
+        number = digits[:point] + "." + digits[point:] if rng.random() < 0.7 else digits
+        power = rng.choice(["", "", f"e{rng.randrange(-30, 10)}", f"E+{rng.randrange(5)}"])
+        return rng.choice(["", "", "-", "+"]) + number + power
+
+    times = [text for text in (form() for _ in range(3000)) if abs(nanoseconds(text)) <= 4_600_000_000_000_000_000]
+    assert len(times) > 1000 and sum("e" in text for text in times) > 300
+    path = database(where / "x.db", [("s", "t")], [("s", text, f"{i:04}") for i, text in enumerate(times)])
+    got = answer("sequences", path, "--root", "t")
+    order = sorted(range(len(times)), key=lambda i: (nanoseconds(times[i]), i))
+    assert got["orderings"][0]["events"] == [f"t/{i:04}" for i in order]
+    first = nanoseconds(times[order[0]])
+    assert [step["since_first_mean_ns"] for step in got["most_common"]] == [nanoseconds(times[i]) - first for i in order]
+
+
 def absurd_times_are_passed_over(where):
     bad = ["", "x", "nan", "inf", "1e300", "99999999999", "-1e10", "1.2.3", "1 2", "0x10", "1e", "\x1b[1m"]
     path = database(where / "x.db", [("s", "t")], [("s", "1", "good"), *[("s", t, "bad") for t in bad], ("s", "4600000000", "last"), ("s", "-4600000000", "first"),
@@ -650,9 +670,9 @@ def unknown_words_are_said(where):
 
 if __name__ == "__main__":
     if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
-        print("dftmerge was built without SQLite: it has no spans\n0 passed, 0 failed, 21 skipped")
+        print("dftmerge was built without SQLite: it has no spans\n0 passed, 0 failed, 22 skipped")
         sys.exit(0)
     main([types_are_counted, sequences_are_those_of_python, times_between_are_those_of_python, states_are_those_of_python, rates_are_those_of_python,
           the_graph_is_that_of_python, pictures_show_the_numbers, free_queries_are_drawn, a_query_without_end_ends_by_ctrl_c, names_become_no_markup,
-          the_sample_is_printed_to_the_last_digit, times_are_ordered_as_numbers, absurd_times_are_passed_over, numbers_of_sqlite_are_times, circles_end,
+          the_sample_is_printed_to_the_last_digit, times_are_ordered_as_numbers, times_of_any_form_are_exact, absurd_times_are_passed_over, numbers_of_sqlite_are_times, circles_end,
           ties_have_one_order, a_report_has_them, large_graphs_are_drawn_in_part, nothing_is_said, what_is_no_database_is_said, unknown_words_are_said])

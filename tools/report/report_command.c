@@ -116,7 +116,7 @@ static int run(int argc, char **argv)
     else if (!take_second(sides, own, first, argc, argv, &code))
         count = 2;
     if (count)
-        code = dft_report_spans(&spans, database, root, path);
+        code = dft_report_spans(&spans, database, root, path, sides[0].options.source.quiet);
     if (count && !code) {
         sides[count - 1].spans = spans;
         code = run_sides(sides, (unsigned)count, path);

@@ -9,7 +9,7 @@
 #include "spans/page.h"
 #endif
 
-int dft_report_spans(char **text, const char *path, const char *root, const char *page)
+int dft_report_spans(char **text, const char *path, const char *root, const char *page, int quiet)
 {
     *text = NULL;
     if (!path && root) {
@@ -23,9 +23,10 @@ int dft_report_spans(char **text, const char *path, const char *root, const char
         fprintf(stderr, "dftmerge report: -o %s is the database: choose another file\n", page);
         return DFT_EXIT_BAD;
     }
-    return dft_spans_page_make(text, path, root) ? DFT_EXIT_BAD : 0;
+    return dft_spans_page_make(text, path, root, quiet) ? DFT_EXIT_BAD : 0;
 #else
     (void)page;
+    (void)quiet;
     fputs("dftmerge report: --spans: this dftmerge was built without SQLite; install it (libsqlite3-dev) and build "
           "again\n",
           stderr);

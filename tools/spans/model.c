@@ -195,8 +195,11 @@ static int has_table(const struct dft_spans_model *model, const char *name)
     return !sqlite3_table_column_metadata(model->db, NULL, name, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
+/* All tables are read in one transaction, so that they fit each other while somebody imports. */
 static int read_tables(struct dft_spans_model *model)
 {
+    if (dft_database_run(model->db, "begin", "reading"))
+        return -1;
     if (!has_table(model, "span") || !has_table(model, "event")) {
         fprintf(stderr, "dftmerge spans: %s: there is no table %s; `dftmerge spans import` makes databases of spans\n",
                 model->path, has_table(model, "span") ? "event" : "span");

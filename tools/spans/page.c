@@ -149,7 +149,7 @@ static int make(struct page *page, char **text)
     return rc ? -1 : 0;
 }
 
-int dft_spans_page_make(char **text, const char *path, const char *root)
+int dft_spans_page_make(char **text, const char *path, const char *root, int quiet)
 {
     struct page *page = calloc(1, sizeof *page);
     int rc = -1;
@@ -159,7 +159,8 @@ int dft_spans_page_make(char **text, const char *path, const char *root)
         return rc;
     page->asked = (struct dft_spans_asked){.verb = &dft_spans_states, .width = 800, .height = 360};
     if (!dft_spans_model_read(&page->model, path)) {
-        dft_spans_model_note(&page->model);
+        if (!quiet)
+            dft_spans_model_note(&page->model);
         page->type = dft_spans_model_type(&page->model, "--spans-root", root ? root : DFT_SPANS_ROOT);
         rc = page->type == DFT_SPANS_NONE ? -1 : make(page, text);
     }
