@@ -536,6 +536,14 @@ def circles_end(where):
     got = answer("sequences", path, "--root", "t")
     assert got["orderings"] == [{"count": 30, "events": ["t/e"] * 30}]
     inside(draw("graph", path, where / "x.svg"))
+    many = [(f"s{i}", "t") for i in range(20000)]  # quadratic work would not end
+    path = database(where / "many.db", [*many, ("out", "u")], [(f"s{i}", str(i), f"e{i % 2}") for i in range(20000)] + [("out", "20001.5", "last")],
+                    [(f"s{i}", f"s{(i + 1) % 20000}") for i in range(20000)] + [("s7", "out")])
+    got = answer("sequences", path, "--root", "t")
+    assert got["roots"] == got["orderings"][0]["count"] == 20000 and got["most_common"][-1]["since_first_mean_ns"] == 20001_500000000
+    assert answer("between", path, "--root", "t", "--from", "e1", "--to", "last")["p50_ns"] == 20000_500000000
+    states = {s["state"]: s for s in answer("states", path, "--root", "t")["states"]}
+    assert states["t/e0"]["entered"] == 20000 * 10000 and states["t/e0"]["time_seconds"] == 20000 * 10000
     two = database(where / "two.db", [("a", "a"), ("b", "b"), ("c", "c")], [], [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")])
     inside(draw("graph", two, where / "x.svg"))
 
@@ -628,6 +636,7 @@ def what_is_no_database_is_said(where):
         for verb, more in (("types", []), ("sequences", ["--root", "task", "--all"]), ("states", ["--root", "task"]), ("graph", [])):
             done = run(DFTMERGE, "spans", verb, where / "damaged.db", *more)
             assert done.code in (0, 1) and (done.code == 0 or done.err), (i, verb, done)
+            assert "Sanitizer" not in done.err and "runtime error" not in done.err, (i, verb, done.err)
     for table in ("span", "event"):
         db = sqlite3.connect(where / f"no-{table}.db")
         db.executescript(TABLES + f"drop table {table};")

@@ -30,33 +30,51 @@ static size_t next_of(const struct dft_spans_walk *walk, size_t at, uint32_t kin
     return at;
 }
 
+/* The time of the root that was walked last. Returns whether it has both events. */
+static int measure_root(const struct between *between, struct dft_spans_point *point)
+{
+    const struct dft_spans_walk *walk = &between->analysis.walk;
+    size_t from = next_of(walk, 0, between->from), to = from;
+
+    if (from == walk->count)
+        return 0;
+    to = next_of(walk, from + 1, between->to);
+    /* events of one moment are in order of their names, so the end may stand before */
+    for (size_t k = from; k-- > 0 && walk->events[k].ns == walk->events[from].ns;)
+        if (walk->events[k].kind == between->to)
+            to = k;
+    if (to == walk->count)
+        return 0;
+    *point = (struct dft_spans_point){walk->events[from].ns, walk->events[to].ns - walk->events[from].ns};
+    return 1;
+}
+
 static int measure(struct between *between)
 {
     struct dft_spans_walk *walk = &between->analysis.walk;
+    uint32_t *point_of = malloc((walk->nroots + 1) * sizeof *point_of); /* by root; DFT_SPANS_NONE: none */
     int rc = 0;
 
     between->points = malloc((walk->nroots + 1) * sizeof *between->points);
     between->roots = malloc((walk->nroots + 1) * sizeof *between->roots);
-    if (!between->points || !between->roots)
-        return -ENOMEM;
+    if (!between->points || !between->roots || !point_of)
+        rc = -ENOMEM;
     for (size_t i = 0; !rc && i < walk->nroots; i++) {
-        size_t from, to;
+        struct dft_spans_point *point = &between->points[between->count];
+        uint32_t like = walk->like[i];
+        int has = like < i && point_of[like] != DFT_SPANS_NONE;
 
-        rc = dft_spans_walk_root(walk, i);
-        if (rc)
-            break;
-        from = next_of(walk, 0, between->from);
-        to = from < walk->count ? next_of(walk, from + 1, between->to) : from;
-        /* events of one moment are in order of their names, so the end may stand before */
-        for (size_t k = from; from < walk->count && k-- > 0 && walk->events[k].ns == walk->events[from].ns;)
-            if (walk->events[k].kind == between->to)
-                to = k;
-        if (to >= walk->count)
-            continue;
-        between->points[between->count] =
-            (struct dft_spans_point){walk->events[from].ns, walk->events[to].ns - walk->events[from].ns};
-        between->roots[between->count++] = walk->roots[i];
+        if (has)
+            *point = between->points[point_of[like]];
+        if (like == i)
+            rc = dft_spans_walk_root(walk, i);
+        if (!rc && like == i)
+            has = measure_root(between, point);
+        point_of[i] = has ? (uint32_t)between->count : DFT_SPANS_NONE;
+        between->roots[between->count] = walk->roots[i];
+        between->count += has;
     }
+    free(point_of);
     return rc ? rc : dft_spans_distribution_make(&between->distribution, between->points, between->count);
 }
 

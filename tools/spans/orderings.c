@@ -34,7 +34,7 @@ static uint64_t *find(struct dft_spans_orderings *orderings, const struct dft_sp
     return place;
 }
 
-static int add(struct dft_spans_orderings *orderings, const struct dft_spans_walk *walk, uint32_t *of)
+static int add(struct dft_spans_orderings *orderings, const struct dft_spans_walk *walk, uint32_t weight, uint32_t *of)
 {
     struct dft_spans_ordering ordering = {orderings->nkinds, walk->count, 0};
     uint64_t *place = find(orderings, walk);
@@ -50,7 +50,7 @@ static int add(struct dft_spans_orderings *orderings, const struct dft_spans_wal
         *place = orderings->count;
     }
     *of = (uint32_t)(*place - 1);
-    orderings->all[*of].roots++;
+    orderings->all[*of].roots += weight;
     return 0;
 }
 
@@ -64,8 +64,9 @@ static int by_roots(const void *left, const void *right)
     return 0;
 }
 
-/* Adds the times of one root to those of the most common ordering. */
-static void add_times(struct dft_spans_orderings *orderings, const struct dft_spans_walk *walk, int is_first)
+/* Adds the times of a root, and of those like it, to those of the most common ordering. */
+static void add_times(struct dft_spans_orderings *orderings, const struct dft_spans_walk *walk, uint32_t weight,
+                      int is_first)
 {
     double first = dft_spans_moment_double(walk->events[0].ns), before = first;
 
@@ -75,12 +76,12 @@ static void add_times(struct dft_spans_orderings *orderings, const struct dft_sp
         uint64_t since_ns = i ? (uint64_t)(ns - walk->events[i - 1].ns) : 0;
         double now = i ? dft_spans_moment_double(ns) : first, since = now - before;
 
-        step->since_first += now - first;
-        step->since_before += since;
+        step->since_first += weight * (now - first);
+        step->since_before += weight * since;
         step->least = is_first || since < step->least ? since : step->least;
         step->most = is_first || since > step->most ? since : step->most;
-        step->since_first_ns += (uint64_t)(ns - walk->events[0].ns);
-        step->since_before_ns += since_ns;
+        step->since_first_ns += (__int128)weight * (ns - walk->events[0].ns);
+        step->since_before_ns += (__int128)weight * since_ns;
         step->least_ns = is_first || since_ns < step->least_ns ? since_ns : step->least_ns;
         step->most_ns = is_first || since_ns > step->most_ns ? since_ns : step->most_ns;
         before = now;
@@ -90,8 +91,7 @@ static void add_times(struct dft_spans_orderings *orderings, const struct dft_sp
 static int time_most_common(struct dft_spans_orderings *orderings, struct dft_spans_walk *walk)
 {
     const struct dft_spans_ordering *most = orderings->ordered[0];
-    uint64_t roots = 0;
-    int rc = 0;
+    int rc = 0, is_first = 1;
 
     orderings->steps = calloc(most->length + 1, sizeof *orderings->steps);
     if (!orderings->steps)
@@ -101,7 +101,8 @@ static int time_most_common(struct dft_spans_orderings *orderings, struct dft_sp
             continue;
         rc = dft_spans_walk_root(walk, i);
         if (!rc)
-            add_times(orderings, walk, !roots++);
+            add_times(orderings, walk, walk->weights[i], is_first);
+        is_first = 0;
     }
     return rc;
 }
@@ -116,11 +117,13 @@ int dft_spans_orderings_make(struct dft_spans_orderings *orderings, struct dft_s
         return -ENOMEM;
     for (size_t i = 0; !rc && i < walk->nroots; i++) {
         orderings->of[i] = DFT_SPANS_NONE;
+        if (!walk->weights[i])
+            continue;
         rc = dft_spans_walk_root(walk, i);
         if (!rc && !walk->count)
-            orderings->empty++;
+            orderings->empty += walk->weights[i];
         else if (!rc)
-            rc = add(orderings, walk, &orderings->of[i]);
+            rc = add(orderings, walk, walk->weights[i], &orderings->of[i]);
     }
     orderings->ordered = malloc((orderings->count + 1) * sizeof *orderings->ordered);
     if (rc || !orderings->ordered)

@@ -25,7 +25,7 @@ struct dft_spans_orderings {
     const struct dft_spans_ordering **ordered; /* the most common one first; else as in `all` */
     uint32_t *kinds;                           /* the events of all orderings */
     size_t nkinds, kinds_capacity;
-    uint32_t *of; /* by root: which ordering, or DFT_SPANS_NONE */
+    uint32_t *of; /* by root: which ordering; DFT_SPANS_NONE: without events, or like another root */
     struct dft_map found;
     uint64_t empty; /* roots without events */
     struct dft_spans_step *steps;

@@ -21,18 +21,21 @@ static int survey(struct dft_spans_states *states, struct dft_spans_walk *walk, 
                   int64_t *end)
 {
     for (size_t i = 0; i < walk->nroots; i++) {
+        if (!walk->weights[i])
+            continue;
         if (dft_spans_walk_root(walk, i))
             return -ENOMEM;
         if (!walk->count)
             continue;
         *start = !states->roots || walk->events[0].ns < *start ? walk->events[0].ns : *start;
         *end = !states->roots || walk->events[walk->count - 1].ns > *end ? walk->events[walk->count - 1].ns : *end;
-        states->roots++;
+        states->roots += walk->weights[i];
         for (size_t k = 0; k < walk->count; k++) {
             struct kind *kind = &kinds[walk->events[k].kind];
 
-            if (!kind->entered++ || walk->events[k].ns < kind->first_ns)
+            if (!kind->entered || walk->events[k].ns < kind->first_ns)
                 kind->first_ns = walk->events[k].ns;
+            kind->entered += walk->weights[i];
         }
     }
     return states->roots ? 0 : DFT_EXIT_BAD;
@@ -94,9 +97,9 @@ static int make_states(struct dft_spans_states *states, struct kind *kinds)
     return rc;
 }
 
-/* One root is in a state for [from, to): parts of intervals are added to sums, and whole ones
+/* `weight` roots are in a state for [from, to): parts of intervals are added to sums, and whole ones
  * between as a difference to the interval before. */
-static void add(struct dft_spans_states *states, size_t state, int64_t from, int64_t to)
+static void add(struct dft_spans_states *states, size_t state, uint32_t weight, int64_t from, int64_t to)
 {
     const struct dft_spans_intervals *intervals = &states->intervals;
     __int128 *sums = states->sums + state * intervals->count;
@@ -104,24 +107,26 @@ static void add(struct dft_spans_states *states, size_t state, int64_t from, int
     size_t first = dft_spans_interval_of(intervals, from), last = dft_spans_interval_of(intervals, to);
     int64_t width = (int64_t)intervals->width;
 
-    states->states[state].ns += to - from;
+    states->states[state].ns += (__int128)weight * (to - from);
     if (first == last) {
-        sums[first] += to - from;
+        sums[first] += (__int128)weight * (to - from);
         return;
     }
-    sums[first] += intervals->start + (int64_t)(first + 1) * width - from;
-    sums[last] += to - (intervals->start + (int64_t)last * width);
-    whole[first + 1]++;
-    whole[last]--;
+    sums[first] += (__int128)weight * (intervals->start + (int64_t)(first + 1) * width - from);
+    sums[last] += (__int128)weight * (to - (intervals->start + (int64_t)last * width));
+    whole[first + 1] += weight;
+    whole[last] -= weight;
 }
 
 static int count(struct dft_spans_states *states, struct dft_spans_walk *walk, const struct kind *kinds)
 {
     for (size_t i = 0; i < walk->nroots; i++) {
+        if (!walk->weights[i])
+            continue;
         if (dft_spans_walk_root(walk, i))
             return -ENOMEM;
         for (size_t k = 0; k < walk->count; k++)
-            add(states, kinds[walk->events[k].kind].state, walk->events[k].ns,
+            add(states, kinds[walk->events[k].kind].state, walk->weights[i], walk->events[k].ns,
                 k + 1 < walk->count ? walk->events[k + 1].ns : states->intervals.end);
     }
     return 0;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "spans/components.h"
 
 /* Edges by the span that they lead away from; facets lead both ways. */
 static int index_edges(struct dft_spans_walk *walk)
@@ -89,17 +90,42 @@ static int find_roots(struct dft_spans_walk *walk, uint32_t type)
     return 0;
 }
 
+static int find_alike(struct dft_spans_walk *walk)
+{
+    const struct dft_spans_edges edges = {walk->model->nspans, walk->first, walk->to};
+    uint32_t *component = calloc(edges.nodes + 1, sizeof *component);
+    uint32_t *first_of = calloc(edges.nodes + 1, sizeof *first_of); /* root + 1 */
+    int rc = component && first_of ? dft_spans_components(&edges, walk->roots, walk->nroots, component) : -ENOMEM;
+
+    walk->like = malloc((walk->nroots + 1) * sizeof *walk->like);
+    walk->weights = calloc(walk->nroots + 1, sizeof *walk->weights);
+    if (!walk->like || !walk->weights)
+        rc = -ENOMEM;
+    for (size_t i = 0; !rc && i < walk->nroots; i++) {
+        uint32_t *first = &first_of[component[walk->roots[i]]];
+
+        *first = *first ? *first : (uint32_t)i + 1;
+        walk->like[i] = *first - 1;
+        walk->weights[walk->like[i]]++;
+    }
+    free(component);
+    free(first_of);
+    return rc;
+}
+
 int dft_spans_walk_init(struct dft_spans_walk *walk, const struct dft_spans_model *model, uint32_t type)
 {
     *walk = (struct dft_spans_walk){.model = model};
     walk->seen = calloc(model->nspans + 1, sizeof *walk->seen);
     walk->stack = malloc((model->nspans + 1) * sizeof *walk->stack);
-    return !walk->seen || !walk->stack || index_edges(walk) || find_roots(walk, type) ? -ENOMEM : 0;
+    return !walk->seen || !walk->stack || index_edges(walk) || find_roots(walk, type) || find_alike(walk) ? -ENOMEM : 0;
 }
 
 void dft_spans_walk_fini(struct dft_spans_walk *walk)
 {
     free(walk->roots);
+    free(walk->like);
+    free(walk->weights);
     free(walk->events);
     free(walk->first);
     free(walk->to);

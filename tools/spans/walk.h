@@ -10,6 +10,9 @@ struct dft_spans_walk {
     const struct dft_spans_model *model;
     uint32_t *roots; /* in order of their first own event, those without one last; then of uuid */
     size_t nroots;
+    /* Roots that lead to each other have the same events. `like`: by root, the first of these;
+     * `weights`: how many they are, for that one. */
+    uint32_t *like, *weights;
     /* of the root that was walked last: in order of time, then of the name of their kind */
     struct dft_spans_event *events;
     size_t count, capacity;
