@@ -8,6 +8,7 @@ import re
 import sys
 
 from pfw_files import Writer
+from test_spans import chance, database
 from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run
 
 try:
@@ -17,7 +18,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage", "replay")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "replay")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -129,6 +130,21 @@ def every_answer_fits_its_schema(where):
         assert "json-c" in done.err, done.err
 
 
+def answers_about_spans_fit(where):
+    if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
+        return
+    few = {"spans-types": [], "spans-sequences": ["--root", "t"], "spans-states": ["--root", "t"], "spans-graph": []}
+    path = database(where / "few.db", [("s", "t")])
+    for name, words in few.items():
+        fits(name, json.loads(dftmerge(*name.split("-"), path, "--json", *words).out))
+    path = chance(where / "many.db", 3)
+    words = {**few, "spans-sequences": ["--root", "task", "--all"], "spans-states": ["--root", "task"], "spans-rate": ["--event", "task/in"],
+             "spans-between": ["--root", "task", "--from", "task/in", "--to", "task/out"]}
+    for name, more in words.items():
+        fits(name, json.loads(dftmerge(*name.split("-"), path, "--json", *more).out))
+    fits("spans-between", json.loads(dftmerge("spans", "between", path, "--json", "--root", "flow", "--from", "task/in", "--to", "done").out))
+
+
 def the_whole_page(where):
     """Each section has the groups that --by has, each finding the members that `findings` has."""
     inputs(where)
@@ -182,4 +198,4 @@ def keys_are_listed(where):
 
 
 if __name__ == "__main__":
-    main([every_answer_fits_its_schema, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])
+    main([every_answer_fits_its_schema, answers_about_spans_fit, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])
