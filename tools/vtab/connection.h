@@ -3,6 +3,7 @@
 #ifndef DFT_VTAB_CONNECTION_H
 #define DFT_VTAB_CONNECTION_H
 
+#include "vtab/api.h"
 #include "vtab/store.h"
 #include "vtab/vtab.h"
 

@@ -20,7 +20,7 @@ struct dft_feed {
     pthread_mutex_t lock;
     pthread_cond_t came, taken; /* something for the reader; the reader is done with a batch */
     const struct dft_table_batch *batch;
-    int is_over, stop, rc;
+    int is_used, is_over, stop, rc; /* is_used: the reader has the batch */
 };
 
 static int hand_over(void *context, unsigned worker, const struct dft_table_batch *batch)
@@ -116,8 +116,9 @@ int dft_feed_next(struct dft_feed *feed, const struct dft_table_batch **batch, i
     int rc = 0;
 
     pthread_mutex_lock(&feed->lock);
-    if (feed->batch) {
+    if (feed->is_used) {
         feed->batch = NULL;
+        feed->is_used = 0;
         pthread_cond_broadcast(&feed->taken);
     }
     while (!feed->batch && !feed->is_over && !rc) {
@@ -129,6 +130,7 @@ int dft_feed_next(struct dft_feed *feed, const struct dft_table_batch **batch, i
         }
     }
     *batch = rc ? NULL : feed->batch;
+    feed->is_used = *batch != NULL;
     if (!rc && !feed->batch)
         rc = feed->rc;
     pthread_mutex_unlock(&feed->lock);

@@ -8,8 +8,7 @@
 
 #include <stdint.h>
 
-#include "vtab/api.h"
-
+struct sqlite3;
 struct dft_source;
 struct dft_filter;
 struct dft_vtabs;
@@ -18,13 +17,13 @@ struct dft_vtabs;
  * a path means that source. The source and the filter must live as long as the connection, and the
  * connection is used by the thread that has opened the source. The connection owns *tables (may be
  * NULL). Returns 0 or an error of SQLite. */
-int dft_vtab_register(sqlite3 *db, struct dft_source *source, const struct dft_filter *filter,
+int dft_vtab_register(struct sqlite3 *db, struct dft_source *source, const struct dft_filter *filter,
                       struct dft_vtabs **tables);
 
 /* Makes all tables and views in the schema temp; `arguments` are behind the table's name: ", 'PATH'".
  * What an earlier call has made is made anew. *message (may stay NULL) says what is wrong, and is
  * freed by sqlite3_free. Returns 0 or an error of SQLite. */
-int dft_vtab_create_all(sqlite3 *db, const char *arguments, char **message);
+int dft_vtab_create_all(struct sqlite3 *db, const char *arguments, char **message);
 
 /* What was read of the table events since the last dft_vtab_forget. */
 struct dft_vtab_use {
