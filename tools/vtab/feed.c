@@ -20,7 +20,8 @@ struct dft_feed {
     pthread_mutex_t lock;
     pthread_cond_t came, taken; /* something for the reader; the reader is done with a batch */
     const struct dft_table_batch *batch;
-    int is_used, is_over, stop, rc; /* is_used: the reader has the batch */
+    int is_used, is_over, rc; /* is_used: the reader has the batch */
+    _Atomic int stop;
 };
 
 static int hand_over(void *context, unsigned worker, const struct dft_table_batch *batch)
@@ -88,6 +89,7 @@ struct dft_feed *dft_feed_start(struct dft_source *source, const struct dft_tabl
         return NULL;
     feed->source = source;
     feed->request = *request;
+    feed->request.stop = &feed->stop;
     pthread_mutex_init(&feed->lock, NULL);
     pthread_cond_init(&feed->came, NULL);
     pthread_cond_init(&feed->taken, NULL);

@@ -79,6 +79,10 @@ int dft_vtab_create_all(sqlite3 *db, const char *arguments, char **message)
     if (error)
         return error;
     error = make_all(db, arguments, message);
+    if (error == SQLITE_LOCKED) {
+        sqlite3_free(*message);
+        *message = sqlite3_mprintf("dftrace: a query on the tables of an earlier call runs still: end it first");
+    }
     run(db, sqlite3_mprintf("drop table temp.dftrace_first"), NULL);
     return error;
 }
