@@ -12,15 +12,16 @@
 #include "export/export_perfetto.h"
 #include "export/export_perfflow.h"
 #include "export/export_pfw.h"
+#include "export/export_sqlite.h"
 #include "format/ops.h"
 #include "base/write_wrapped.h"
 #include "base/outfile.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
 
-static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw,
-                                                       &dft_export_csv,      &dft_export_perfflow,
-                                                       &dft_export_folded,   &dft_export_folded_bytes};
+static const struct dft_exporter *const exporters[] = {
+    &dft_export_perfetto, &dft_export_pfw,          &dft_export_csv,   &dft_export_perfflow,
+    &dft_export_folded,   &dft_export_folded_bytes, &dft_export_sqlite};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 static const struct dft_exporter *find(const char *name)
@@ -177,7 +178,7 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {{.name = "format",
                                       .argument = "FORMAT",
                                       .text = &asked.format,
-                                      .help = "perfetto, pfw, perfflow, csv, folded or folded-bytes"},
+                                      .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes or sqlite"},
                                      {.name = "output",
                                       .letter = 'o',
                                       .argument = "OUT",
@@ -211,8 +212,7 @@ static int run(int argc, char **argv)
     }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
-    /* aggregates have counter tracks */
-    if (exporter != &dft_export_perfetto && dft_command_aggregates(export.source, "export"))
+    if (!exporter->aggregates && dft_command_aggregates(export.source, "export"))
         return dft_command_end(&options, export.source, DFT_EXIT_BAD);
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
@@ -225,7 +225,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, sqlite",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
         "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
@@ -236,6 +236,7 @@ const struct dft_command dft_command_export = {
         "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
+        "sqlite    a database with the tables and views of `dftmerge sql` (docs/sql.md), which DuckDB attaches, too\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",

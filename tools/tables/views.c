@@ -13,3 +13,15 @@ const struct dft_view *dft_views(unsigned *count)
     *count = sizeof views / sizeof *views;
     return views;
 }
+
+void dft_views_columns(FILE *out, const struct dft_table_shape *table)
+{
+    static const char *const types[] = {[DFT_CELL_INTEGER] = "integer",
+                                        [DFT_CELL_TIME] = "integer",
+                                        [DFT_CELL_REAL] = "real",
+                                        [DFT_CELL_TEXT] = "text"};
+
+    for (unsigned i = 0; i < table->ncolumns; i++)
+        fprintf(out, "%s\"%s\" %s", i ? ", " : "(", table->columns[i].name, types[table->columns[i].type]);
+    fputc(')', out);
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/nearest_word.h"
+#include "tables/views.h"
 #include "vtab/cursor.h"
 #include "vtab/open.h"
 #include "vtab/plan.h"
@@ -72,7 +73,6 @@ static char *no_trace(const char *why)
 /* The create statement that tells SQLite the columns. */
 static int declare(sqlite3 *db, const struct dft_table_shape *table)
 {
-    static const char *const types[] = {"integer", "integer", "real", "text"};
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -80,10 +80,8 @@ static int declare(sqlite3 *db, const struct dft_table_shape *table)
 
     if (!out)
         return SQLITE_NOMEM;
-    for (unsigned i = 0; i < table->ncolumns; i++)
-        fprintf(out, "%s\"%s\" %s", i ? ", " : "create table x(", table->columns[i].name,
-                types[table->columns[i].type]);
-    fputc(')', out);
+    fputs("create table x", out);
+    dft_views_columns(out, table);
     if (!fclose(out))
         error = sqlite3_declare_vtab(db, text);
     free(text);
