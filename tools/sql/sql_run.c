@@ -115,6 +115,7 @@ static int run_one(struct dft_sql *sql, sqlite3_stmt *statement)
         dft_sql_say(sql->db);
         return DFT_EXIT_BAD;
     }
+    fflush(stdout);
     if (sql->tables)
         hint(sql, rows);
     return ferror(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
