@@ -19,7 +19,6 @@ struct cursor {
     uint32_t at, row, count;
     int is_kept;          /* texts stay as long as the table does */
     struct dft_kept *own; /* a table in memory that only this cursor has */
-    sqlite3_int64 number;
     struct dft_feed *feed;
     struct dft_narrow narrow;
     sqlite3_stmt *probe;
@@ -118,7 +117,6 @@ int dft_cursor_next(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
 
-    cursor->number++;
     if (++cursor->at < cursor->count) {
         settle(cursor);
         return SQLITE_OK;
@@ -230,8 +228,16 @@ int dft_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     return SQLITE_OK;
 }
 
+/* Rows of large tables come in another order each time, so they have no numbers that stay. */
 int dft_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
-    *number = ((const struct cursor *)base)->number;
-    return SQLITE_OK;
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    *number = cursor->row;
+    if (!cursor->feed)
+        return SQLITE_OK;
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("dftrace: rows of this table have no rowid; in a condition with or, write + "
+                                           "before the columns: +name = 'read' or +rank = 0");
+    return base->pVtab->zErrMsg ? SQLITE_ERROR : SQLITE_NOMEM;
 }
