@@ -184,4 +184,4 @@ static int write_database(struct dft_export *export, const char *path)
 #endif
 
 const struct dft_exporter dft_export_sqlite = {
-    "sqlite", "a database of SQLite", "traces.db", .write_text = write_database, .aggregates = 1, .alone = 1};
+    "sqlite", "a database of SQLite", "traces.db", .write_text = write_database, .alone = 1, .takes_rows = 1};
