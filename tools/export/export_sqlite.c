@@ -8,6 +8,7 @@
 #ifdef DFT_HAVE_SQLITE
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/outfile.h"
@@ -145,6 +146,34 @@ static int fill(struct dft_export *export, sqlite3 *db)
     return rc;
 }
 
+/* While these signals wait, none of them leaves a file behind. */
+static void block_signals(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(how, &set, NULL);
+}
+
+/* Opens the file, and fills it; signals end that. */
+static int fill_file(struct dft_export *export, sqlite3 **db, const struct dft_outfile *out)
+{
+    int rc;
+
+    if (!out->temporary)
+        return -ENOTSUP;
+    if (dft_database_open(db, out->temporary, DFT_DATABASE_WRITE))
+        return DFT_EXPORT_SAID;
+    dft_database_interruptible(*db);
+    block_signals(SIG_UNBLOCK);
+    rc = fill(export, *db);
+    block_signals(SIG_BLOCK);
+    dft_database_interruptible(NULL);
+    return rc;
+}
+
 static int write_database(struct dft_export *export, const char *path)
 {
     struct dft_outfile out;
@@ -156,20 +185,17 @@ static int write_database(struct dft_export *export, const char *path)
         fputs("dftmerge: export: a database is a file that is not compressed: -o traces.db\n", stderr);
         return DFT_EXPORT_SAID;
     }
+    block_signals(SIG_BLOCK);
     rc = dft_outfile_open(&out, path);
-    if (rc)
-        return rc;
-    rc = !out.temporary ? -ENOTSUP : dft_database_open(&db, out.temporary, DFT_DATABASE_WRITE) ? DFT_EXPORT_SAID : 0;
-    if (!rc) {
-        dft_database_interruptible(db);
-        rc = fill(export, db);
-        dft_database_interruptible(NULL);
-    }
+    if (!rc)
+        rc = fill_file(export, &db, &out);
     if (rc && dft_database_interrupted())
         fputs("dftmerge: export: ended by a signal; nothing was written\n", stderr);
     if (sqlite3_close(db) && !rc)
         rc = -EIO;
-    return dft_outfile_close(&out, rc, 0);
+    rc = dft_outfile_close(&out, rc, 0);
+    block_signals(SIG_UNBLOCK);
+    return rc;
 }
 #else
 static int write_database(struct dft_export *export, const char *path)
