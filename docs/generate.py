@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the parts of docs/ that are made from something else: the tables of variables.md and findings.md, and the
-members of json.md.
+"""Makes the parts of docs/ that are made from something else: the tables of variables.md, findings.md and sql.md, and
+the members of json.md.
 
     docs/generate.py            writes them anew
     docs/generate.py --check    exit code 1, and the name of the page, where one is stale
@@ -16,7 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
 # In the order of json.md. The name of a schema is the command's, but for the answers of `summary --by instance`, and of
 # `ranks` to telemetry files.
-SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "layers", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "replay"]
+SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "layers", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "sql", "replay"]
 
 
 # --- variables ----------------------------------------------------------------------------------------------------------
@@ -88,6 +88,47 @@ def findings():
     return lines
 
 
+# --- tables of SQL --------------------------------------------------------------------------------
+
+
+def rows_of(path, word, fields):
+    """The rows WORD(...) of a list of macros: FIELDS values each, of which texts may be in several pieces."""
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    field = r'(\w+|(?:"(?:[^"\\]|\\.)*"\s*)+)'
+    found = re.findall(word + r"\(\s*" + r",\s*".join([field] * fields) + r"\)", text)
+    assert len(found) == len(re.findall(word + r"\(", text)), f"{path.name} has a row that cannot be read"
+    return [[strings(value) if value.startswith('"') else value for value in row] for row in found]
+
+
+def sql():
+    tables = ROOT / "tools" / "tables"
+    lines = []
+    columns = rows_of(tables / "tables.def", "DFT_TABLE_COLUMN", 6)
+    for code, name, more in rows_of(tables / "tables.def", "DFT_TABLE", 3):
+        lines += [f"### {name}", "", f"{more[0].upper() + more[1:]}.", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
+        lines += [f"| `{column}` | {kind.lower()} | {unit} | {meaning} |" for of, _, column, kind, unit, meaning in columns if of == code]
+        lines.append("")
+    lines += ["## Views", "", "| view | what it shows | columns |", "| --- | --- | --- |"]
+    for name, more, query in rows_of(tables / "views.def", "DFT_VIEW", 3):
+        lines.append(f"| `{name}` | {more} | {', '.join(f'`{column}`' for column in columns_of(query))} |")
+    return [line.replace("\\", "") for line in lines]
+
+
+def columns_of(query):
+    """The names that a select gives its columns."""
+    depth, part, parts = 0, "", []
+    for word in re.split(r"([(),]|\bfrom\b)", query.removeprefix("select ")):
+        depth += (word == "(") - (word == ")")
+        if not depth and word in (",", "from"):
+            parts.append(part.split()[-1].split(".")[-1])
+            part = ""
+            if word == "from":
+                return parts
+        else:
+            part += word
+    raise ValueError(query)
+
+
 # --- members of JSON ----------------------------------------------------------------------------------------------------
 
 
@@ -125,13 +166,14 @@ def json_members():
     for name in SCHEMAS:
         schema = json.loads((DOCS / "schema" / f"{name}.json").read_text())
         lines += [f"## {name}", "", f"{schema['description']} Schema: [{name}.json](schema/{name}.json).", ""]
-        lines += [*members(schema, schema), ""]
+        made = list(members(schema, schema))
+        lines += [*made, ""] if made else []
     return lines[:-1]
 
 
 # --- pages --------------------------------------------------------------------------------------------------------------
 
-MADE = {"variables.md": variables, "json.md": json_members, "findings.md": findings}
+MADE = {"variables.md": variables, "json.md": json_members, "findings.md": findings, "sql.md": sql}
 
 
 def made_anew(name):

@@ -69,6 +69,7 @@ need_packages_of() {
         need_library json-c libjson-c-dev
         need_library sqlite3 libsqlite3-dev
         need_library libzstd libzstd-dev
+        need_library libedit libedit-dev
         ;;
     test)
         need_library cunit libcunit1-dev

@@ -14,6 +14,7 @@
 #include "export/export_perfetto.h"
 #include "export/export_perfflow.h"
 #include "export/export_pfw.h"
+#include "export/export_sqlite.h"
 #include "format/ops.h"
 #include "base/write_wrapped.h"
 #include "base/outfile.h"
@@ -21,8 +22,8 @@
 #include "source/source_notes.h"
 
 static const struct dft_exporter *const exporters[] = {
-    &dft_export_perfetto, &dft_export_pfw,          &dft_export_csv, &dft_export_perfflow,
-    &dft_export_folded,   &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio};
+    &dft_export_perfetto,     &dft_export_pfw, &dft_export_csv,  &dft_export_perfflow, &dft_export_folded,
+    &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio, &dft_export_sqlite};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 static const struct dft_exporter *find(const char *name)
@@ -176,26 +177,27 @@ static void note_left_out(const struct dft_export *export, const struct dft_expo
 static int run(int argc, char **argv)
 {
     struct asked asked = {0};
-    const struct dft_option own[] = {{.name = "format",
-                                      .argument = "FORMAT",
-                                      .text = &asked.format,
-                                      .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio or dlio"},
-                                     {.name = "output",
-                                      .letter = 'o',
-                                      .argument = "OUT",
-                                      .text = &asked.path,
-                                      .help = "the file to write, or DIRECTORY/; - is standard output"},
-                                     {.name = "max-bytes",
-                                      .argument = "SIZE",
-                                      .text = &asked.max_bytes,
-                                      .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
-                                     {.name = "split",
-                                      .argument = "SECONDS",
-                                      .text = &asked.split,
-                                      .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
-                                     {.name = "to", .argument = "FORMAT", .text = &asked.to},
-                                     {.name = "until", .argument = "SECONDS", .text = &asked.until},
-                                     {0}};
+    const struct dft_option own[] = {
+        {.name = "format",
+         .argument = "FORMAT",
+         .text = &asked.format,
+         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio or sqlite"},
+        {.name = "output",
+         .letter = 'o',
+         .argument = "OUT",
+         .text = &asked.path,
+         .help = "the file to write, or DIRECTORY/; - is standard output"},
+        {.name = "max-bytes",
+         .argument = "SIZE",
+         .text = &asked.max_bytes,
+         .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
+        {.name = "split",
+         .argument = "SECONDS",
+         .text = &asked.split,
+         .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
+        {.name = "to", .argument = "FORMAT", .text = &asked.to},
+        {.name = "until", .argument = "SECONDS", .text = &asked.until},
+        {0}};
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
     struct dft_options options;
@@ -226,7 +228,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio, sqlite",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
         "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
@@ -239,6 +241,7 @@ const struct dft_command dft_command_export = {
         "          folded-bytes: with the bytes moved\n"
         "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it lacks\n"
         "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what it lacks\n"
+        "sqlite    a database with the tables and views of `dftmerge sql` (docs/sql.md), which DuckDB attaches, too\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",

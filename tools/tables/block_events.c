@@ -85,8 +85,11 @@ int dft_block_decode(const struct dft_reading *reading, struct dft_reader *reade
                      struct dft_batch *batch)
 {
     int asks = dft_filter_has_calls(reading->filter) || dft_filter_has_files(reading->filter);
-    int rc = dft_reader_events_if(reader, block, asks ? may_pass : NULL, (void *)reading->filter, batch);
+    int rc = dft_reading_stops(reading);
 
+    if (rc)
+        return rc;
+    rc = dft_reader_events_if(reader, block, asks ? may_pass : NULL, (void *)reading->filter, batch);
     if (rc)
         batch->count = 0;
     return rc == -ENOMEM ? rc : 0;

@@ -58,9 +58,12 @@ static int read_block(void *context, unsigned worker, struct dft_reader *reader,
     struct dft_counters counters;
     uint32_t all;
     const struct dft_source_process *process = &dft_source_processes(reading->source, &all)[block->process];
-    int rc = dft_reader_counters(reader, block, &counters);
+    int rc = dft_reading_stops(reading);
 
     (void)number;
+    if (rc)
+        return rc;
+    rc = dft_reader_counters(reader, block, &counters);
     if (rc)
         return rc == -ENOMEM ? rc : 0;
     for (uint32_t i = 0; i < counters.count && !rc; i++) {

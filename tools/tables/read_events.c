@@ -158,7 +158,7 @@ static int add_next(void *context, const struct dft_event_at *at)
     struct dft_reading *reading = context;
 
     if (!dft_event_counts(at->event, at->op))
-        return 0;
+        return dft_reading_stops(reading);
     return add_events(reading, 0, &at, 1, &(uint32_t){0});
 }
 

@@ -164,9 +164,11 @@ static int read_block(void *context, unsigned worker, struct dft_reader *reader,
     uint32_t all;
     struct origin origin = {&dft_source_processes(rows->reading->source, &all)[block->process], block, 0};
     struct dft_buckets buckets;
-    int rc;
+    int rc = dft_reading_stops(rows->reading);
 
     (void)number;
+    if (rc)
+        return rc;
     if (block->type == DFT_BLOCK_EVENTS)
         return make_rows(rows, worker, &origin, reader);
     rc = dft_reader_buckets(reader, block, &buckets);

@@ -45,8 +45,8 @@ int dft_reading_give(struct dft_reading *reading, unsigned worker)
 /* Are texts needed that not every block has? */
 static int needs_names(const struct dft_table_request *request)
 {
-    return request->table == DFT_TABLE_ROWS || request->table == DFT_TABLE_COUNTERS ||
-           request->table == DFT_TABLE_FILES ||
+    return request->order == DFT_ORDER_NAME || request->table == DFT_TABLE_ROWS ||
+           request->table == DFT_TABLE_COUNTERS || request->table == DFT_TABLE_FILES ||
            (request->table == DFT_TABLE_EVENTS && request->columns & DFT_EVENTS_NAMED) ||
            dft_filter_has_names(request->filter) || dft_filter_has_files(request->filter);
 }

@@ -3,6 +3,9 @@
 #ifndef DFT_TABLES_READING_H
 #define DFT_TABLES_READING_H
 
+#include <errno.h>
+#include <stdatomic.h>
+
 #include "source/filter.h"
 #include "source/source_object.h"
 #include "tables/maker.h"
@@ -20,6 +23,14 @@ struct dft_reading {
     struct dft_maker *makers; /* one for each worker */
     unsigned nmakers;
 };
+
+/* Must the reading end? Returns 0 or -ECANCELED. */
+static inline int dft_reading_stops(const struct dft_reading *reading)
+{
+    const _Atomic int *stop = reading->request->stop;
+
+    return stop && atomic_load_explicit(stop, memory_order_relaxed) ? -ECANCELED : 0;
+}
 
 /* Makes makers of these columns. Returns 0 or -ENOMEM; dft_reading_end is called in any case. */
 int dft_reading_begin(struct dft_reading *reading, unsigned makers, uint64_t columns);

@@ -82,6 +82,9 @@ struct dft_table_request {
      * can be, and its rows are in order of time. It may have more than `rows` rows where one block
      * has more. */
     int parts;
+    /* not NULL: once it is not 0, events, rows and counters are not read on, and the result is
+     * -ECANCELED; also where nothing passes, so that `take` is not called */
+    const _Atomic int *stop;
 };
 
 /* Takes a batch, which is valid during the call. Returns 0 to go on; anything else ends the reading.

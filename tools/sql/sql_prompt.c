@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Statements from standard input: from a terminal with a prompt, history and completion. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#ifdef DFT_HAVE_EDITLINE
+#include <editline/readline.h>
+#endif
+
+#include "command/command.h"
+#include "sql/sql.h"
+
+#define FIRST "sql> "
+#define NEXT  "...> "
+
+/* --- lines -------------------------------------------------------------------------------------- */
+
+#ifdef DFT_HAVE_EDITLINE
+static sqlite3_stmt *candidates;
+
+static const char all_words[] =
+    "select name from (select name from sqlite_temp_master where type in ('table', 'view') union select name from "
+    "sqlite_master where type in ('table', 'view') union select c.name from (select name from sqlite_temp_master where "
+    "type in ('table', 'view') union select name from sqlite_master where type in ('table', 'view')) t join "
+    "pragma_table_info(t.name) c union select column1 from (values ('select'), ('from'), ('where'), ('group by'), "
+    "('order by'), ('limit'), ('join'), ('using'), ('having'), ('distinct'), ('between'), ('count('), ('sum('), "
+    "('avg('), ('min('), ('max('), ('desc'), ('with'), ('create table'), ('.tables'), ('.schema'), ('.mode'), "
+    "('.help'), ('.quit'), ('.examples'))) where substr(name, 1, length(?1)) = lower(?1)";
+
+/* The next word that begins with a text, from malloc, or NULL. */
+static char *next_candidate(const char *text, int state)
+{
+    if (!state) {
+        sqlite3_reset(candidates);
+        sqlite3_bind_text(candidates, 1, text, -1, SQLITE_TRANSIENT);
+    }
+    return sqlite3_step(candidates) == SQLITE_ROW ? strdup((const char *)sqlite3_column_text(candidates, 0)) : NULL;
+}
+
+static char **complete(const char *text, int start, int end)
+{
+    (void)start;
+    (void)end;
+    rl_attempted_completion_over = 1;
+    return rl_completion_matches(text, next_candidate);
+}
+
+static void begin_editing(struct dft_sql *sql)
+{
+    rl_readline_name = "dftmerge";
+    using_history();
+    if (!sqlite3_prepare_v2(sql->db, all_words, -1, &candidates, NULL))
+        rl_attempted_completion_function = complete;
+}
+
+static void end_editing(void)
+{
+    rl_attempted_completion_function = NULL;
+    sqlite3_finalize(candidates);
+    candidates = NULL;
+}
+
+static char *edit_line(const char *prompt)
+{
+    char *line = readline(prompt);
+
+    if (line && *line)
+        add_history(line);
+    return line;
+}
+#else
+static void begin_editing(struct dft_sql *sql)
+{
+    (void)sql;
+}
+
+static void end_editing(void) {}
+
+static char *edit_line(const char *prompt)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+
+    fputs(prompt, stdout);
+    fflush(stdout);
+    length = getline(&line, &capacity, stdin);
+    if (length > 0 && line[length - 1] == '\n')
+        line[length - 1] = 0;
+    return length < 0 ? free(line), NULL : line;
+}
+#endif
+
+static char *plain_line(void)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length = getline(&line, &capacity, stdin);
+
+    if (length > 0 && line[length - 1] == '\n')
+        line[length - 1] = 0;
+    return length < 0 ? free(line), NULL : line;
+}
+
+/* --- statements --------------------------------------------------------------------------------- */
+
+/* What was read and not run yet. */
+struct pending {
+    char *text;
+    size_t length;
+};
+
+static int append(struct pending *pending, const char *line)
+{
+    size_t length = strlen(line);
+    char *bigger = realloc(pending->text, pending->length + length + 2);
+
+    if (!bigger)
+        return -ENOMEM;
+    pending->text = bigger;
+    memcpy(bigger + pending->length, line, length);
+    strcpy(bigger + pending->length + length, "\n");
+    pending->length += length + 1;
+    return 0;
+}
+
+static int is_blank(const struct pending *pending)
+{
+    return !pending->length || strspn(pending->text, " \t\r\n") == pending->length;
+}
+
+static void forget(struct pending *pending)
+{
+    free(pending->text);
+    *pending = (struct pending){0};
+}
+
+/* Runs what is complete. Returns an exit code; -1: the user ends. */
+static int take_line(struct dft_sql *sql, struct pending *pending, const char *line)
+{
+    int code;
+
+    if (is_blank(pending) && *line == '.')
+        return dft_sql_word(sql, line);
+    if (append(pending, line)) {
+        fprintf(stderr, "dftmerge: sql: %s\n", strerror(ENOMEM));
+        return DFT_EXIT_BAD;
+    }
+    if (!sqlite3_complete(pending->text))
+        return DFT_EXIT_OK;
+    code = dft_sql_run(sql, pending->text);
+    forget(pending);
+    return code;
+}
+
+/* On a terminal an error is not the end; elsewhere nobody would see what follows from it. */
+int dft_sql_prompt(struct dft_sql *sql)
+{
+    int terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO), code = DFT_EXIT_OK, any = 0;
+    struct pending pending = {0};
+    char *line;
+
+    if (terminal) {
+        puts("SQL over the traces, up to a semicolon. `.tables` and `.help` tell more.");
+        begin_editing(sql);
+    }
+    while ((!code || (terminal && code > 0)) &&
+           (line = terminal ? edit_line(is_blank(&pending) ? FIRST : NEXT) : plain_line())) {
+        any |= *line != 0;
+        code = take_line(sql, &pending, line);
+        fflush(stdout);
+        free(line);
+    }
+    if (!terminal && !code && !is_blank(&pending))
+        code = dft_sql_run(sql, pending.text);
+    forget(&pending);
+    if (terminal)
+        end_editing();
+    if (!any && !terminal) {
+        fputs("dftmerge: sql: which query? `dftmerge sql traces/ \"select * from by_call\"`; --examples has more\n",
+              stderr);
+        return DFT_EXIT_USAGE;
+    }
+    return code < 0 || terminal ? DFT_EXIT_OK : code;
+}
