@@ -7,7 +7,7 @@
 #include "dump/dump_event.h"
 #include "base/facet_words.h"
 #include "symbols/stacks.h"
-#include "base/write_json.h"
+#include "base/write_args.h"
 #include "base/write_text.h"
 
 /* "begin", "instant" ...; NULL for a complete event. */
@@ -155,46 +155,6 @@ static void json_facets(struct dft_line *line, const struct dft_event_at *at)
         dft_line_word(line, KEY("turn") "true");
 }
 
-static void json_args(struct dft_line *line, const struct dft_names *names, const struct dft_event_at *at)
-{
-    dft_line_word(line, KEY("args"));
-    for (uint32_t i = 0; i < at->nargs; i++) {
-        const struct dft_arg *arg = &at->args[i];
-        struct dft_text category, name;
-        char capacity[18];
-
-        dft_names_call(names, arg->key, &category, &name, capacity);
-        dft_line_char(line, i ? ',' : '{');
-        dft_line_quote(line, name.bytes, name.length);
-        dft_line_char(line, ':');
-        if (arg->type == DFT_ARG_INT)
-            dft_line_int(line, arg->i);
-        else if (arg->type == DFT_ARG_DOUBLE)
-            dft_json_number(line, arg->d);
-        else
-            dft_line_quote(line, arg->s.bytes, arg->s.length);
-    }
-    dft_line_char(line, '}');
-}
-
-/* Writes the stack from the innermost frame on. */
-static void json_stack(struct dft_line *line, const struct dft_names *names, uint64_t stack)
-{
-    uint64_t frames[DFT_STACK_FRAMES_MAX];
-    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    char capacity[18];
-
-    dft_line_word(line, KEY("stack") "[");
-    for (uint32_t i = 0; i < n; i++) {
-        struct dft_text name = dft_stack_function(names, frames[i], capacity);
-
-        if (i)
-            dft_line_char(line, ',');
-        dft_line_quote(line, name.bytes, name.length);
-    }
-    dft_line_char(line, ']');
-}
-
 void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
@@ -213,10 +173,14 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
     if (event->file2)
         json_name(&line, dump->names, KEY("file2"), event->file2);
     json_outcome(&line, at);
-    if (at->nargs)
-        json_args(&line, dump->names, at);
-    if (event->stack)
-        json_stack(&line, dump->names, event->stack);
+    if (at->nargs) {
+        dft_line_word(&line, KEY("args"));
+        dft_line_args(&line, dump->names, at->args, at->nargs);
+    }
+    if (event->stack) {
+        dft_line_word(&line, KEY("stack"));
+        dft_line_stack(&line, dump->names, event->stack);
+    }
     if (event->bits & DFT_BIT_CUT)
         dft_line_word(&line, KEY("cut") "true");
     if (event->bits & DFT_BIT_OPEN)

@@ -87,6 +87,14 @@ static int emit_all(const struct giving *giving, size_t first, size_t last,
     return rc;
 }
 
+int dft_source_emit_bare(size_t count, dft_at_fn *at, const void *from,
+                         int (*emit)(void *context, const struct dft_event_at *at), void *context)
+{
+    struct giving giving = {.at = at, .from = from};
+
+    return emit_all(&giving, 0, count, emit, context);
+}
+
 int dft_source_emit(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
@@ -95,7 +103,7 @@ int dft_source_emit(struct dft_source *source, size_t count, dft_at_fn *at, cons
     int rc = 0;
 
     if (!atomic_load(&source->all_located))
-        return emit_all(&giving, 0, count, emit, context);
+        return dft_source_emit_bare(count, at, from, emit, context);
     for (; !rc && first < count; first = last) {
         last = count - first > source->fitted ? part(&giving, first, first + source->fitted) : count;
         while ((rc = lend(&giving, first, last)) == -E2BIG)

@@ -12,5 +12,8 @@
 typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
 int dft_source_emit(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*emit)(void *context, const struct dft_event_at *at), void *context);
+/* The same without the texts. */
+int dft_source_emit_bare(size_t count, dft_at_fn *at, const void *from,
+                         int (*emit)(void *context, const struct dft_event_at *at), void *context);
 
 #endif

@@ -314,16 +314,32 @@ int dft_source_names_locate(struct dft_source *source)
     return rc;
 }
 
+/* Fetches what is not known, in this rank. Returns 0, -ENOMEM or -E2BIG. */
+static int fetch_alone(struct fetching *fetching, const uint64_t *wanted, size_t count)
+{
+    int rc = list_wanted(fetching, wanted, count);
+
+    fetching->alone = 1;
+    atomic_store(&fetching->missing, fetching->count);
+    if (!rc && fetching->count)
+        rc = fetch(fetching);
+    free(fetching->wanted);
+    return rc;
+}
+
+int dft_source_names_take(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count)
+{
+    struct fetching fetching = {.source = source, .into = names};
+
+    return atomic_load(&source->all_names) ? 0 : fetch_alone(&fetching, wanted, count);
+}
+
 int dft_source_names_lend(struct dft_source *source, const uint64_t *wanted, size_t count, int anyway)
 {
     struct dft_names *texts = dft_names_create(dft_symbols_show);
-    struct fetching fetching = {.source = source, .into = texts, .bytes_max = anyway ? 0 : DFT_NAMES_LENT, .alone = 1};
-    int rc = texts ? list_wanted(&fetching, wanted, count) : -ENOMEM;
+    struct fetching fetching = {.source = source, .into = texts, .bytes_max = anyway ? 0 : DFT_NAMES_LENT};
+    int rc = texts ? fetch_alone(&fetching, wanted, count) : -ENOMEM;
 
-    atomic_store(&fetching.missing, fetching.count);
-    if (!rc && fetching.count)
-        rc = fetch(&fetching);
-    free(fetching.wanted);
     if (rc)
         dft_names_destroy(texts);
     else

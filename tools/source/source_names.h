@@ -17,6 +17,8 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
 /* Fetches into the caller's table the texts that the source's table does not have. Such texts do
  * not stay with the source. */
 int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count);
+/* The same, from any thread and by this rank alone, once dft_source_names_locate has been called. */
+int dft_source_names_take(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count);
 /* Gives the names of all blocks and keeps none. With several ranks, these are the blocks of this
  * rank's share, or all. Several threads give names at once. A name comes again wherever it stands
  * again. `give` returns 0 to go on. Any other result stops the function, which returns that result.

@@ -204,6 +204,11 @@ void dft_timeline_outer_first(struct dft_timeline *timeline)
     timeline->window.outer_first = 1;
 }
 
+void dft_timeline_without_texts(struct dft_timeline *timeline)
+{
+    timeline->window.without_texts = 1;
+}
+
 void dft_timeline_destroy(struct dft_timeline *timeline)
 {
     if (!timeline)

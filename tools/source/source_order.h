@@ -33,6 +33,8 @@ int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
 /* Puts the enclosing event first among events of a thread that start together
  * (dft_enclosing_compare). */
 void dft_timeline_outer_first(struct dft_timeline *timeline);
+/* Leaves it to the caller to find the texts of names; the source is not changed then. */
+void dft_timeline_without_texts(struct dft_timeline *timeline);
 void dft_timeline_destroy(struct dft_timeline *timeline);
 
 /* May a block hold events that pass, and does the block answer for these events? */

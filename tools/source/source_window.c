@@ -284,7 +284,8 @@ int dft_window_emit(struct dft_window *window, int (*emit)(void *context, const 
             sort_outer_first(window, in_order.sorted, n);
         else
             sort_parts(window, in_order.sorted, n);
-        rc = dft_source_emit(window->source, n, event_at, &in_order, emit, context);
+        rc = window->without_texts ? dft_source_emit_bare(n, event_at, &in_order, emit, context)
+                                   : dft_source_emit(window->source, n, event_at, &in_order, emit, context);
     }
     free(keys);
     free(other);

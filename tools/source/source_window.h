@@ -39,7 +39,8 @@ struct dft_window {
     struct dft_slice *slices;
     _Atomic size_t kept; /* number of events so far */
     _Atomic uint64_t kept_bytes;
-    int outer_first; /* puts the enclosing event first among events that start together */
+    int without_texts; /* gives events without the texts of their names */
+    int outer_first;   /* puts the enclosing event first among events that start together */
     /* the window is one ns wide: it cannot become smaller, and may hold more than `most` */
     int single;
 };

@@ -169,3 +169,20 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
     text = dft_stack_function(names, frame, capacity);
     return add(names, text.bytes, text.length, rc);
 }
+
+void dft_line_stack(struct dft_line *line, const struct dft_names *names, uint64_t stack)
+{
+    uint64_t frames[DFT_STACK_FRAMES_MAX];
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
+    char capacity[18];
+
+    dft_line_char(line, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        struct dft_text name = dft_stack_function(names, frames[i], capacity);
+
+        if (i)
+            dft_line_char(line, ',');
+        dft_line_quote(line, name.bytes, name.length);
+    }
+    dft_line_char(line, ']');
+}

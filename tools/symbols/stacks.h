@@ -4,6 +4,7 @@
 #define DFT_STACKS_H
 
 #include "base/names.h"
+#include "base/write_line.h"
 
 /* The frames of a stack, from the innermost: their number, at most `room`, and the ids of their
  * names; 0: the stack is not known. */
@@ -11,6 +12,9 @@ uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_
 
 /* A frame's function, or where it lies: "module+0xaddress"; of Python "file:line function". */
 struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18]);
+
+/* Writes all functions as a list of JSON, from the innermost. */
+void dft_line_stack(struct dft_line *line, const struct dft_names *names, uint64_t stack);
 
 #define DFT_STACK_FRAMES_MAX 257u /* 128 of the processor, 128 of Python and a word about more */
 

@@ -15,7 +15,7 @@
 #undef DFT_TABLE_COLUMN
 #undef DFT_TABLE_END
 
-static const struct dft_table tables[] = {
+static const struct dft_table_shape tables[] = {
 #define DFT_TABLE(NAME, name, help)                                                                                    \
     [DFT_TABLE_##NAME] = {#name, help, columns_##NAME, sizeof columns_##NAME / sizeof *columns_##NAME},
 #define DFT_TABLE_COLUMN(...)
@@ -26,12 +26,12 @@ static const struct dft_table tables[] = {
 #undef DFT_TABLE_END
 };
 
-const struct dft_table *dft_table_at(enum dft_table_number number)
+const struct dft_table_shape *dft_tables_at(enum dft_table_number number)
 {
     return &tables[number];
 }
 
-const struct dft_table *dft_table_find(const char *name, enum dft_table_number *number)
+const struct dft_table_shape *dft_tables_find(const char *name, enum dft_table_number *number)
 {
     for (unsigned i = 0; i < DFT_TABLES; i++)
         if (!strcmp(name, tables[i].name))
@@ -39,7 +39,7 @@ const struct dft_table *dft_table_find(const char *name, enum dft_table_number *
     return NULL;
 }
 
-int dft_table_column_of(const struct dft_table *table, const char *name)
+int dft_tables_column_of(const struct dft_table_shape *table, const char *name)
 {
     for (unsigned i = 0; i < table->ncolumns; i++)
         if (!strcmp(name, table->columns[i].name))

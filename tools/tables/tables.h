@@ -37,17 +37,17 @@ struct dft_table_column {
     const char *help; /* what it says, and where it comes from */
 };
 
-struct dft_table {
+struct dft_table_shape {
     const char *name, *help;
     const struct dft_table_column *columns;
     unsigned ncolumns; /* at most 64 */
 };
 
 /* A table, by number or by name (NULL: there is none). */
-const struct dft_table *dft_table_at(enum dft_table_number number);
-const struct dft_table *dft_table_find(const char *name, enum dft_table_number *number);
+const struct dft_table_shape *dft_tables_at(enum dft_table_number number);
+const struct dft_table_shape *dft_tables_find(const char *name, enum dft_table_number *number);
 /* The number of a column of this name, or -1. */
-int dft_table_column_of(const struct dft_table *table, const char *name);
+int dft_tables_column_of(const struct dft_table_shape *table, const char *name);
 
 /* Cells without a value: SQL's NULL. A real one is NaN. */
 #define DFT_CELL_NULL INT64_MIN
@@ -68,8 +68,8 @@ struct dft_table_batch {
     const struct dft_cells *cells; /* by number of the column */
 };
 
-/* ORDERED: rows come in this order. `name` and `rank` come in no order of their own, but those with
- * one value come together; within them time ascends. These are for events alone. */
+/* In which order rows come: as `order by time`, `name` or `rank` says (byte by byte; null first).
+ * For events alone, and for one rank of MPI. */
 enum dft_table_order { DFT_ORDER_NONE, DFT_ORDER_TIME, DFT_ORDER_NAME, DFT_ORDER_RANK };
 
 struct dft_table_request {
@@ -77,9 +77,10 @@ struct dft_table_request {
     uint64_t columns;                /* 1 << number of the column; UINT64_MAX: all */
     const struct dft_filter *filter; /* dft_filter_begin has been called */
     enum dft_table_order order;
-    /* rows of a batch, at most; 0: some 65,536. With DFT_ORDER_NONE and `parts`, a batch is a part:
-     * events of as few ranks and as little time as can be, in order of time. */
-    uint32_t rows;
+    uint32_t rows; /* of a batch, at most; 0: 65,536 */
+    /* events, in no order: a batch is a part, some whole blocks of as few ranks and as little time as
+     * can be, and its rows are in order of time. It may have more than `rows` rows where one block
+     * has more. */
     int parts;
 };
 
@@ -88,11 +89,13 @@ struct dft_table_request {
  * below dft_source_threads. */
 typedef int dft_table_take(void *context, unsigned worker, const struct dft_table_batch *batch);
 
-/* Gives all rows that pass. Several threads may read one source at once. The calling thread must be
- * registered (dft_names_enter). With several ranks of MPI each gives its own share, and the call is
+/* Gives all rows that pass. Several threads may read events, rows and counters of one source at
+ * once; other tables take turns, so their `take` must not wait for another reading. The calling
+ * thread must be registered (dft_names_enter). ROWS stand for whole intervals: a filter by time
+ * takes those that begin in it, and filters by file do not narrow them. With several ranks of MPI each gives its own share, and the call is
  * collective. Returns 0, -errno, or what `take` returned. What cannot be read is a note of the
  * source. */
-int dft_table_read(struct dft_source *source, const struct dft_table_request *request, dft_table_take *take,
-                   void *context);
+int dft_tables_read(struct dft_source *source, const struct dft_table_request *request, dft_table_take *take,
+                    void *context);
 
 #endif
