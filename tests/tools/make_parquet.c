@@ -147,7 +147,7 @@ static void print_cell(struct dft_line *line, const struct dft_cells *cells, uin
         dft_line_word(line, "null");
 }
 
-static void print(const struct dft_table *table, uint64_t columns, const struct dft_table_batch *batch)
+static void print(const struct dft_table_shape *table, uint64_t columns, const struct dft_table_batch *batch)
 {
     struct dft_line line;
 
@@ -169,7 +169,7 @@ static void print(const struct dft_table *table, uint64_t columns, const struct 
     dft_line_flush(&line);
 }
 
-static int put_group(struct dft_parquet *file, const struct dft_table *table, uint64_t columns)
+static int put_group(struct dft_parquet *file, const struct dft_table_shape *table, uint64_t columns)
 {
     struct dft_cells cells[64] = {0};
     struct dft_table_batch batch = {.count = (uint32_t)settings.rows, .cells = cells};
@@ -195,7 +195,7 @@ static int put_group(struct dft_parquet *file, const struct dft_table *table, ui
 
 int main(int argc, char **argv)
 {
-    const struct dft_table *table;
+    const struct dft_table_shape *table;
     struct dft_parquet *file = NULL;
     uint64_t columns;
     int rc;
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     if (argc < 2 || settings.table < 0 || settings.table >= DFT_TABLES)
         return fprintf(stderr, "usage: make_parquet FILE KEY=VALUE...\n"), 2;
     random_state = (uint64_t)settings.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    table = dft_table_at((enum dft_table_number)settings.table);
+    table = dft_tables_at((enum dft_table_number)settings.table);
     columns = ~(uint64_t)settings.left_out;
     rc = dft_parquet_open(&file, argv[1], table, columns);
     for (long i = 0; i < settings.groups && !rc; i++)

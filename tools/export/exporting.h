@@ -23,7 +23,7 @@ struct dft_export {
     uint64_t left_out;
 };
 
-/* A format has one of two ways to write a file. `write` gives the whole file to `out` on rank 0,
+/* A format has one of two ways to write a file, or neither: then it always writes a directory. `write` gives the whole file to `out` on rank 0,
  * and is collective. Errors of the stream are found later. `write_text` writes the file to `path`
  * (event_text.h). Both return 0 or -errno. */
 struct dft_exporter {
@@ -36,7 +36,8 @@ struct dft_exporter {
     /* Writes files, named by the format, into a directory that exists. Says what goes wrong. NULL:
      * the format has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
-    int alone; /* one rank of dftmerge-mpi does all the work */
+    int aggregates; /* shows what was kept only as aggregates */
+    int alone;      /* one rank of dftmerge-mpi does all the work */
     /* `write_text` knows max_bytes, and with split_ns writes files into a directory of that path */
     int divides;
 };

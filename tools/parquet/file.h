@@ -54,7 +54,7 @@ struct dft_parquet_chunk {
 
 struct dft_parquet {
     struct dft_outfile out;
-    const struct dft_table *table;
+    const struct dft_table_shape *table;
     uint64_t columns;
     uint64_t offset; /* bytes written */
     uint64_t rows;

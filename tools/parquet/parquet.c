@@ -21,7 +21,8 @@ static void destroy(struct dft_parquet *file)
     free(file);
 }
 
-int dft_parquet_open(struct dft_parquet **result, const char *path, const struct dft_table *table, uint64_t columns)
+int dft_parquet_open(struct dft_parquet **result, const char *path, const struct dft_table_shape *table,
+                     uint64_t columns)
 {
     struct dft_parquet *file = *result = calloc(1, sizeof *file);
     int rc = file ? dft_parquet_compressor_init(&file->compressor) : -ENOMEM;

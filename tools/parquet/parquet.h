@@ -14,7 +14,8 @@ struct dft_parquet;
 
 /* Begins a file at `path`, with those columns of the table whose bits are set. Returns 0 or -errno,
  * and then *file is NULL. Opening a file reads the mask of the process (umask): threads take turns. */
-int dft_parquet_open(struct dft_parquet **file, const char *path, const struct dft_table *table, uint64_t columns);
+int dft_parquet_open(struct dft_parquet **file, const char *path, const struct dft_table_shape *table,
+                     uint64_t columns);
 
 /* Adds a row group. A batch without rows adds none. Returns 0 or -errno; the file can only be
  * closed then. */
