@@ -311,17 +311,35 @@ static int get_numbers(struct dft_decoder *decoder, const struct dft_block_heade
     return decoder->columns.reason ? -EBADMSG : 0;
 }
 
+/* Names and calls: a batch without events. */
+static int get_names(struct dft_decoder *decoder, const struct dft_block_header *header, struct dft_batch *batch)
+{
+    int status = dft_names_get(decoder);
+
+    if (!status)
+        status = dft_calls_get(decoder);
+    if (status)
+        return status;
+    *batch = (struct dft_batch){.key = header->key,
+                                .stream = header->stream,
+                                .tid = header->tid,
+                                .first = header->first,
+                                .last = header->last,
+                                .calls = decoder->calls.bytes,
+                                .ncalls = decoder->ncalls,
+                                .names = decoder->names.bytes,
+                                .nnames = decoder->nnames,
+                                .part = header->part};
+    return 0;
+}
+
 static int get_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
                       struct dft_batch *batch)
 {
     struct getting g;
     uint32_t nshapes;
-    int status = dft_names_get(decoder);
+    int status = get_shapes(decoder, &nshapes);
 
-    if (!status)
-        status = dft_calls_get(decoder);
-    if (!status)
-        status = get_shapes(decoder, &nshapes);
     if (!status)
         status = dft_shapes_get(decoder, header->count);
     if (!status)
@@ -333,28 +351,27 @@ static int get_events(struct dft_decoder *decoder, const struct dft_block_header
     if (status)
         return status;
     get_all_events(&g, decoder->events.bytes, header, decoder->times.bytes);
-    *batch = (struct dft_batch){.key = header->key,
-                                .stream = header->stream,
-                                .tid = header->tid,
-                                .first = header->first,
-                                .last = header->last,
-                                .events = decoder->events.bytes,
-                                .count = header->count,
-                                .calls = decoder->calls.bytes,
-                                .ncalls = decoder->ncalls,
-                                .names = decoder->names.bytes,
-                                .nnames = decoder->nnames,
-                                .part = header->part};
+    batch->events = decoder->events.bytes;
+    batch->count = header->count;
     status = decoder->columns.reason ? -EBADMSG : get_numbers(decoder, header, batch);
     return status ? status : dft_args_get(decoder, header, batch);
 }
 
-int dft_decode_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                      struct dft_batch *batch, const char **reason)
+int dft_decode_events_if(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
+                         dft_decode_wants_fn *wants, void *context, struct dft_batch *batch, const char **reason)
 {
     int status = dft_decoder_open(decoder, header, payload, specs, NSPECS, reason);
 
     if (status)
         return status;
-    return dft_decoder_result(decoder, get_events(decoder, header, payload, batch), reason);
+    status = get_names(decoder, header, batch);
+    if (!status && (!wants || wants(context, batch)))
+        status = get_events(decoder, header, payload, batch);
+    return dft_decoder_result(decoder, status, reason);
+}
+
+int dft_decode_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
+                      struct dft_batch *batch, const char **reason)
+{
+    return dft_decode_events_if(decoder, header, payload, NULL, NULL, batch, reason);
 }

@@ -187,8 +187,28 @@ static void correct_times(const struct dft_clocks *clocks, uint32_t process, str
         batch->events[i].start_ns += (uint64_t)dft_clocks_shift(clocks, process, batch->events[i].start_ns);
 }
 
-int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch)
+/* Who asks whether a block is wanted. */
+struct asking {
+    struct dft_reader *reader;
+    int (*wants)(void *context, const struct dft_batch *batch);
+    void *context;
+    int rc;
+};
+
+/* The texts of calls are known before the question. */
+static int ask(void *context, const struct dft_batch *batch)
 {
+    struct asking *asking = context;
+
+    asking->rc = keep_calls(asking->reader, batch->calls, batch->ncalls);
+    return !asking->rc && (!asking->wants || asking->wants(asking->context, batch));
+}
+
+int dft_reader_events_if(struct dft_reader *reader, const struct dft_block *block,
+                         int (*wants)(void *context, const struct dft_batch *batch), void *context,
+                         struct dft_batch *batch)
+{
+    struct asking asking = {reader, wants, context, 0};
     struct dft_block_header header;
     const void *payload;
     const char *reason = NULL;
@@ -196,17 +216,21 @@ int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, 
 
     if (rc)
         return rc;
-    rc = dft_decode_events(reader->decoder, &header, payload, batch, &reason);
+    rc = dft_decode_events_if(reader->decoder, &header, payload, ask, &asking, batch, &reason);
     if (rc == -EBADMSG)
         note_undecodable(reader, block, reason);
-    if (rc)
-        return rc;
+    if (rc || asking.rc)
+        return rc ? rc : asking.rc;
     if (block->state == DFT_BLOCK_OVERLAPS)
         leave_out(batch, block->covered);
     if (reader->source->clocks)
         correct_times(reader->source->clocks, block->process, batch);
-    rc = keep_calls(reader, batch->calls, batch->ncalls);
-    return rc || !reader->source->classes ? rc : dft_class_table_apply(reader->source->classes, &reader->calls, batch);
+    return reader->source->classes ? dft_class_table_apply(reader->source->classes, &reader->calls, batch) : 0;
+}
+
+int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch)
+{
+    return dft_reader_events_if(reader, block, NULL, NULL, batch);
 }
 
 int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets)

@@ -42,7 +42,8 @@ static void add(struct chunk *chunk, const struct dft_source_process *process, c
 int dft_block_events(const struct dft_reading *reading, unsigned worker, const struct dft_block *block,
                      const struct dft_batch *batch, dft_chunk_fn *give, void *context)
 {
-    const struct dft_source_process *process = &dft_source_processes(reading->source, &(uint32_t){0})[block->process];
+    uint32_t all;
+    const struct dft_source_process *process = &dft_source_processes(reading->source, &all)[block->process];
     struct chunk chunk;
     uint32_t arg = 0;
     int rc = 0;
@@ -65,6 +66,30 @@ int dft_block_events(const struct dft_reading *reading, unsigned worker, const s
         chunk.count = 0;
     }
     return rc || !chunk.count ? rc : give(context, worker, chunk.pointers, chunk.count, &chunk.most);
+}
+
+/* May an event of these calls and names pass? */
+static int may_pass(void *context, const struct dft_batch *batch)
+{
+    const struct dft_filter *filter = context;
+    int call = !dft_filter_has_calls(filter), file = !dft_filter_has_files(filter);
+
+    for (uint32_t i = 0; i < batch->ncalls && !call; i++)
+        call = dft_filter_names(filter, batch->calls[i].id);
+    for (uint32_t i = 0; i < batch->nnames && !file; i++)
+        file = dft_filter_file(filter, batch->names[i].id);
+    return call && file;
+}
+
+int dft_block_decode(const struct dft_reading *reading, struct dft_reader *reader, const struct dft_block *block,
+                     struct dft_batch *batch)
+{
+    int asks = dft_filter_has_calls(reading->filter) || dft_filter_has_files(reading->filter);
+    int rc = dft_reader_events_if(reader, block, asks ? may_pass : NULL, (void *)reading->filter, batch);
+
+    if (rc)
+        batch->count = 0;
+    return rc == -ENOMEM ? rc : 0;
 }
 
 int dft_blocks_of_events(const struct dft_reading *reading, const struct dft_block ***blocks, size_t *count)

@@ -3,6 +3,7 @@
 #ifndef DFT_TABLES_BLOCK_EVENTS_H
 #define DFT_TABLES_BLOCK_EVENTS_H
 
+#include "source/source_read.h"
 #include "tables/reading.h"
 
 /* Gives the events of a batch that count and pass, some at a time: at most `most`, which the
@@ -13,7 +14,13 @@ typedef int dft_chunk_fn(void *context, unsigned worker, const struct dft_event_
 int dft_block_events(const struct dft_reading *reading, unsigned worker, const struct dft_block *block,
                      const struct dft_batch *batch, dft_chunk_fn *give, void *context);
 
-/* The blocks whose events may pass, as long as *blocks: from malloc. Returns 0 or -ENOMEM. */
+/* Decodes a block, or only what tells that no event of it can pass. A block that cannot be read is
+ * noted, and has no events. Returns 0 or -ENOMEM. */
+int dft_block_decode(const struct dft_reading *reading, struct dft_reader *reader, const struct dft_block *block,
+                     struct dft_batch *batch);
+
+/* The blocks whose events may pass, by process and time. *blocks comes from malloc. Returns 0 or
+ * -ENOMEM. */
 int dft_blocks_of_events(const struct dft_reading *reading, const struct dft_block ***blocks, size_t *count);
 
 #endif

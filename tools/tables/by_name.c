@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/settings.h"
 #include "base/spill_file.h"
 #include "source/source_names.h"
-#include "source/source_read.h"
 #include "tables/block_events.h"
 #include "tables/columns.h"
 #include "tables/event_columns.h"
 #include "tables/saved_batch.h"
 
-#define KEPT_BYTES ((size_t)192 << 20) /* of all batches */
+#define KEPT_BYTES (UINT64_C(192) << 20) /* of all batches */
 
 /* The events of one name that one thread has seen. */
 struct shelf {
@@ -39,6 +39,7 @@ struct by_name {
     struct shelves *workers;
     unsigned nworkers;
     _Atomic size_t kept; /* bytes */
+    size_t kept_most;
     struct dft_spill_file spill;
     pthread_mutex_t lock; /* of the file */
 };
@@ -88,7 +89,7 @@ static int save(struct by_name *by_name, struct shelf *shelf)
     if (rc)
         return rc;
     dft_maker_clear(&shelf->maker);
-    if (atomic_load(&by_name->kept) + saved.length > KEPT_BYTES) {
+    if (atomic_load(&by_name->kept) + saved.length > by_name->kept_most) {
         pthread_mutex_lock(&by_name->lock);
         rc = dft_saved_batch_spill(&saved, &by_name->spill);
         pthread_mutex_unlock(&by_name->lock);
@@ -152,7 +153,8 @@ static int shelve(void *context, unsigned worker, const struct dft_event_at *con
         if (!rc)
             rc = put(by_name, shelf, events + first, next - first);
     }
-    return rc || atomic_load(&by_name->kept) <= KEPT_BYTES + KEPT_BYTES / 4 ? rc : tidy(by_name, shelves);
+    return rc || atomic_load(&by_name->kept) <= by_name->kept_most + by_name->kept_most / 4 ? rc
+                                                                                            : tidy(by_name, shelves);
 }
 
 static int shelve_block(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
@@ -160,12 +162,10 @@ static int shelve_block(void *context, unsigned worker, struct dft_reader *reade
 {
     struct by_name *by_name = context;
     struct dft_batch batch;
-    int rc = dft_reader_events(reader, block, &batch);
+    int rc = dft_block_decode(by_name->reading, reader, block, &batch);
 
     (void)number;
-    if (rc)
-        return rc == -ENOMEM ? rc : 0;
-    return dft_block_events(by_name->reading, worker, block, &batch, shelve, by_name);
+    return rc ? rc : dft_block_events(by_name->reading, worker, block, &batch, shelve, by_name);
 }
 
 /* --- giving ----------------------------------------------------------------------------------- */
@@ -245,7 +245,9 @@ static void forget(struct by_name *by_name)
 
 int dft_read_events_by_name(struct dft_reading *reading)
 {
-    struct by_name by_name = {.reading = reading, .nworkers = dft_source_threads(reading->source)};
+    struct by_name by_name = {.reading = reading,
+                              .nworkers = dft_source_threads(reading->source),
+                              .kept_most = dft_setting_or(DFT_SETTING_GROUP_BYTES, KEPT_BYTES)};
     const struct dft_block **blocks = NULL;
     size_t count = 0;
     int rc;

@@ -58,6 +58,20 @@ static const struct shown of_files[] = {
     {DFT_FILES_PROCESSES, DFT_COLUMN_PROCESSES},
 };
 
+/* The text may be found later only. */
+static int put_file(struct dft_maker *maker, const struct dft_answer *answer, uint64_t id)
+{
+    struct dft_text text = dft_names_text(dft_answer_names(answer, id), id);
+    uint32_t code;
+    int rc;
+
+    if (text.bytes || !dft_maker_wants(maker, DFT_FILES_FILE))
+        return dft_maker_set_text(maker, DFT_FILES_FILE, text);
+    rc = dft_maker_name(maker, DFT_FILES_FILE, id, &code);
+    dft_maker_set_code(maker, DFT_FILES_FILE, code);
+    return rc;
+}
+
 static int take_files(void *context, const struct dft_answer *answer)
 {
     struct dft_reading *reading = context;
@@ -71,7 +85,7 @@ static int take_files(void *context, const struct dft_answer *answer)
         if (rc)
             return rc;
         put_numbers(maker, answer, group, of_files, sizeof of_files / sizeof *of_files);
-        rc = put_key(maker, DFT_FILES_FILE, answer, group, DFT_BY_FILE);
+        rc = put_file(maker, answer, group->key.file);
         if (!rc)
             rc = put_key(maker, DFT_FILES_CLASS, answer, group, DFT_BY_CLASS);
         if (!rc)

@@ -8,7 +8,6 @@
 #include "query/group_keys.h"
 #include "source/source_exchange.h"
 #include "source/source_order.h"
-#include "source/source_read.h"
 #include "tables/block_events.h"
 #include "tables/columns.h"
 #include "tables/event_columns.h"
@@ -28,18 +27,15 @@ static int add_events(void *context, unsigned worker, const struct dft_event_at 
     return rc;
 }
 
-/* A block that cannot be read is noted, and left out. */
 static int read_block(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
                       size_t number)
 {
     struct dft_reading *reading = context;
     struct dft_batch batch;
-    int rc = dft_reader_events(reader, block, &batch);
+    int rc = dft_block_decode(reading, reader, block, &batch);
 
     (void)number;
-    if (rc)
-        return rc == -ENOMEM ? rc : 0;
-    return dft_block_events(reading, worker, block, &batch, add_events, reading);
+    return rc ? rc : dft_block_events(reading, worker, block, &batch, add_events, reading);
 }
 
 static int read_in_no_order(struct dft_reading *reading, const struct dft_block **blocks, size_t count)

@@ -66,14 +66,15 @@ static void put_end(struct dft_maker *maker, const struct dft_source_process *pr
         dft_maker_set(maker, DFT_PROCESSES_OVERHEAD, (int64_t)end->overhead_ns);
 }
 
-/* The words of a command line stand with a NUL between them. */
+/* The words of a command line have a NUL behind each. */
 static int put_command(struct dft_maker *maker, struct dft_text command)
 {
-    char *text = command.length ? malloc(command.length) : NULL;
+    char *text = malloc(command.length + 1u);
     int rc;
 
     if (!text)
-        return command.length ? -ENOMEM : 0;
+        return -ENOMEM;
+    command.length -= command.length && !command.bytes[command.length - 1];
     for (uint32_t i = 0; i < command.length; i++)
         text[i] = command.bytes[i] ? command.bytes[i] : ' ';
     rc = dft_maker_set_text(maker, DFT_PROCESSES_COMMAND, (struct dft_text){text, command.length});

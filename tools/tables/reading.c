@@ -46,18 +46,19 @@ int dft_reading_give(struct dft_reading *reading, unsigned worker)
 static int needs_names(const struct dft_table_request *request)
 {
     return request->table == DFT_TABLE_ROWS || request->table == DFT_TABLE_COUNTERS ||
+           request->table == DFT_TABLE_FILES ||
            (request->table == DFT_TABLE_EVENTS && request->columns & DFT_EVENTS_NAMED) ||
            dft_filter_has_names(request->filter) || dft_filter_has_files(request->filter);
 }
 
-/* The first of several readings does it for all. */
-static int locate_names(struct dft_source *source)
+/* The first of several readings does it for all. Filters by file need all texts at once. */
+static int find_names(struct dft_source *source, const struct dft_filter *filter)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     int rc;
 
     pthread_mutex_lock(&lock);
-    rc = dft_source_names_locate(source);
+    rc = dft_filter_has_files(filter) ? dft_source_names(source, NULL, 0) : dft_source_names_locate(source);
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -79,7 +80,7 @@ int dft_tables_read(struct dft_source *source, const struct dft_table_request *r
                                   .take = take,
                                   .context = context};
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    int rc = needs_names(request) ? locate_names(source) : 0;
+    int rc = needs_names(request) ? find_names(source, request->filter) : 0;
 
     if (rc)
         return rc;
