@@ -4,7 +4,7 @@
  *
  *   make_parquet FILE KEY=VALUE...
  *
- * table: its number. rows of a group, groups, seed: numbers. columns: a mask of those left out.
+ * table: its number. rows of a group, groups, seed: numbers. left_out: a mask of columns.
  * quiet=1: prints nothing. Each column of a group has a form of its own: one value, none, few, noise
  * of some bits, steps, the whole range; and some, none or long stretches of nulls. */
 #include <errno.h>
@@ -25,8 +25,8 @@ static struct {
 } settings = {.rows = 1000, .groups = 1, .seed = 1};
 
 static const struct setting names_of_settings[] = {
-    {"table", &settings.table}, {"rows", &settings.rows},        {"groups", &settings.groups},
-    {"seed", &settings.seed},   {"columns", &settings.left_out}, {"quiet", &settings.quiet},
+    {"table", &settings.table}, {"rows", &settings.rows},         {"groups", &settings.groups},
+    {"seed", &settings.seed},   {"left_out", &settings.left_out}, {"quiet", &settings.quiet},
 };
 
 /* Is the row's cell null? By one of four habits. */
