@@ -3,7 +3,7 @@
 """DuckDB, Polars and hyparquet read the Parquet of dftmerge export, and agree with `dftmerge summary` on counts, sums, minima
 and maxima. Needs npm and its registry; runs in tests/run.sh --full.
 
-READERS_EVENTS=20000000 makes the native trace as large as that; READERS_TRACES=DIR reads the traces there instead."""
+DFT_READERS_EVENTS=20000000 makes the native trace as large as that; DFT_READERS_TRACES=DIR reads the traces there instead."""
 
 import atexit
 import json
@@ -74,8 +74,8 @@ def check_groups(directory, traces):
 
 
 def a_native_trace(directory):
-    events = int(os.environ.get("READERS_EVENTS", 400_000))
-    traces = os.environ.get("READERS_TRACES") or make(directory / "t", processes=8, threads=2, events=events // 16, block=4096, ranks=1)
+    events = int(os.environ.get("DFT_READERS_EVENTS", 400_000))
+    traces = os.environ.get("DFT_READERS_TRACES") or make(directory / "t", processes=8, threads=2, events=events // 16, block=4096, ranks=1)
     check_groups(directory, traces)
 
 

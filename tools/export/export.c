@@ -8,6 +8,8 @@
 #include "mpi/comm.h"
 #include "command/command.h"
 #include "export/export_csv.h"
+#include "export/export_dlio.h"
+#include "export/export_fio.h"
 #include "export/export_folded.h"
 #include "export/export_parquet.h"
 #include "export/export_perfetto.h"
@@ -20,8 +22,8 @@
 #include "source/source_notes.h"
 
 static const struct dft_exporter *const exporters[] = {
-    &dft_export_perfetto, &dft_export_pfw,          &dft_export_csv,    &dft_export_perfflow,
-    &dft_export_folded,   &dft_export_folded_bytes, &dft_export_parquet};
+    &dft_export_perfetto,     &dft_export_pfw, &dft_export_csv,  &dft_export_perfflow, &dft_export_folded,
+    &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio, &dft_export_parquet};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 static const struct dft_exporter *find(const char *name)
@@ -183,26 +185,27 @@ static void note_left_out(const struct dft_export *export, const struct dft_expo
 static int run(int argc, char **argv)
 {
     struct asked asked = {0};
-    const struct dft_option own[] = {{.name = "format",
-                                      .argument = "FORMAT",
-                                      .text = &asked.format,
-                                      .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes or parquet"},
-                                     {.name = "output",
-                                      .letter = 'o',
-                                      .argument = "OUT",
-                                      .text = &asked.path,
-                                      .help = "the file to write, or DIRECTORY/; - is standard output"},
-                                     {.name = "max-bytes",
-                                      .argument = "SIZE",
-                                      .text = &asked.max_bytes,
-                                      .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
-                                     {.name = "split",
-                                      .argument = "SECONDS",
-                                      .text = &asked.split,
-                                      .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
-                                     {.name = "to", .argument = "FORMAT", .text = &asked.to},
-                                     {.name = "until", .argument = "SECONDS", .text = &asked.until},
-                                     {0}};
+    const struct dft_option own[] = {
+        {.name = "format",
+         .argument = "FORMAT",
+         .text = &asked.format,
+         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio or parquet"},
+        {.name = "output",
+         .letter = 'o',
+         .argument = "OUT",
+         .text = &asked.path,
+         .help = "the file to write, or DIRECTORY/; - is standard output"},
+        {.name = "max-bytes",
+         .argument = "SIZE",
+         .text = &asked.max_bytes,
+         .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
+        {.name = "split",
+         .argument = "SECONDS",
+         .text = &asked.split,
+         .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
+        {.name = "to", .argument = "FORMAT", .text = &asked.to},
+        {.name = "until", .argument = "SECONDS", .text = &asked.until},
+        {0}};
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
     struct dft_options options;
@@ -221,7 +224,7 @@ static int run(int argc, char **argv)
     }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
-    if (!exporter->aggregates && dft_command_aggregates(export.source, "export"))
+    if (!exporter->takes_rows && dft_command_aggregates(export.source, "export"))
         return dft_command_end(&options, export.source, DFT_EXIT_BAD);
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
@@ -234,7 +237,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, parquet",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio, parquet",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
         "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
@@ -245,8 +248,10 @@ const struct dft_command dft_command_export = {
         "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
-        "parquet   tables (events, rows, files, processes ...) for DuckDB, Polars, pandas, Spark and others: always into a\n"
-        "          directory, DIR/TABLE/part-RANK-NUMBER.parquet; `dftmerge sql` has the same tables\n"
+        "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it lacks\n"
+        "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what it lacks\n"
+        "parquet   tables (events, rows, files, processes ...) for DuckDB, Polars, pandas, Spark and others: always into\n"
+        "          a directory, DIR/TABLE/part-RANK-NUMBER.parquet; `dftmerge sql` has the same tables\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",

@@ -211,4 +211,4 @@ static int write_parquet(struct dft_export *export, const char *directory)
 }
 
 const struct dft_exporter dft_export_parquet = {"parquet", "tables as a directory of Parquet files", NULL,
-                                                .write_files = write_parquet, .aggregates = 1};
+                                                .write_files = write_parquet, .takes_rows = 1};

@@ -85,6 +85,6 @@ static int write_perfetto(struct dft_export *export, const char *path)
     return error;
 }
 
-const struct dft_exporter dft_export_perfetto = {"perfetto",      "one Chrome-trace JSON object",
-                                                 "trace.json",    .write_text = write_perfetto,
-                                                 .aggregates = 1, .divides = 1};
+const struct dft_exporter dft_export_perfetto = {"perfetto",   "one Chrome-trace JSON object",
+                                                 "trace.json", .write_text = write_perfetto,
+                                                 .divides = 1, .takes_rows = 1 /* counter tracks */};

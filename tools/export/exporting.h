@@ -36,10 +36,10 @@ struct dft_exporter {
     /* Writes files, named by the format, into a directory that exists. Says what goes wrong. NULL:
      * the format has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
-    int aggregates; /* shows what was kept only as aggregates */
-    int alone;      /* one rank of dftmerge-mpi does all the work */
+    int alone; /* one rank of dftmerge-mpi does all the work */
     /* `write_text` knows max_bytes, and with split_ns writes files into a directory of that path */
     int divides;
+    int takes_rows; /* aggregates alone suffice, or nearly so */
 };
 
 /* The letter of a phase in Chrome's format. */
