@@ -18,7 +18,7 @@ struct numbers {
     int64_t least, greatest; /* as 64 bits */
     const int64_t *values;   /* of the rows that have one */
     uint32_t count;
-    uint32_t *indices; /* of these, into the dictionary */
+    uint32_t *indices; /* of these, into the dictionary; NULL: all are the first one */
     unsigned width;    /* of an index */
 };
 
@@ -132,27 +132,38 @@ static uint32_t entries_that_pay(const struct numbers *numbers)
     return most < numbers->count / 4 + 1 ? most : numbers->count / 4 + 1;
 }
 
+/* Fills file->entries. Returns how many there are; 0: a dictionary does not pay. */
+static uint32_t find_entries(struct numbers *numbers)
+{
+    struct dft_parquet *file = numbers->file;
+
+    if (numbers->least == numbers->greatest) {
+        file->entries.length = 0;
+        dft_bytes_put(&file->entries, &numbers->least, sizeof numbers->least);
+        return 1;
+    }
+    if (numbers->type == DFT_CELL_TIME)
+        return 0;
+    numbers->indices = dft_parquet_scratch(&file->indices, numbers->count, sizeof *numbers->indices);
+    return numbers->indices
+               ? dft_parquet_index(&file->entries, &file->places, numbers->indices, numbers->values, numbers->count,
+                                   numbers->least, numbers->greatest, entries_that_pay(numbers))
+               : 0;
+}
+
 static int choose(struct numbers *numbers)
 {
     struct dft_parquet *file = numbers->file;
     struct dft_parquet_chunk *chunk = numbers->chunk;
-    int is_constant = chunk->has_limits && numbers->least == numbers->greatest;
-    uint32_t most, known;
+    uint32_t known = numbers->count ? find_entries(numbers) : 0;
 
-    chunk->encoding = numbers->type == DFT_CELL_REAL || !numbers->count ? DFT_PARQUET_PLAIN : DFT_PARQUET_DELTA;
-    if (!numbers->count || (numbers->type == DFT_CELL_TIME && !is_constant))
-        return 0;
-    most = is_constant ? 1 : entries_that_pay(numbers);
-    numbers->indices = dft_parquet_scratch(&file->indices, numbers->count, sizeof *numbers->indices);
-    if (!numbers->indices)
+    if (file->entries.failed || file->places.failed || file->indices.failed)
         return -ENOMEM;
-    known = dft_parquet_index(&file->entries, &file->places, numbers->indices, numbers->values, numbers->count,
-                              numbers->least, numbers->greatest, most);
-    if (file->entries.failed || file->places.failed)
-        return -ENOMEM;
+    chunk->encoding = known                                               ? DFT_PARQUET_DICTIONARY
+                      : numbers->type == DFT_CELL_REAL || !numbers->count ? DFT_PARQUET_PLAIN
+                                                                          : DFT_PARQUET_DELTA;
     if (!known)
         return 0;
-    chunk->encoding = DFT_PARQUET_DICTIONARY;
     numbers->width = dft_parquet_encode_index_width(known);
     dft_bytes_put(&file->page, file->entries.bytes, file->entries.length);
     return dft_parquet_dictionary_page(file, chunk, known);
@@ -184,7 +195,10 @@ static int put_page(struct numbers *numbers, struct dft_parquet_page page, uint3
         return rc;
     if (numbers->chunk->encoding == DFT_PARQUET_DICTIONARY) {
         dft_bytes_number(bytes, numbers->width, 1);
-        dft_parquet_encode_runs(bytes, numbers->indices + from, count, numbers->width);
+        if (numbers->indices)
+            dft_parquet_encode_runs(bytes, numbers->indices + from, count, numbers->width);
+        else if (count)
+            dft_parquet_encode_run(bytes, 0, count, numbers->width);
     } else if (numbers->chunk->encoding == DFT_PARQUET_DELTA) {
         dft_parquet_encode_delta(bytes, numbers->values + from, count);
     } else {

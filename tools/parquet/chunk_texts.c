@@ -144,7 +144,7 @@ static uint32_t put_levels(struct texts *texts, const uint32_t *codes, uint32_t 
 {
     uint32_t *present = dft_parquet_scratch(&texts->file->present, rows, sizeof *present), n = 0;
 
-    for (uint32_t i = 0; present && i < rows; i++) {
+    for (uint32_t i = 0; present && i < rows && texts->known; i++) {
         present[i] = codes[i] != DFT_CODE_NULL;
         indices[n] = present[i] ? texts->places[codes[i]] : 0;
         n += present[i];

@@ -11,8 +11,9 @@ void dft_parquet_encode_delta(struct dft_bytes *page, const int64_t *values, uin
 /* Bits that it takes for a value, about: from some of the blocks. count is not 0. */
 unsigned dft_parquet_encode_delta_bits(const int64_t *values, uint32_t count);
 
-/* RLE: runs of equal numbers, and packed ones between them. width: 1 to 32, bits of the greatest
+/* RLE: one run; runs of equal numbers, and packed ones between them. width: 1 to 32, bits of the greatest
  * number at least. */
+void dft_parquet_encode_run(struct dft_bytes *page, uint32_t number, uint32_t count, unsigned width);
 void dft_parquet_encode_runs(struct dft_bytes *page, const uint32_t *numbers, uint32_t count, unsigned width);
 
 /* Levels of definition, which say which rows have a value: `present` is NULL where all have (`all`
