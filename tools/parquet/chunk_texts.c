@@ -61,7 +61,7 @@ static int compare(const struct dft_text *a, const struct dft_text *b)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Returns 0 where the text is too long, or would be another one in the file. */
+/* Returns 0 where the text is too long. */
 static int put_limit(struct dft_parquet_limit *limit, const struct dft_text *text)
 {
     if (text->length > DFT_PARQUET_LIMIT_BYTES)
@@ -72,6 +72,7 @@ static int put_limit(struct dft_parquet_limit *limit, const struct dft_text *tex
     return 1;
 }
 
+/* There are none where a text is mended: then the file has other texts. */
 static void find_limits(struct texts *texts)
 {
     const struct dft_text *least = NULL, *greatest = NULL;
