@@ -138,6 +138,16 @@ def unusual_texts(directory):
     assert {r["file"] for r in rows} == {"/d/" + n.decode(errors="replace") for n in names}, {r["file"] for r in rows}
 
 
+def long_arguments_make_parts_smaller(directory):
+    """Sixteen threads share 400 MiB: 60 MB of arguments are more than one batch."""
+    line = '{"id":%d,"name":"step","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{"note":"%01000d"}}\n'
+    (directory / "t.pfw").write_text("[\n" + "".join(line % (i, 10 * i, i) for i in range(60_000)))
+    export(directory / "out", directory / "t.pfw", "--threads", 16)
+    files = [parquetfile.File(path) for path in (directory / "out" / "events").iterdir()]
+    notes = sorted(int(json.loads(r["args"])["note"]) for file in files for r in file.records())
+    assert len(files) > 1 and notes == list(range(60_000)), len(files)
+
+
 def damage_is_told(directory):
     traces = make(directory / "t", events=3000)
     broken = next(traces.glob("*.dft"))
@@ -232,6 +242,6 @@ def ranks_write_their_own(directory):
 if __name__ == "__main__":
     if parquetfile.can_zstd():
         main([cells_of_every_form, chunks_of_several_pages, no_rows, parts_have_all_rows, traces_of_other_kinds, filters_apply, unusual_texts,
-              damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
+              long_arguments_make_parts_smaller, damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
               ranks_write_their_own])
     print("skipped: neither libzstd nor the program zstd is here")

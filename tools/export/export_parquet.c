@@ -116,6 +116,7 @@ static int write_table(struct writing *writing)
                                               .columns = UINT64_MAX,
                                               .filter = writing->export->filter,
                                               .rows = rows_of_batch(writing->nparts),
+                                              .bytes = ROWS_BYTES / writing->nparts,
                                               .parts = writing->number == DFT_TABLE_EVENTS};
     int rc;
 
