@@ -7,7 +7,7 @@
 #   need_packages faults         file systems of tests/faults; the same
 #   need_packages python         what tests/python uses; the same
 #   need_packages python-full    and its long form; the same
-#   need_packages report         npm and a browser, for tests/report; the same
+#   need_packages report         npm and a browser, for tests/report and tests/readers; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
 # A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.

@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._life import Loop, iter, paused
+    from ._spans import spans
     from ._start import init
     from .entities import EntityRelation, EntityRole, EntityStore, entity, entity_type, relate
     from .trace import TraceError as TraceError, open as open  # not in __all__: `open` is a name of Python's own
 
 __all__ = ["EntityRelation", "EntityRole", "EntityStore", "counter", "enabled", "entity", "entity_type", "flush",
-           "init", "instant", "iter", "metadata", "pause", "paused", "region", "relate", "resume", "set_role", "thread_name",
-           "why_off"]
+           "init", "instant", "iter", "metadata", "pause", "paused", "region", "relate", "resume", "set_role", "spans",
+           "thread_name", "why_off"]
 __version__ = "0.1.0"
 
 # Where a name comes from that most programs do not use: imported at its first use.
-_LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start", "open": "trace", "TraceError": "trace",
+_LATER = {"iter": "_life", "Loop": "_life", "paused": "_life", "init": "_start", "open": "trace", "TraceError": "trace", "spans": "_spans",
           "load_ipython_extension": "integrations.jupyter",
           **dict.fromkeys(("EntityRelation", "EntityRole", "EntityStore", "entity", "entity_type", "relate"),
                           "entities")}

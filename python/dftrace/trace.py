@@ -125,6 +125,25 @@ class _Question:
         self._err.close()
 
 
+def _answer(words: Sequence[str]) -> Row:
+    """The object that dftmerge prints, with its notes."""
+    question = _Question(words)
+    ended = False
+    try:
+        text = question.out.read()
+        ended = True
+    finally:
+        if not ended:
+            question.stop()
+    said = question.end()
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise TraceError("\n".join(said) or "dftmerge gave no answer") from None
+    answer.setdefault("notes", said)
+    return dict(answer)
+
+
 class Events:
     """Events one by one, in order of time: each iteration, and each reader of Arrow, asks dftmerge anew.
 
@@ -235,21 +254,7 @@ class Trace:
         return [command, "--json", *own, *given, "--", *self.paths]
 
     def _ask(self, command: str, options: Mapping[str, Any], where: Where, filters: Mapping[str, Any]) -> Row:
-        question = _Question(self._words(command, options, where, filters))
-        ended = False
-        try:
-            text = question.out.read()
-            ended = True
-        finally:
-            if not ended:
-                question.stop()
-        said = question.end()
-        try:
-            answer = json.loads(text)
-        except ValueError:
-            raise TraceError("\n".join(said) or "dftmerge gave no answer") from None
-        answer.setdefault("notes", said)
-        return dict(answer)
+        return _answer(self._words(command, options, where, filters))
 
     def summary(self, by: Union[str, Sequence[str]] = "call", where: Where = None, *, top: Optional[int] = None,
                 sort: Optional[str] = None, width: Optional[float] = None, **filters: Any) -> Table:

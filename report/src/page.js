@@ -16,7 +16,9 @@ export class Page {
     constructor(root, pictures, data) {
         const place = fromHash(location.hash);
 
-        this.cards = pictures.map((picture) => new Card(picture));
+        this.cards = pictures
+            .filter((picture) => picture.isFor?.(data.runs[data.runs.length - 1]) ?? true)
+            .map((picture) => new Card(picture));
         this.byNode = new Map(this.cards.map((card) => [card.node, card]));
         this.filter = place.filter;
         this.place = place.id || null;

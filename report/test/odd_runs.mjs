@@ -109,6 +109,25 @@ export function hostile() {
     run.lost = nasty(1);
     run.is_complete = false;
     run.thinned = NASTY.map((text, i) => ({ what: text, kept: i, of: 20, text }));
+    run.spans = {
+        file: nasty(0),
+        root: nasty(1),
+        roots: 2,
+        different: 1,
+        count: 2,
+        length: 300,
+        most_common: NASTY.map((event, i) => ({
+            event,
+            since_first_mean_ns: i,
+            since_before_mean_ns: i,
+            since_before_min_ns: 0,
+            since_before_max_ns: 2 * i,
+        })),
+        pictures: NASTY.map((title) => ({
+            title,
+            svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>window.hacked = 1</script></svg>',
+        })),
+    };
     run.summary.findings = run.summary.findings.map((finding, i) => ({
         ...finding,
         title: nasty(i),

@@ -19,6 +19,7 @@ sys.path.insert(0, str(HERE.parent / "tools"))
 import reportpage
 from test_layers import dlio_traces
 from test_report import escaped
+from test_spans import chance
 from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run, summary
 
 REPORT = ROOT / "report"
@@ -327,6 +328,23 @@ def hostile_names(where):
     assert browse(page, width=400)["scrolls"] is False
 
 
+def spans_of_a_workflow(where):
+    """Its pictures are images, which the page's policy lets in; a page without --spans has no such card."""
+    traces = where / "traces"
+    make(traces, processes=2, events=50)
+    if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
+        return
+    widths = "Promise.all([...document.querySelectorAll('#spans img')].map((image) => image.decode().then(() => image.naturalWidth)))"
+    page = page_of(where, "--spans", chance(where / "x.db", 0), "--spans-root", "task", traces)
+    seen = browse(page, steps=[{"ids": ["spans"], "run": widths}, {"select": {"class": ["read"]}, "ids": ["spans"]}])
+    assert seen["said"] == [[800, 800, 800]] and seen["answers"][0]["spans"][0]["root"] == "task"
+    (card,) = [picture for picture in seen["pictures"] if picture["id"] == "spans"]
+    assert card["rows"] == seen["answers"][0]["spans"][0]["length"] and "events in" in card["text"]
+    assert seen["answers"][1]["spans"][0]["ignored"] == ["c"]
+    assert browse(page, width=400)["scrolls"] is False
+    assert not [picture for picture in browse(page_of(where, traces))["pictures"] if picture["id"] == "spans"]
+
+
 # Where the table of files stands before and after what is above it changes, and after a moment.
 STAYS = """(async () => {
     const files = document.getElementById('files'), later = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -399,4 +417,4 @@ if __name__ == "__main__":
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         sys.exit(0)
     main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, eight_ranks_like_dlio,
-          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, very_many, old_browsers_and_damaged_data, follows_a_job])
+          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, spans_of_a_workflow, very_many, old_browsers_and_damaged_data, follows_a_job])

@@ -8,6 +8,7 @@ import re
 import sys
 
 from pfw_files import Writer
+from test_spans import chance, database
 from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run
 
 try:
@@ -17,7 +18,8 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage", "sql")
+COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage",
+            "sql", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "replay")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -115,8 +117,11 @@ def every_answer_fits_its_schema(where):
     fits("counters", answer_of("counters", where / "native"))
     fits("lineage", answer_of("lineage", where / "native"))
     for folder in ("native", "live", "foreign", "ranks"):
+        fits("replay", answer_of("replay", "--dry-run", where / folder), folder)
         for table in ("events", "rows", "files", "processes", "regions", "counters", "jobs", "notes", "by_call", "bandwidth"):
             fits("sql", answer_of("sql", where / folder, f"select * from {table}"), (folder, table))
+    (where / "root").mkdir()
+    fits("replay", answer_of("replay", "--root", where / "root", "--speed", "max", where / "foreign"), "after a replay")
     for folder in ("native", "live", "foreign"):
         fits("findings", answer_of("findings", where / folder))
     done = run(DFTMERGE, "ranks", "--json", EXAMPLE)
@@ -126,6 +131,21 @@ def every_answer_fits_its_schema(where):
         fits("telemetry", telemetry)
     else:
         assert "json-c" in done.err, done.err
+
+
+def answers_about_spans_fit(where):
+    if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
+        return
+    few = {"spans-types": [], "spans-sequences": ["--root", "t"], "spans-states": ["--root", "t"], "spans-graph": []}
+    path = database(where / "few.db", [("s", "t")])
+    for name, words in few.items():
+        fits(name, json.loads(dftmerge(*name.split("-"), path, "--json", *words).out))
+    path = chance(where / "many.db", 3)
+    words = {**few, "spans-sequences": ["--root", "task", "--all"], "spans-states": ["--root", "task"], "spans-rate": ["--event", "task/in"],
+             "spans-between": ["--root", "task", "--from", "task/in", "--to", "task/out"]}
+    for name, more in words.items():
+        fits(name, json.loads(dftmerge(*name.split("-"), path, "--json", *more).out))
+    fits("spans-between", json.loads(dftmerge("spans", "between", path, "--json", "--root", "flow", "--from", "task/in", "--to", "done").out))
 
 
 def the_whole_page(where):
@@ -181,4 +201,4 @@ def keys_are_listed(where):
 
 
 if __name__ == "__main__":
-    main([every_answer_fits_its_schema, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])
+    main([every_answer_fits_its_schema, answers_about_spans_fit, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])

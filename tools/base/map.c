@@ -22,7 +22,7 @@ void dft_map_clear(struct dft_map *map)
 
 static struct dft_map_slot *place(const struct dft_map *map, uint64_t key)
 {
-    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (map->capacity - 1);
+    size_t at = dft_map_at(map, key);
 
     while (map->slots[at].key && map->slots[at].key != key)
         at = (at + 1) & (map->capacity - 1);

@@ -22,13 +22,19 @@ void dft_map_clear(struct dft_map *map);
 /* The place of a key's value. A key that was not there gets the value 0. NULL: no memory. */
 uint64_t *dft_map_put(struct dft_map *map, uint64_t key);
 
+/* Where a key's search begins. Both halves count: keys may differ in the upper one alone. */
+static inline size_t dft_map_at(const struct dft_map *map, uint64_t key)
+{
+    return (size_t)((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (map->capacity - 1);
+}
+
 static inline uint64_t *dft_map_find(const struct dft_map *map, uint64_t key)
 {
     size_t at;
 
     if (!map->capacity)
         return NULL;
-    at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (map->capacity - 1);
+    at = dft_map_at(map, key);
     while (map->slots[at].key && map->slots[at].key != key)
         at = (at + 1) & (map->capacity - 1);
     return map->slots[at].key ? &map->slots[at].value : NULL;

@@ -13,7 +13,7 @@
 #define HIGH      (UINT64_C(1) << 48)
 #define DEBUG_DIR "DFTMERGE_DEBUG_DIR"
 
-static const struct setting {
+static struct setting {
     const char *name, *meaning;
     uint64_t usual, low, high;
 } settings[DFT_SETTINGS] = {
@@ -50,6 +50,11 @@ uint64_t dft_setting_or(enum dft_setting setting, uint64_t usual)
 uint64_t dft_setting(enum dft_setting setting)
 {
     return dft_setting_or(setting, settings[setting].usual);
+}
+
+void dft_setting_default(enum dft_setting setting, uint64_t usual)
+{
+    settings[setting].usual = usual;
 }
 
 int dft_settings_check(void)

@@ -16,6 +16,8 @@ enum dft_setting {
 
 /* The number in the variable, or its default. */
 uint64_t dft_setting(enum dft_setting setting);
+/* Changes the default of a variable, for a command with a bound for its memory. Before other threads exist. */
+void dft_setting_default(enum dft_setting setting, uint64_t usual);
 /* The number in the variable, or another default. */
 uint64_t dft_setting_or(enum dft_setting setting, uint64_t usual);
 /* Says which variables have an impossible value, and which values are possible. Returns 0 or

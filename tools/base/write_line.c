@@ -173,10 +173,10 @@ static inline uint64_t load(const char *at)
     return word;
 }
 
-/* Length of the valid UTF-8 character at the start of s, or 0 without one. RFC 3629 allows no
- * overlong forms, no surrogates, and nothing above U+10FFFF. */
-static size_t utf8_length(const unsigned char *s, size_t left)
+/* RFC 3629 allows no overlong forms, no surrogates, and nothing above U+10FFFF. */
+size_t dft_utf8_length(const char *bytes, size_t left)
 {
+    const unsigned char *s = (const unsigned char *)bytes;
     size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
     unsigned low = 0x80, high = 0xbf;
 
@@ -233,7 +233,7 @@ static inline int is_plain(unsigned char c)
 static __attribute__((noinline)) size_t quote_special(struct dft_line *line, const char *bytes, size_t left)
 {
     unsigned char c = (unsigned char)*bytes;
-    size_t n = c >= 0x80 ? utf8_length((const unsigned char *)bytes, left) : 0;
+    size_t n = c >= 0x80 ? dft_utf8_length(bytes, left) : 0;
 
     if (n)
         dft_line_bytes(line, bytes, n);
@@ -300,7 +300,7 @@ void dft_line_csv(struct dft_line *line, const char *bytes, size_t length)
 static __attribute__((noinline)) size_t escape_special(struct dft_line *line, const char *bytes, size_t left)
 {
     unsigned char c = (unsigned char)*bytes;
-    size_t n = c >= 0x80 ? utf8_length((const unsigned char *)bytes, left) : 0;
+    size_t n = c >= 0x80 ? dft_utf8_length(bytes, left) : 0;
     int is_control = n == 2 && c == 0xc2 && (unsigned char)bytes[1] < 0xa0;
 
     if (n && !is_control) {

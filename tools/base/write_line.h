@@ -51,6 +51,10 @@ static inline __attribute__((always_inline)) void dft_line_word(struct dft_line 
     line->at += length;
 }
 
+/* Length of the character of UTF-8 at the start of the bytes, of two bytes or more. 0: there is none.
+ * `left`: bytes that are there, 1 at least. */
+size_t dft_utf8_length(const char *bytes, size_t left);
+
 /* The digits of a number, up to `end`. Returns their place. */
 char *dft_digits(char *end, uint64_t value);
 

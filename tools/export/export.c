@@ -11,6 +11,7 @@
 #include "export/export_dlio.h"
 #include "export/export_fio.h"
 #include "export/export_folded.h"
+#include "export/export_parquet.h"
 #include "export/export_perfetto.h"
 #include "export/export_perfflow.h"
 #include "export/export_pfw.h"
@@ -23,7 +24,7 @@
 
 static const struct dft_exporter *const exporters[] = {
     &dft_export_perfetto,     &dft_export_pfw, &dft_export_csv,  &dft_export_perfflow, &dft_export_folded,
-    &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio, &dft_export_sqlite};
+    &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio, &dft_export_sqlite,   &dft_export_parquet};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 static const struct dft_exporter *find(const char *name)
@@ -67,6 +68,11 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
     if (error && error != DFT_EXPORT_SAID)
         dft_outfile_say(path, error);
     return error;
+}
+
+static int is_always_directory(const struct dft_exporter *exporter)
+{
+    return !exporter->write && !exporter->write_text;
 }
 
 /* Writes the one file of a format into a directory. */
@@ -127,6 +133,9 @@ static const struct dft_exporter *understand(struct asked *asked, struct dft_fil
     } else if (!asked->path) {
         fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --format %s -o OUT PATH...\n",
                 exporter->name);
+    } else if (is_always_directory(exporter) && !strcmp(asked->path, "-")) {
+        fprintf(stderr, "dftmerge: export: --format %s writes a directory: -o DIR/, not to standard output\n",
+                exporter->name);
     } else if (until && dft_filter_seconds(&filter->values[DFT_FILTER_TO].ns, until) < 0) {
         fprintf(stderr, "dftmerge: export: --%s takes seconds, not '%s'\n", until == asked->to ? "to" : "until", until);
     } else {
@@ -181,7 +190,7 @@ static int run(int argc, char **argv)
         {.name = "format",
          .argument = "FORMAT",
          .text = &asked.format,
-         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio or sqlite"},
+         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio, sqlite or parquet"},
         {.name = "output",
          .letter = 'o',
          .argument = "OUT",
@@ -206,7 +215,8 @@ static int run(int argc, char **argv)
     if (dft_options_parse(&options, &dft_command_export, own, argc, argv, &code))
         return code;
     exporter = understand(&asked, &options.filter);
-    in_parts = exporter && dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(asked.path));
+    in_parts = exporter && (is_always_directory(exporter) ||
+                            dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(asked.path)));
     if (exporter && divide(&export, &asked, exporter, in_parts))
         exporter = NULL;
     if (!exporter || !takes_part(exporter, options.source.quiet)) {
@@ -228,7 +238,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio, sqlite",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio, sqlite, parquet",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
         "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
@@ -242,6 +252,8 @@ const struct dft_command dft_command_export = {
         "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it lacks\n"
         "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what it lacks\n"
         "sqlite    a database with the tables and views of `dftmerge sql` (docs/sql.md), which DuckDB attaches, too\n"
+        "parquet   tables (events, rows, files, processes ...) for DuckDB, Polars, pandas, Spark and others: always into\n"
+        "          a directory, DIR/TABLE/part-RANK-NUMBER.parquet; `dftmerge sql` has the same tables\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",

@@ -23,7 +23,7 @@ struct dft_export {
     uint64_t left_out;
 };
 
-/* A format has one of two ways to write a file. `write` gives the whole file to `out` on rank 0,
+/* A format has one of two ways to write a file, or neither: then it always writes a directory. `write` gives the whole file to `out` on rank 0,
  * and is collective. Errors of the stream are found later. `write_text` writes the file to `path`
  * (event_text.h). Both return 0 or -errno. */
 struct dft_exporter {

@@ -47,8 +47,7 @@ static int find_kind(const char *name)
     return -1;
 }
 
-/* Returns 0, or -EINVAL after an error. */
-static int parse_pixels(const char *option, const char *text, unsigned usual, unsigned *pixels)
+int dft_figure_pixels(const char *command, const char *option, const char *text, unsigned usual, unsigned *pixels)
 {
     char *end;
     long n = text ? strtol(text, &end, 10) : (long)usual;
@@ -56,7 +55,7 @@ static int parse_pixels(const char *option, const char *text, unsigned usual, un
     *pixels = (unsigned)n;
     if (!text || (!*end && *text && n >= (long)LEAST && n <= (long)MOST))
         return 0;
-    fprintf(stderr, "dftmerge plot: --%s %s: not a number of pixels from %u to %u\n", option, text, LEAST, MOST);
+    fprintf(stderr, "dftmerge %s: --%s %s: not a number of pixels from %u to %u\n", command, option, text, LEAST, MOST);
     return -EINVAL;
 }
 
@@ -65,8 +64,8 @@ static int understand(const struct asked *asked, struct dft_figure *figure)
 {
     int kind = find_kind(asked->kind);
 
-    if (kind < 0 || parse_pixels("width", asked->width, WIDTH, &figure->width) ||
-        parse_pixels("height", asked->height, HEIGHT, &figure->height))
+    if (kind < 0 || dft_figure_pixels("plot", "width", asked->width, WIDTH, &figure->width) ||
+        dft_figure_pixels("plot", "height", asked->height, HEIGHT, &figure->height))
         return -1;
     if (asked->path)
         return kind;

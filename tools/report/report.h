@@ -36,7 +36,8 @@ struct dft_report_sample {
 struct dft_report {
     struct dft_source *source;
     struct dft_options *options;
-    const char *name; /* "A", "B", or "" */
+    const char *name;  /* "A", "B", or "" */
+    const char *spans; /* the member "spans" as JSON; NULL: null */
     struct dft_job job;
     uint64_t events; /* that the source holds one by one */
 

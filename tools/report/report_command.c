@@ -9,6 +9,7 @@
 #include "command/sides.h"
 #include "report/report_bytes.h"
 #include "report/report_side.h"
+#include "report/report_spans.h"
 
 static int refuse(const char *message)
 {
@@ -90,12 +91,15 @@ static int take_second(struct dft_report_side *sides, const struct dft_option *o
 
 static int run(int argc, char **argv)
 {
-    const char *path = NULL;
+    const char *path = NULL, *database = NULL, *root = NULL;
     const struct dft_option own[] = {
         {"output", 'o', "FILE", &path, NULL, "the page to write; - is standard output"},
+        {"spans", 0, "FILE.db", &database, NULL, "a section about a workflow: a database of `dftmerge spans`"},
+        {"spans-root", 0, "TYPE", &root, NULL, "type of the root spans (default: parsl.monitoring.task)"},
         {0},
     };
     struct dft_report_side *sides = calloc(2, sizeof *sides);
+    char *spans = NULL;
     int code = DFT_EXIT_BAD, count = 0, first, all;
 
     if (!sides)
@@ -112,10 +116,16 @@ static int run(int argc, char **argv)
     else if (!take_second(sides, own, first, argc, argv, &code))
         count = 2;
     if (count)
+        code = dft_report_spans(&spans, database, root, path, sides[0].options.source.quiet);
+    if (count && !code) {
+        sides[count - 1].spans = spans;
         code = run_sides(sides, (unsigned)count, path);
-    else
-        dft_options_fini(&sides[0].options);
+    } else {
+        for (int i = 0; i < count || !i; i++)
+            dft_options_fini(&sides[i].options);
+    }
 out:
+    free(spans);
     free(sides);
     return code;
 }

@@ -236,6 +236,7 @@ static int make_head(struct dft_report *report, uint64_t at, const char *summary
     put_sizes(&json);
     put_raw(&json, "summary", summary);
     put_raw(&json, "overlap", overlap);
+    put_raw(&json, "spans", report->spans ? report->spans : "null");
     rc = put_losses(&json, report);
     put_thinned(&json, report);
     put_parts(&json, "cubes", report->cubes, report->ncubes);

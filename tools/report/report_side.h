@@ -9,7 +9,8 @@ struct dft_report_side {
     struct dft_options options;
     struct dft_source *source; /* open, once the side was made */
     struct dft_report report;
-    char *head; /* JSON */
+    const char *spans; /* the caller's; see struct dft_report */
+    char *head;        /* JSON */
 };
 
 /* Makes the data of a side from its options. `command` begins messages. `at`: where its tables lie

@@ -3,22 +3,79 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/write_wrapped.h"
 #include "command/command.h"
 #include "spans/verbs.h"
 
+static const struct dft_spans_verb *const verbs[] = {
+    &dft_spans_import, &dft_spans_types, &dft_spans_sequences, &dft_spans_between,
+    &dft_spans_states, &dft_spans_rate,  &dft_spans_graph,     &dft_spans_plot,
+};
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+static int is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
+static int help_about(const struct dft_spans_verb *verb)
+{
+    char option[] = "--help", *arguments[] = {(char *)(size_t)verb->name, option, NULL};
+
+    return verb->run(2, arguments);
+}
+
+/* All verbs, and then the help of each. */
+static int help(void)
+{
+    printf("Usage: dftmerge %s %s\n\n%s.\n\n%s\n\nVerbs:\n", dft_command_spans.name, dft_command_spans.arguments,
+           dft_command_spans.brief, dft_command_spans.details);
+    for (size_t i = 0; i < VERBS; i++)
+        printf("  %-10s %s\n", verbs[i]->name, verbs[i]->brief);
+    printf("\nExample:\n  %s\n", dft_command_spans.example);
+    for (size_t i = 0; i < VERBS; i++) {
+        putchar('\n');
+        help_about(verbs[i]);
+    }
+    return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
+static int deny(const char *word)
+{
+    const char *names[VERBS];
+
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i]->name;
+    if (word)
+        fprintf(stderr, "dftmerge spans: '%s' is no verb.", word);
+    else
+        fprintf(stderr, "dftmerge spans: which verb? For example: %s\n", dft_command_spans.example);
+    dft_say_words(word, "Verbs are", names, VERBS);
+    return DFT_EXIT_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], dft_spans_import.name))
-        return dft_spans_import.run(argc - 1, argv + 1);
-    fprintf(stderr, "dftmerge spans: which verb? For example: %s\n", dft_command_spans.example);
-    return DFT_EXIT_USAGE;
+    int asks = argc > 2 && is_help(argv[1]); /* help VERB */
+    const char *word = argc > 1 ? argv[asks ? 2 : 1] : NULL;
+
+    if (argc == 2 && is_help(word))
+        return help();
+    for (size_t i = 0; word && i < VERBS; i++) {
+        if (strcmp(word, verbs[i]->name))
+            continue;
+        return asks ? help_about(verbs[i]) : verbs[i]->run(argc - 1, argv + 1);
+    }
+    return deny(word);
 }
 
 const struct dft_command dft_command_spans = {
     .name = "spans",
     .arguments = "VERB FILE.db [OPTION...]",
     .brief = "workflows: tasks and their events in SQL, orderings, times between, states",
-    .example = "dftmerge spans import run.db runinfo/ traces/",
+    .details = "FILE.db is a database of SQLite with the tables span, event, subspan and facet.\n"
+               "`dftmerge spans VERB --help` tells about one verb.",
+    .example = "dftmerge spans sequences workflow.db --root parsl.monitoring.task",
     .takes = DFT_TAKES_NONE,
     .run = run,
 };

@@ -101,6 +101,19 @@ size_t dft_maker_bytes(const struct dft_maker *maker)
     return bytes;
 }
 
+size_t dft_maker_used_bytes(const struct dft_maker *maker)
+{
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < maker->ncolumns; i++) {
+        const struct dft_dictionary *dictionary = &maker->dictionaries[i];
+
+        bytes += dictionary->bytes + dictionary->count * (sizeof(struct dft_text) + 2 * sizeof(struct dft_map_slot));
+        bytes += maker->count * (maker->codes[i] ? sizeof(uint32_t) : dft_maker_wants(maker, i) ? sizeof(int64_t) : 0);
+    }
+    return bytes;
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static int put_call(struct dft_maker *maker, unsigned column, uint64_t call, int is_name, uint32_t *code)

@@ -34,8 +34,9 @@ void dft_maker_fini(struct dft_maker *maker);
 int dft_maker_reserve(struct dft_maker *maker, uint32_t rows);
 /* Forgets all rows. */
 void dft_maker_clear(struct dft_maker *maker);
-/* Bytes that the rows take. */
+/* Bytes that the rows take, with the room that is kept for more; and without. */
 size_t dft_maker_bytes(const struct dft_maker *maker);
+size_t dft_maker_used_bytes(const struct dft_maker *maker);
 
 static inline int dft_maker_wants(const struct dft_maker *maker, unsigned column)
 {

@@ -101,6 +101,20 @@ static int divide(struct parts *parts, size_t count)
     return 0;
 }
 
+static int give_part(struct dft_reading *reading, unsigned worker)
+{
+    int rc = dft_maker_sort(&reading->makers[worker], DFT_EVENTS_TIME);
+
+    return rc ? rc : dft_reading_give(reading, worker);
+}
+
+static int is_large(const struct dft_reading *reading, unsigned worker)
+{
+    uint64_t most = reading->request->bytes;
+
+    return most && dft_maker_used_bytes(&reading->makers[worker]) >= most;
+}
+
 static int read_part(void *context, unsigned worker, size_t from, size_t to)
 {
     struct parts *parts = context;
@@ -112,12 +126,13 @@ static int read_part(void *context, unsigned worker, size_t from, size_t to)
     if (!parts->readers[worker])
         return -ENOMEM;
     for (size_t part = from; part < to && !rc; part++) {
-        for (size_t i = parts->first[part]; i < parts->first[part + 1] && !rc; i++)
+        for (size_t i = parts->first[part]; i < parts->first[part + 1] && !rc; i++) {
             rc = read_block(reading, worker, parts->readers[worker], parts->blocks[i], i);
+            if (!rc && is_large(reading, worker))
+                rc = give_part(reading, worker);
+        }
         if (!rc)
-            rc = dft_maker_sort(&reading->makers[worker], DFT_EVENTS_TIME);
-        if (!rc)
-            rc = dft_reading_give(reading, worker);
+            rc = give_part(reading, worker);
     }
     return rc;
 }

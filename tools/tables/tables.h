@@ -80,8 +80,9 @@ struct dft_table_request {
     uint32_t rows; /* of a batch, at most; 0: 65,536 */
     /* events, in no order: a batch is a part, some whole blocks of as few ranks and as little time as
      * can be, and its rows are in order of time. It may have more than `rows` rows where one block
-     * has more. */
+     * has more, and fewer where they take more than `bytes`. */
     int parts;
+    uint64_t bytes; /* 0: no limit */
     /* not NULL: once it is not 0, events, rows and counters are not read on, and the result is
      * -ECANCELED; also where nothing passes, so that `take` is not called */
     const _Atomic int *stop;

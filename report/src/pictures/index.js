@@ -17,6 +17,7 @@ import people from './people.js';
 import ranks from './ranks.js';
 import regions from './regions.js';
 import sizes from './sizes.js';
+import spans from './spans.js';
 import timeline from './timeline.js';
 import tree from './tree.js';
 import treemap from './treemap.js';
@@ -40,5 +41,6 @@ export const pictures = [
     flame,
     people,
     tree,
+    spans,
     missing,
 ];

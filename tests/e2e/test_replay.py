@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""dftmerge replay: the trace of a replay has the calls and bytes of the recorded program, file by file; and nothing outside the root is
+ever touched, whatever a trace says and whoever puts links there."""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from tracing import DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
+
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+from pfw_files import Writer  # noqa: E402
+
+tests = Tests()
+
+
+def record(directory, *arguments, **settings):
+    """A trace of the program in the folder `work`, with the files that it expects."""
+    program = compile_program("replayed.c", directory / "replayed", "-pthread", "-Wall", "-Wextra", "-Werror")
+    work = directory / "work"
+    work.mkdir()
+    (work / "input.bin").write_bytes(os.urandom(10_000))
+    (work / "given.txt").write_bytes(b"x" * 9_000)
+    if arguments[0] == "hole":
+        with open(work / "hole.bin", "wb") as file:
+            file.truncate((1 << 42) + 4096)
+    run_checked([program, work, *arguments], env=tracing(directory / "t" / "t", **settings))
+    return directory / "t"
+
+
+def new_root(directory, name="root"):
+    root = directory / name
+    root.mkdir()
+    return root
+
+
+def replay(*arguments, expect=0, env=None):
+    done = dftmerge("replay", *arguments, env=env)
+    equal(done.code, expect, f"exit code of replay {arguments}: {done.err.decode(errors='replace')}")
+    return done
+
+
+def replayed(*arguments, **more):
+    return json.loads(replay("--json", *arguments, **more).out)
+
+
+def is_repeated(event):
+    file = event.get("file", "")
+    return event["cat"] in ("POSIX", "STDIO") and file.startswith("/") and not file.startswith(("/proc/", "/sys/", "/dev/")) \
+        and event["name"] != "chdir"
+
+
+def calls_by_file(events, root=""):
+    """What was called on each file: (name, path) -> calls, errors, bytes."""
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    for event in events:
+        if not is_repeated(event):
+            continue
+        path = event["file"]
+        true(path.startswith(str(root)), f"{path} is not below {root}")
+        key = event["name"], path[len(str(root)):]
+        sums[key][0] += event.get("calls", 1)
+        sums[key][1] += "errno" in event
+        sums[key][2] += event.get("bytes", 0)
+    return dict(sums)
+
+
+def snapshot(folder, but):
+    """All that is in a folder, but for one part of it: path -> size, time of change, what it is."""
+    return {str(path): (path.lstat().st_size, path.lstat().st_mtime_ns, path.lstat().st_mode)
+            for path in folder.rglob("*") if but != path and but not in path.parents}
+
+
+def wait_for(path):
+    end = time.monotonic() + 60
+    while not path.exists():
+        true(time.monotonic() < end, f"{path} was never made")
+        time.sleep(0.01)
+
+
+def background(*arguments):
+    return subprocess.Popen([str(a) for a in (DFTMERGE, "replay", *arguments)], env=environment(), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+# --- what is repeated -------------------------------------------------------------------------------------------------------
+
+
+def same_calls(directory, speed):
+    out = record(directory, "all")
+    root = new_root(directory)
+    answer = replayed("--root", root, "--speed", speed, out, env=tracing(directory / "again" / "t"))
+    recorded, again = dump(out), dump(directory / "again")
+    expected, got = calls_by_file(recorded), calls_by_file(again, root)
+    wrong = {key: (expected.get(key), got.get(key)) for key in expected.keys() | got.keys() if expected.get(key) != got.get(key)}
+    equal(wrong, {}, "calls that are not those of the program: (recorded, replayed)")
+    equal([c for c in answer["calls"] if c["other_result"] or c["not_made"]], [], "calls with another result")
+    equal(answer["events"], sum(map(is_repeated, recorded)), "number of events")
+    equal(answer["threads"], len({(e["pid"], e["tid"]) for e in recorded if is_repeated(e)}), "threads")
+    return answer
+
+
+@tests.case
+def the_calls_of_the_program(directory):
+    same_calls(directory, "max")
+
+
+@tests.case
+def the_calls_at_their_times(directory):
+    answer = same_calls(directory, "1")
+    true(answer["replayed_ns"] >= answer["recorded_ns"] // 2, "replayed faster than recorded")
+
+
+@tests.case
+def pauses_are_kept(directory):
+    out = record(directory, "slow")
+    events = [e for e in dump(out) if is_repeated(e)]
+    span = max(e["ts"] for e in events) - min(e["ts"] for e in events)
+    answer = replayed("--root", new_root(directory), out)
+    true(answer["replayed_ns"] >= span, f"{answer['replayed_ns']} ns, and the last call began after {span} ns")
+    answer = replayed("--root", new_root(directory, "fast"), "--speed", "max", out)
+    equal([c["made"] for c in answer["calls"]], [c["recorded"] for c in answer["calls"]], "calls without pauses")
+
+
+@tests.case
+def the_same_files(directory):
+    """What the program leaves is there, with the same sizes."""
+    out = record(directory, "all")
+    root = new_root(directory)
+    replay("--root", root, "--speed", "max", out)
+    work = directory / "work"
+    sizes = {path.relative_to(work): path.stat().st_size for path in work.rglob("*") if path.is_file()}
+    below = pathlib.Path(f"{root}{work}")
+    equal({path.relative_to(below): path.stat().st_size for path in below.rglob("*") if path.is_file()}, sizes, "files")
+
+
+@tests.case
+def compare_sees_the_same(directory):
+    out = record(directory, "all")
+    replay("--root", new_root(directory), "--speed", "max", out, env=tracing(directory / "again" / "t"))
+    done = dftmerge("compare", "--json", "--cat", "POSIX,STDIO", out, directory / "again")
+    total = json.loads(done.out)["total"][0]
+    equal(total["bytes"]["a"], total["bytes"]["b"], "bytes")
+    equal(total["count"]["a"], total["count"]["b"] + 1, "calls, but for chdir")
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def a_plan_makes_nothing(directory):
+    out = record(directory, "all")
+    before = snapshot(directory, directory / "none")
+    answer = replayed("--dry-run", out)
+    equal(snapshot(directory, directory / "none"), before, "files after a dry run")
+    events = [e for e in dump(out) if is_repeated(e)]
+    names = collections.Counter()
+    for event in events:
+        names[event["name"]] += event.get("calls", 1)
+    equal({c["call"]: c["recorded"] for c in answer["calls"]}, dict(names), "calls by name")
+    equal(answer["bytes_at_start"], 19_000, "bytes before the start")
+    equal(answer["files"], 2, "files before the start")
+    left = {entry["name"] for entry in answer["left_out"]}
+    true({"fork", "waitpid", "chdir"} <= left, f"left out: {left}")
+    true("Left out:" in dftmerge("replay", "--dry-run", out).out.decode(), "the list of what is left out")
+
+
+@tests.case
+def a_part_of_a_trace(directory):
+    """A rank alone: only its calls; from the middle on: descriptors are opened when they are first used."""
+    out = record(directory, "all")
+    child = [e for e in dump(out) if e["cat"] == "PROCESS" and e["name"] == "fork"][0]["ret"]
+    root = new_root(directory)
+    answer = replayed("--root", root, "--speed", "max", "--pid", child, out, env=tracing(directory / "again" / "t"))
+    expected = calls_by_file([e for e in dump(out) if e["pid"] == child])
+    equal(calls_by_file(dump(directory / "again"), root), expected, "calls of the child")
+    equal(answer["processes"], 1, "processes")
+    equal(answer["threads"], 1, "threads")
+
+
+@tests.case
+def few_bytes_of_memory(directory):
+    out = record(directory, "many", "200000")
+    child = background("--root", new_root(directory), "--speed", "max", "--json", out)
+    answer = json.loads(child.stdout.read())
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    equal(child.returncode, 0, "exit code")
+    equal({c["call"]: c["made"] for c in answer["calls"] if c["call"].startswith("p")}, {"pread": 400_000, "pwrite": 400_000}, "calls")
+    true(usage.ru_maxrss < 256 * 1024, f"{usage.ru_maxrss} KiB")
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def roots_that_are_refused(directory):
+    out = record(directory, "all")
+    full = new_root(directory, "full")
+    (full / "file").write_text("mine")
+    shared = new_root(directory, "shared")
+    shared.chmod(0o777)
+    link = directory / "link"
+    link.symlink_to(full)
+    for root, why in ((full, "not empty"), (directory / "none", "mkdir -p"), ("/", "whole machine"), (full / "file", "no folder"),
+                      (directory, "lies in this folder"), (shared, "chmod go-w"), (link, "not empty")):
+        done = replay("--root", root, "--speed", "max", out, expect=1)
+        true(why in done.err.decode(), f"{root}: {done.err.decode()}")
+        equal(done.out, b"", "output")
+    equal((full / "file").read_text(), "mine", "what was there")
+    true("which folder?" in replay(out, expect=2).err.decode(), "without --root")
+    true("takes 1" in replay("--root", full, "--speed", "2", out, expect=2).err.decode(), "--speed 2")
+    empty = new_root(directory, "empty")
+    true("no trace" in replay("--root", new_root(directory, "root"), empty, expect=1).err.decode(), "an empty folder of traces")
+
+
+@tests.case
+def too_little_space(directory):
+    try:
+        out = record(directory, "hole")
+    except (AssertionError, OSError) as error:
+        raise Skip("this file system has no files of 4 TiB") from error
+    root = new_root(directory)
+    free = os.statvfs(root)
+    if free.f_bavail * free.f_frsize > 1 << 42:
+        raise Skip("there are 4 TiB of space")
+    done = replay("--root", root, "--speed", "max", out, expect=1)
+    true("need up to 4.00 TiB" in done.err.decode() and "are free" in done.err.decode(), done.err.decode())
+    equal(list(root.iterdir()), [], "what was made")
+
+
+@tests.case
+def aggregates_alone(directory):
+    out = record(directory, "all", ENABLE_AGGREGATION=1)
+    true("aggregates" in replay("--root", new_root(directory), out, expect=1).err.decode(), "the note")
+
+
+# --- links, and traces that lie ---------------------------------------------------------------------------------------------
+
+
+@tests.case
+def links_that_others_plant(directory):
+    """A link to a folder, and one to a file, appear in the root while the replay runs."""
+    out = record(directory, "slow")
+    root, outside = new_root(directory), new_root(directory, "outside")
+    (outside / "victim").write_text("untouched")
+    child = background("--root", root, "--speed", "1", out)
+    below = pathlib.Path(f"{root}{directory}/work")
+    wait_for(below / "first.txt")
+    (below / "later-7").symlink_to(outside)
+    (below / "plain-8").symlink_to(outside / "victim")
+    (below / "plain-9").symlink_to(outside / "new")
+    _, err = child.communicate(timeout=120)
+    equal(child.returncode, 1, "exit code")
+    equal({path.name: path.read_text() for path in outside.iterdir()}, {"victim": "untouched"}, "outside of the root")
+    true(b"4 calls were not made: a link" in err, err)
+    equal((below / "later-6" / "file").stat().st_size, 100, "what else was made")
+
+
+HOSTILE = ["/../../../{outside}/a", "{outside}/../../..{outside}/b", "/" + "n" * 256 + "/c", "/" + "d/" * 3000 + "e", "relative", "", "/",
+           "/..", "//x///y", "/tmp/./f", "/z\u0000{outside}/g", "/proc/self/h", "/dev/null", "/line\nbreak", "/\udcff\udc80", "-", "/x/../.."]
+
+
+@tests.case
+def traces_that_lie(directory):
+    writer, outside = Writer("2023"), new_root(directory, "outside")
+    at = 1_000_000
+    for i, path in enumerate(HOSTILE):
+        file = path.format(outside=outside)
+        for name, more in (("open64", {"flags": 0o101, "ret": 5 + i}), ("write", {"fd": 5 + i, "ret": 10}),
+                           ("pread64", {"fd": 5 + i, "ret": 5, "offset": 100}), ("ftruncate64", {"fd": 5 + i, "ret": 0}),
+                           ("close", {"fd": 5 + i, "ret": 0}), ("rename", {"ret": 0}), ("unlink", {"ret": 0}), ("fopen64", {"ret": 7}),
+                           ("fwrite", {"ret": 10}), ("fclose", {"ret": 0}), ("unlink", {"ret": 0}), ("mkdir", {"ret": 0}), ("opendir", {"ret": 3}),
+                           ("rmdir", {"ret": 0})):
+            at += 10
+            writer.call("STDIO" if name[0] == "f" and name != "ftruncate64" else "POSIX", name, at, 5, file, **more)
+    trace = directory / "lies.pfw"
+    trace.write_bytes(writer.text().encode("utf-8", "surrogateescape"))
+    for speed in ("max", "1"):
+        root = new_root(directory, f"root-{speed}")
+        before = snapshot(directory, root)
+        done = replay("--json", "--no-index", "--root", root, "--speed", speed, trace)
+        true(any(call["made"] for call in json.loads(done.out)["calls"]), "nothing was repeated")
+        equal(snapshot(directory, root), before, "outside of the root")
+
+
+@tests.case
+def interrupted(directory):
+    out = record(directory, "slow")
+    root = new_root(directory)
+    child = background("--root", root, out)
+    wait_for(pathlib.Path(f"{root}{directory}/work/first.txt"))
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=120)
+    equal(child.returncode, 1, "exit code")
+    true(b"interrupted" in err and str(root).encode() in err, err)
+    true(pathlib.Path(f"{root}{directory}/work/first.txt").exists(), "what was made stays")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
