@@ -263,23 +263,38 @@ def signals_end_a_query(tmp):
     if not MODULE.exists() or os.environ.get("DFT_SANITIZE"):
         return
     script = f"""
-import sqlite3, threading, os
+import json, os, sqlite3, threading
 db = sqlite3.connect(":memory:", check_same_thread=False)
+db.text_factory = lambda text: text.decode(errors="surrogateescape")
 db.enable_load_extension(True)
 db.load_extension({str(MODULE)!r})
 db.execute("select dftrace_open(?)", [{str(tmp / 'a')!r}])
-threading.Timer(0.3, db.interrupt).start()
-try:
-    db.execute("select count(*) from events a, events b, events c").fetchall()
-    print("not interrupted")
-except sqlite3.OperationalError as error:
-    print(error)
-print(db.execute("select count(*) > 0 from events").fetchall())
+def interrupted(query, after):
+    timer = threading.Timer(after, db.interrupt)
+    timer.start()
+    try:
+        db.execute(query).fetchall()
+    except sqlite3.OperationalError as error:
+        return str(error)
+    finally:
+        timer.cancel()
+        timer.join()
+for after in (0, 0.0005, 0.001, 0.002, 0.004):  # some are through before
+    for query in ("select * from files", "select * from regions", "select name from events", "select name from events order by name", "select name from rows"):
+        assert interrupted(query, after) in (None, "interrupted")
+print(interrupted("select count(*) from events a, events b, events c", 0.3))
+print(json.dumps([list(map(list, db.execute("select name, calls, bytes from " + view + " order by 1, 2"))) for view in
+                  ("by_call", "(select file as name, calls, bytes from files)", "(select name, count(*) as calls, sum(bytes) as bytes from events group by name)")]))
 db.close()
 print(len(os.listdir("/proc/self/task")))
 """
     done = run(PYTHON, "-c", script)
-    assert done.out.decode().split("\n")[:3] == ["interrupted", "[(1,)]", "1"] or "enable_load_extension" in done.err, done
+    if "enable_load_extension" in done.err:
+        return
+    told = done.out.decode().split("\n")
+    wanted = [[list(row.values()) for row in rows_of(f"select name, calls, bytes from {view} order by 1, 2", tmp / "a")] for view in
+              ("by_call", "(select file as name, calls, bytes from files)", "(select name, count(*) as calls, sum(bytes) as bytes from events group by name)")]
+    assert told[0] == "interrupted" and json.loads(told[1]) == wanted and told[2] == "1", done
 
 
 # --- the module ---------------------------------------------------------------------------------------------------------

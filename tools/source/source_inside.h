@@ -63,6 +63,7 @@ struct dft_source {
     uint32_t nruns, unnamed_apart;
     struct dft_names *names;
     _Atomic int all_names; /* every name was fetched */
+    _Atomic int stopped;   /* blocks are not read on */
     /* for every name that was not fetched, `located` knows a block with its text */
     _Atomic int all_located;
     struct dft_map located;       /* id -> number of the block + 1 */

@@ -309,11 +309,18 @@ static int reading_piece(void *context, unsigned worker, size_t from, size_t to)
     if (!reading->readers[worker])
         return -ENOMEM;
     for (size_t i = from; !rc && i < to; i++)
-        rc = reading->fn(reading->context, worker, reading->readers[worker], reading->blocks[i], i);
+        rc = atomic_load_explicit(&reading->source->stopped, memory_order_relaxed)
+                 ? -ECANCELED
+                 : reading->fn(reading->context, worker, reading->readers[worker], reading->blocks[i], i);
     if (reading->progress)
         dft_source_progress(reading->source, reading->progress, atomic_fetch_add(&reading->done, to - from) + to - from,
                             reading->count);
     return rc;
+}
+
+void dft_source_stop(struct dft_source *source, int stop)
+{
+    atomic_store(&source->stopped, stop);
 }
 
 int dft_read_blocks(struct dft_source *source, const struct dft_block *const *blocks, size_t count, size_t piece,

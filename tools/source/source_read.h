@@ -44,5 +44,8 @@ typedef int dft_blocks_fn(void *context, unsigned worker, struct dft_reader *rea
  * thread takes at a time (0: chosen here). progress: what the line on stderr says, or NULL. */
 int dft_read_blocks(struct dft_source *source, const struct dft_block *const *blocks, size_t count, size_t piece,
                     const char *progress, dft_blocks_fn *fn, void *context);
+/* Ends every dft_read_blocks of the source that runs with -ECANCELED, and those that begin until this
+ * is called with 0. Any thread. */
+void dft_source_stop(struct dft_source *source, int stop);
 
 #endif

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/names.h"
+#include "source/source_read.h"
 
 #define ASK_EVERY_NS 20000000L /* while nothing comes */
 
@@ -21,6 +22,7 @@ struct dft_feed {
     pthread_cond_t came, taken; /* something for the reader; the reader is done with a batch */
     const struct dft_table_batch *batch;
     int is_used, is_over, rc; /* is_used: the reader has the batch */
+    int interrupted;
     _Atomic int stop;
 };
 
@@ -131,6 +133,7 @@ int dft_feed_next(struct dft_feed *feed, const struct dft_table_batch **batch, i
             pthread_mutex_lock(&feed->lock);
         }
     }
+    feed->interrupted |= rc == -EINTR;
     *batch = rc ? NULL : feed->batch;
     feed->is_used = *batch != NULL;
     if (!rc && !feed->batch)
@@ -147,6 +150,10 @@ void dft_feed_stop(struct dft_feed *feed)
     feed->stop = 1;
     pthread_cond_broadcast(&feed->taken);
     pthread_mutex_unlock(&feed->lock);
+    if (feed->interrupted)
+        dft_source_stop(feed->source, 1);
     pthread_join(feed->thread, NULL);
+    if (feed->interrupted)
+        dft_source_stop(feed->source, 0);
     forget(feed);
 }

@@ -17,7 +17,8 @@ struct dft_feed *dft_feed_start(struct dft_source *source, const struct dft_tabl
 int dft_feed_next(struct dft_feed *feed, const struct dft_table_batch **batch, int (*interrupted)(void *context),
                   void *context);
 
-/* Ends the reading, wherever it is, and its thread. NULL: does nothing. */
+/* Ends the reading, wherever it is, and its thread; after -EINTR all readings of the source. NULL:
+ * does nothing. */
 void dft_feed_stop(struct dft_feed *feed);
 
 #endif

@@ -15,7 +15,7 @@
 
 int dft_vtab_error(int rc, char **message)
 {
-    if (rc == -EINTR)
+    if (rc == -EINTR || rc == -ECANCELED)
         return SQLITE_INTERRUPT;
     if (rc == -ENOMEM)
         return SQLITE_NOMEM;
