@@ -5,11 +5,14 @@ rows, files, regions, processes and counters against what other commands say."""
 
 import collections
 import json
+import os
 import shutil
+import subprocess
 
 from tooltest import BUILD, counts, dftmerge, dump, main, make, run, summary
 
 READ = BUILD / "bin" / "read_tables"
+SANITIZED = os.environ.get("DFT_SANITIZE")
 DUMPED = ("dur", "rank", "pid", "tid", "seq", "cat", "name", "class", "access", "region_cat", "region", "file", "file2", "fd")
 MOVES = ("read", "write", "pread", "fread", "fputc", "sendfile")
 
@@ -77,6 +80,18 @@ def events_by_name_go_to_the_disk(tmp):
     shutil.rmtree(spills)
     done = run(READ, "events", "name", 50, path, env=little)
     assert done.code == 1, "no place for a temporary file, and no error"
+
+
+def many_names_take_little_memory(tmp):
+    """Events of each name are put aside, and so is what collects them."""
+    line = '{"id":%d,"name":"step-%d","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{}}\n'
+    (tmp / "t.pfw").write_text("[\n" + "".join(line % (i, i % 20_000, 10 * i) for i in range(40_000)))
+    process = subprocess.Popen([READ, "events", "name", "1000", tmp / "t.pfw"], stdout=subprocess.PIPE, env={**os.environ, "DFTMERGE_GROUP_BYTES": str(8 << 20)})
+    names = [json.loads(text)["name"] for text in process.stdout]
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0 and names == sorted(names) and len(names) == 40_000 and len(set(names)) == 20_000
+    assert SANITIZED or usage.ru_maxrss < 150 << 10, usage.ru_maxrss
 
 
 def texts_come_again_where_memory_is_little(tmp):
@@ -177,6 +192,6 @@ def notes_say_what_is_missing(tmp):
 
 
 if __name__ == "__main__":
-    main([events_are_those_of_the_dump, orders_are_kept, events_by_name_go_to_the_disk, texts_come_again_where_memory_is_little,
+    main([events_are_those_of_the_dump, orders_are_kept, events_by_name_go_to_the_disk, many_names_take_little_memory, texts_come_again_where_memory_is_little,
          parts_are_in_order_of_time, rows_stand_for_all_calls, files_are_those_of_the_summary, regions_and_what_is_inside,
          processes_are_those_of_ps, notes_say_what_is_missing])

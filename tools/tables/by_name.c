@@ -22,8 +22,8 @@
 /* The events of one name that one thread has seen. */
 struct shelf {
     struct dft_text name;
-    struct dft_maker maker;
-    size_t bytes; /* of the maker, as counted last */
+    struct dft_maker *maker; /* NULL: all events are put aside, so that many names take little memory */
+    size_t bytes;            /* of the maker, as counted last */
     struct dft_saved_batch *saved;
     size_t nsaved, capacity;
 };
@@ -63,7 +63,7 @@ static int new_shelf(struct by_name *by_name, struct shelves *shelves, uint64_t 
     if (copy)
         memcpy(copy, name.bytes, name.length);
     shelf->name = (struct dft_text){copy, name.length};
-    return copy ? dft_maker_init(&shelf->maker, reading->source, DFT_TABLE_EVENTS, reading->request->columns) : -ENOMEM;
+    return copy ? 0 : -ENOMEM;
 }
 
 static int find_shelf(struct by_name *by_name, struct shelves *shelves, uint64_t call, struct shelf **shelf)
@@ -81,14 +81,14 @@ static int save(struct by_name *by_name, struct shelf *shelf)
 {
     struct dft_saved_batch saved;
     struct dft_table_batch batch;
-    int rc = dft_maker_finish(&shelf->maker, &batch);
+    int rc = dft_maker_finish(shelf->maker, &batch);
 
     if (rc || !batch.count)
         return rc;
     rc = dft_saved_batch_make(&saved, &batch, by_name->reading->request->columns);
     if (rc)
         return rc;
-    dft_maker_clear(&shelf->maker);
+    dft_maker_clear(shelf->maker);
     if (atomic_load(&by_name->kept) + saved.length > by_name->kept_most) {
         pthread_mutex_lock(&by_name->lock);
         rc = dft_saved_batch_spill(&saved, &by_name->spill);
@@ -103,6 +103,22 @@ static int save(struct by_name *by_name, struct shelf *shelf)
     return rc;
 }
 
+static int begin_batch(struct by_name *by_name, struct shelf *shelf)
+{
+    shelf->maker = calloc(1, sizeof *shelf->maker);
+    return shelf->maker ? dft_maker_init(shelf->maker, by_name->reading->source, DFT_TABLE_EVENTS,
+                                         by_name->reading->request->columns)
+                        : -ENOMEM;
+}
+
+static void end_batch(struct shelf *shelf)
+{
+    if (shelf->maker)
+        dft_maker_fini(shelf->maker);
+    free(shelf->maker);
+    shelf->maker = NULL;
+}
+
 /* Takes the memory of batches that are not full yet, when there is too much of it. */
 static int tidy(struct by_name *by_name, struct shelves *shelves)
 {
@@ -111,29 +127,28 @@ static int tidy(struct by_name *by_name, struct shelves *shelves)
     for (size_t i = 0; i < shelves->count && !rc; i++) {
         struct shelf *shelf = shelves->list[i];
 
-        rc = save(by_name, shelf);
-        dft_maker_fini(&shelf->maker);
+        rc = shelf->maker ? save(by_name, shelf) : 0;
+        end_batch(shelf);
         atomic_fetch_sub(&by_name->kept, shelf->bytes);
         shelf->bytes = 0;
-        if (!rc)
-            rc = dft_maker_init(&shelf->maker, by_name->reading->source, DFT_TABLE_EVENTS,
-                                by_name->reading->request->columns);
     }
     return rc;
 }
 
 static int put(struct by_name *by_name, struct shelf *shelf, const struct dft_event_at *const *events, uint32_t count)
 {
-    uint32_t capacity = shelf->maker.capacity;
-    int rc = dft_maker_events(&shelf->maker, events, count);
+    int rc = shelf->maker ? 0 : begin_batch(by_name, shelf);
+    uint32_t capacity = rc ? 0 : shelf->maker->capacity;
 
-    if (!rc && shelf->maker.capacity != capacity) {
-        size_t bytes = dft_maker_bytes(&shelf->maker);
+    if (!rc)
+        rc = dft_maker_events(shelf->maker, events, count);
+    if (!rc && shelf->maker->capacity != capacity) {
+        size_t bytes = sizeof *shelf->maker + dft_maker_bytes(shelf->maker);
 
         atomic_fetch_add(&by_name->kept, bytes - shelf->bytes);
         shelf->bytes = bytes;
     }
-    return rc || shelf->maker.count < by_name->reading->rows ? rc : save(by_name, shelf);
+    return rc || shelf->maker->count < by_name->reading->rows ? rc : save(by_name, shelf);
 }
 
 /* Events of one call mostly follow each other. */
@@ -194,9 +209,10 @@ static int give_shelf(struct by_name *by_name, struct shelf *shelf)
             rc = reading->take(reading->context, 0, &batch);
         dft_saved_batch_fini(&shelf->saved[i]);
     }
-    if (!rc && shelf->maker.count)
-        rc = dft_maker_finish(&shelf->maker, &batch);
-    return rc || !shelf->maker.count ? rc : reading->take(reading->context, 0, &batch);
+    if (rc || !shelf->maker || !shelf->maker->count)
+        return rc;
+    rc = dft_maker_finish(shelf->maker, &batch);
+    return rc ? rc : reading->take(reading->context, 0, &batch);
 }
 
 static int give_all(struct by_name *by_name)
@@ -231,7 +247,7 @@ static void forget(struct by_name *by_name)
             for (size_t s = 0; s < shelf->nsaved; s++)
                 dft_saved_batch_fini(&shelf->saved[s]);
             free(shelf->saved);
-            dft_maker_fini(&shelf->maker);
+            end_batch(shelf);
             free((char *)shelf->name.bytes);
             free(shelf);
         }
