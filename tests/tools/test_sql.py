@@ -373,6 +373,33 @@ print(json.dumps(out))
         assert word in text, (text, word)
 
 
+def a_child_of_fork_goes_on(tmp):
+    """It lacks the threads of its parent. What it closes does not wait for them."""
+    if os.environ.get("DFT_SANITIZE"):
+        return
+    make(tmp / "a", processes=2, threads=2, events=300)
+    script = f"""
+import os, signal, sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension({str(MODULE)!r})
+db.execute("select dftrace_open(?)", [{str(tmp / 'a')!r}])
+count = db.execute("select count(*) from events").fetchone()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    same = db.execute("select count(*) from events").fetchone() == count
+    db.close()
+    os._exit(0 if same else 1)
+status = os.waitpid(child, 0)[1]
+again = db.execute("select count(*) from events").fetchone()
+db.close()
+sys.exit(0 if not status and again == count else f"{{status}} {{again}} {{count}}")
+"""
+    done = run(PYTHON, "-c", script)
+    assert done.code == 0, done
+
+
 def a_trace_that_grows(tmp):
     """While a program writes: each open sees what is there."""
     make(tmp / "a", processes=1, threads=1, events=2000)
@@ -433,4 +460,4 @@ if __name__ == "__main__":
         sys.exit(0)
     main([columns_are_those_of_the_tables, sums_are_those_of_the_summary, narrowing_changes_no_answer, orders_need_no_sort, joins,
           views_and_examples_run, forms, errors, databases, statements_come_from_a_pipe, signals_end_a_query,
-          shell_and_python_load_the_module, a_trace_that_grows, a_database_has_the_tables, whole_or_nothing])
+          shell_and_python_load_the_module, a_child_of_fork_goes_on, a_trace_that_grows, a_database_has_the_tables, whole_or_nothing])

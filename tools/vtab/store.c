@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source/source.h"
 #include "source/source_notes.h"
@@ -19,6 +20,7 @@ struct dft_keeper {
     struct dft_filter filter;
     char *why;
     pthread_t thread;
+    pid_t process; /* that has the thread */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int is_open, rc, leave;
@@ -132,6 +134,7 @@ static int open_store(struct dft_store *store, char *const *paths, int npaths, c
     if (!keeper)
         return -ENOMEM;
     keeper->store = store;
+    keeper->process = getpid();
     keeper->options = (struct dft_source_options){.paths = paths, .npaths = npaths, .quiet = 1};
     dft_filter_init(&keeper->filter);
     pthread_mutex_init(&keeper->lock, NULL);
@@ -154,11 +157,13 @@ static int open_store(struct dft_store *store, char *const *paths, int npaths, c
     return rc;
 }
 
+/* A child that fork has made lacks the thread: waiting for it would never end. So the source stays
+ * open there. */
 static void close_store(struct dft_store *store)
 {
     for (unsigned i = 0; i < DFT_TABLES; i++)
         dft_kept_free(store->kept[i]);
-    if (store->keeper) {
+    if (store->keeper && store->keeper->process == getpid()) {
         end_keeper(store->keeper);
         free_keeper(store->keeper);
     }
@@ -173,7 +178,7 @@ static char *key_of(char *const *paths, int npaths)
     FILE *out = open_memstream(&key, &length);
 
     for (int i = 0; out && i < npaths; i++)
-        fprintf(out, "%s\n", paths[i]);
+        fprintf(out, "%zu:%s", strlen(paths[i]), paths[i]); /* a path may have any byte but NUL */
     if (out && !fclose(out))
         return key;
     free(key);
