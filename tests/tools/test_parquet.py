@@ -6,7 +6,10 @@ in order of time; and nothing is left where it could not be written."""
 import json
 import pathlib
 import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import parquetfile
 from test_mpi import MPIRUN, PROGRAM, parallel
@@ -218,6 +221,34 @@ def a_full_disk(directory):
         run("umount", disk)
 
 
+def signals_leave_nothing(directory):
+    """Also of parts that are whole: half of a table would look like all of it. An export that was quicker is whole."""
+    traces, ended = make(directory / "t", processes=8, threads=2, events=20_000, ranks=1), 0
+    for number, (which, after) in enumerate(((signal.SIGINT, 0), (signal.SIGTERM, 0.02), (signal.SIGHUP, 0.05), (signal.SIGINT, 0.1))):
+        out = directory / f"out{number}"
+        process = subprocess.Popen([DFTMERGE, "export", "--format", "parquet", "-o", out, traces], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while process.poll() is None and not (out / "events").is_dir():
+            time.sleep(0.001)
+        time.sleep(after)
+        process.send_signal(which)
+        _, err = process.communicate(timeout=300)
+        if process.returncode == 0:
+            check_tables(traces, out)
+            continue
+        ended += 1
+        assert process.returncode == 1 and err.decode() == f"dftmerge: {out}: ended by a signal; nothing was written\n", (process.returncode, err)
+        assert everything(out) == [], everything(out)
+    assert ended
+
+
+def an_ignored_signal_stays_ignored(directory):
+    traces = make(directory / "t", events=300)
+    command = "trap '' INT; \"$@\" & child=$!; kill -INT $child; wait $child"
+    done = run("sh", "-c", command, "sh", DFTMERGE, "export", "--format", "parquet", "-o", directory / "out", traces)
+    assert done.code == 0, done
+    check_tables(traces, directory / "out")
+
+
 # --- ranks --------------------------------------------------------------------------------------------------------------
 
 
@@ -243,5 +274,5 @@ if __name__ == "__main__":
     if parquetfile.can_zstd():
         main([cells_of_every_form, chunks_of_several_pages, no_rows, parts_have_all_rows, traces_of_other_kinds, filters_apply, unusual_texts,
               long_arguments_make_parts_smaller, damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
-              ranks_write_their_own])
+              signals_leave_nothing, an_ignored_signal_stays_ignored, ranks_write_their_own])
     print("skipped: neither libzstd nor the program zstd is here")

@@ -3,6 +3,7 @@
  * write by themselves: DIR/TABLE/part-RANK-NUMBER.parquet. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "mpi/comm.h"
 #include "parquet/parquet.h"
 #include "source/source_exchange.h"
+#include "source/source_interrupt.h"
 #include "source/source_notes.h"
 #include "tables/tables.h"
 
@@ -35,6 +37,7 @@ struct writing {
     unsigned nparts;
     uint32_t named;       /* parts of this rank that have got a name */
     pthread_mutex_t lock; /* of `named`, and of opening */
+    const _Atomic int *stop;
 };
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -76,7 +79,7 @@ static int take_batch(void *context, unsigned worker, const struct dft_table_bat
 {
     struct writing *writing = context;
     struct part *part = &writing->parts[worker];
-    int rc = part->file ? 0 : open_part(writing, part);
+    int rc = atomic_load(writing->stop) ? -ECANCELED : part->file ? 0 : open_part(writing, part);
 
     if (rc)
         return rc;
@@ -117,7 +120,8 @@ static int write_table(struct writing *writing)
                                               .filter = writing->export->filter,
                                               .rows = rows_of_batch(writing->nparts),
                                               .bytes = ROWS_BYTES / writing->nparts,
-                                              .parts = writing->number == DFT_TABLE_EVENTS};
+                                              .parts = writing->number == DFT_TABLE_EVENTS,
+                                              .stop = writing->stop};
     int rc;
 
     /* rank 0 has the notes of all ranks then */
@@ -136,9 +140,9 @@ static int write_table(struct writing *writing)
 /* --- all tables ------------------------------------------------------------------------------- */
 
 static int begin(struct writing *writing, struct dft_export *export, enum dft_table_number number,
-                 const char *directory)
+                 const char *directory, const _Atomic int *stop)
 {
-    *writing = (struct writing){.export = export, .number = number, .lock = PTHREAD_MUTEX_INITIALIZER};
+    *writing = (struct writing){.export = export, .number = number, .lock = PTHREAD_MUTEX_INITIALIZER, .stop = stop};
     writing->nparts = dft_source_threads(export->source);
     writing->parts = calloc(writing->nparts, sizeof *writing->parts);
     writing->directory = dft_outfile_inside(directory, dft_tables_at(number)->name);
@@ -179,12 +183,13 @@ static void note_aggregates(struct dft_source *source)
                         dft_source_kept(source) == DFT_KEPT_NONE ? "all" : "some");
 }
 
-static int write_tables(struct writing *writings, struct dft_export *export, const char *directory)
+static int write_tables(struct writing *writings, struct dft_export *export, const char *directory,
+                        const _Atomic int *stop)
 {
     int rc = 0;
 
     for (unsigned i = 0; i < DFT_TABLES && !rc; i++)
-        rc = begin(&writings[i], export, (enum dft_table_number)i, directory);
+        rc = begin(&writings[i], export, (enum dft_table_number)i, directory, stop);
     rc = dft_comm_agree(rc);
     for (unsigned i = 0; i < DFT_TABLES && !rc; i++)
         rc = dft_comm_agree(dft_comm_rank() ? 0 : make_directory(&writings[i]));
@@ -198,11 +203,14 @@ static int write_tables(struct writing *writings, struct dft_export *export, con
 static int write_parquet(struct dft_export *export, const char *directory)
 {
     struct writing writings[DFT_TABLES] = {0};
-    int rc = write_tables(writings, export, directory);
+    int rc = write_tables(writings, export, directory, dft_source_interruptible(export->source));
 
     if (rc)
         take_away(writings);
-    if (rc && rc != DFT_EXPORT_SAID && !dft_comm_rank())
+    dft_source_uninterruptible(export->source);
+    if (rc == -ECANCELED && !dft_comm_rank())
+        fprintf(stderr, "dftmerge: %s: ended by a signal; nothing was written\n", directory);
+    else if (rc && rc != DFT_EXPORT_SAID && !dft_comm_rank())
         dft_outfile_say(directory, rc);
     for (unsigned i = 0; i < DFT_TABLES; i++) {
         free(writings[i].directory);
