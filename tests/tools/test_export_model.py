@@ -183,6 +183,10 @@ int main(int argc, char **argv)
         writes(0, 64, 4096, 4, 0);
     if (!strcmp(what, "direct"))
         writes(0, 16, 4096, 0, O_DIRECT);
+    if (!strcmp(what, "sync"))
+        writes(0, 64, 4096, 0, O_SYNC);
+    if (!strcmp(what, "dsync"))
+        writes(0, 64, 4096, 0, O_DSYNC);
     if (!strcmp(what, "sizes"))
         sizes(8);
     if (!strcmp(what, "many"))
@@ -343,6 +347,16 @@ def flags_of_opens(where):
     check_run(path, moved(traces), 0)
 
 
+def flags_that_wait_for_the_disk(where):
+    """O_SYNC has the bit of O_DSYNC, too: both are told apart."""
+    program = built(where)
+    for what, value in (("sync", "1"), ("dsync", "dsync")):
+        traces = record(where / what, program, what)
+        path, _ = export("fio", traces)
+        assert next(iter(jobs(path).values()))["sync"] == value and "SYNC of files" not in path.read_text(), path.read_text()
+        check_run(path, moved(traces), 0)
+
+
 def what_is_left_out(where):
     traces = record(where, built(where), "leftovers")
     path, said = export("fio", traces)
@@ -362,7 +376,7 @@ def aggregates_alone(where):
         of_events, of_rows = (next(iter(jobs(p).values())) for p in (export("fio", traces)[0], path))
         for key in ("rw", "bs", "numjobs", "io_size", "number_ios", "ioengine", "filesize", "nrfiles"):
             assert of_rows.get(key) == of_events.get(key), (key, path.read_text())
-        assert "flags of opens (O_DIRECT): only aggregates were kept" in said, said
+        assert "flags of opens (O_DIRECT, O_SYNC, O_DSYNC): only aggregates were kept" in said, said
         check_run(path, moved(traces), 0.1 if what == "mixed" else 0)
 
 
@@ -572,5 +586,5 @@ if __name__ == "__main__":
     if not LIBRARY.exists():
         print("skipped: this build has no libdftrace.so")
     else:
-        main([programs, sections_of_their_own, several_processes, flags_of_opens, what_is_left_out, aggregates_alone, filters,
+        main([programs, sections_of_their_own, several_processes, flags_of_opens, flags_that_wait_for_the_disk, what_is_left_out, aggregates_alone, filters,
               nothing, made_traces, real_data, a_training, no_training])

@@ -268,6 +268,7 @@ static void put_lacks(struct dlio *dlio)
 
     fputs("\n# Not taken over:\n", dlio->out);
     dft_model_lacks(model);
+    dft_model_lack_flags(model, 0);
     if (dlio->facts.other_files)
         dft_model_lack(model, "files with other endings, which were read, too: %" PRIu64, dlio->facts.other_files);
     if (dlio->facts.passes > dlio->facts.epochs && dlio->facts.epochs)

@@ -171,6 +171,9 @@ static void put_way(struct fio *fio, const struct dft_fio_job *job)
     if (lane->is_direct && is_aligned(job))
         fputs("# files are opened with O_DIRECT\ndirect=1\n", fio->out);
     fio->misaligned += lane->is_direct && !is_aligned(job);
+    if (lane->wait && job->flows[1].ios)
+        fprintf(fio->out, "# files are opened with %s\nsync=%s\n", lane->wait == DFT_FIO_OSYNC ? "O_SYNC" : "O_DSYNC",
+                lane->wait == DFT_FIO_OSYNC ? "1" : "dsync");
 }
 
 static int is_one_process(const struct dft_fio_section *section)
@@ -300,6 +303,7 @@ static void put_lacks(struct fio *fio)
     for (size_t i = 0; i < fio->sections.count; i++)
         opposite += fio->sections.list[i].ios[1] ? fio->sections.list[i].opposite : 0;
     dft_model_lacks(model);
+    dft_model_lack_flags(model, 1);
     if (fio->misaligned)
         dft_model_lack(model, "O_DIRECT in %" PRIu64 " jobs, whose sizes are not multiples of %u", fio->misaligned,
                        SECTOR);

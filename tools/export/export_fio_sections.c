@@ -37,6 +37,8 @@ static void add_unit(struct dft_fio_lane *lane, const struct dft_model_unit *uni
     lane->scale[dir] = digits(unit->ios);
     lane->busy_ns += unit->busy_ns + unit->sync_ns;
     lane->is_direct |= unit->direct * 2 > unit->files;
+    if (dir && (unit->sync + unit->dsync) * 2 > unit->files)
+        lane->wait = unit->sync >= unit->dsync ? DFT_FIO_OSYNC : DFT_FIO_DSYNC;
     lane->start_ns = !start || unit->first_ns < start ? unit->first_ns : start;
     end = unit->last_ns > end ? unit->last_ns : end;
     lane->wall_ns = end > lane->start_ns ? end - lane->start_ns : 0;
@@ -97,12 +99,12 @@ static struct dft_text program_of(const struct dft_fio_lane *lane)
 
 static int compare_kinds(const struct dft_fio_lane *a, const struct dft_fio_lane *b)
 {
-    const unsigned keys[2][8] = {{!a->units[0], !a->units[1], a->random, a->engine, (unsigned)a->is_direct, a->size[0],
-                                  a->size[1], a->scale[0] * 64 + a->scale[1]},
-                                 {!b->units[0], !b->units[1], b->random, b->engine, (unsigned)b->is_direct, b->size[0],
-                                  b->size[1], b->scale[0] * 64 + b->scale[1]}};
+    const unsigned keys[2][9] = {{!a->units[0], !a->units[1], a->random, a->engine, (unsigned)a->is_direct, a->wait,
+                                  a->size[0], a->size[1], a->scale[0] * 64 + a->scale[1]},
+                                 {!b->units[0], !b->units[1], b->random, b->engine, (unsigned)b->is_direct, b->wait,
+                                  b->size[0], b->size[1], b->scale[0] * 64 + b->scale[1]}};
 
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 9; i++)
         if (keys[0][i] != keys[1][i])
             return keys[0][i] < keys[1][i] ? -1 : 1;
     return compare_texts(program_of(a), program_of(b));

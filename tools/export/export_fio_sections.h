@@ -8,6 +8,8 @@
 #define DFT_FIO_RANDOM 5u /* tenths of random accesses, from which on a job is one of random accesses */
 
 enum dft_fio_engine { DFT_FIO_SYNC, DFT_FIO_PSYNC, DFT_FIO_LIBAIO };
+/* For what a write waits. */
+enum dft_fio_wait { DFT_FIO_NO_WAIT, DFT_FIO_DSYNC, DFT_FIO_OSYNC };
 
 /* What one thread reads, writes, or does of both on the same files. */
 struct dft_fio_lane {
@@ -17,6 +19,7 @@ struct dft_fio_lane {
     unsigned random;                     /* tenths of its accesses */
     enum dft_fio_engine engine;
     int is_direct, is_stream;
+    enum dft_fio_wait wait;
     unsigned scale[2]; /* binary digits of `ios` */
     unsigned size[2];  /* the class of most calls */
 };

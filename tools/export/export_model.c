@@ -307,6 +307,6 @@ void dft_model_fini(struct dft_model *model)
     free(model->uses);
     free(model->regions);
     dft_map_fini(&model->unit_of);
-    dft_map_fini(&model->direct);
+    dft_map_fini(&model->flags);
     dft_map_fini(&model->opens);
 }

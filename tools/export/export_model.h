@@ -30,7 +30,8 @@ struct dft_model_unit {
     uint64_t fsyncs, fdatasyncs, sync_ns; /* of writes */
     uint64_t ios, bytes, calls;           /* sums of sizes */
     uint64_t busy_ns, first_ns, last_ns;  /* Unix */
-    uint64_t files, direct;               /* that it used; that its process opened with O_DIRECT */
+    uint64_t files;                       /* that it used */
+    uint64_t direct, sync, dsync;         /* of these, that its process opened with O_DIRECT, O_SYNC, O_DSYNC alone */
 };
 
 /* A file that a unit used. */
@@ -71,17 +72,17 @@ struct dft_model {
     struct dft_model_region *regions; /* by process */
     size_t nunits, nuses, nregions, units_capacity, uses_capacity, regions_capacity;
     struct dft_map unit_of;             /* process, thread and direction -> position + 1 */
-    struct dft_map direct;              /* process and file -> 1 */
+    struct dft_map flags;               /* process and file -> flags of opens that a benchmark can take over */
     struct dft_map opens;               /* process and thread -> files that it opened */
     uint64_t left[DFT_MODEL_LEFTS];     /* calls */
     uint64_t unsplit;                   /* calls that aggregates cannot tell apart by file */
     uint64_t checkpoint_bytes, written; /* bytes written in such regions, and in all */
-    int has_opens;                      /* events said which files were opened with O_DIRECT */
+    int has_opens;                      /* events said with which flags files were opened */
 };
 
 /* Returns 0 or -ENOMEM. Collective; on rank 0 alone there is anything. */
 int dft_model_collect(struct dft_model *model, struct dft_export *export);
-/* Sums up and sorts what was collected, and looks for opens that bypass the cache. Returns 0 or
+/* Sums up and sorts what was collected, and looks for opens that bypass the cache or wait for the disk. Returns 0 or
  * -ENOMEM. On rank 0 alone. */
 int dft_model_finish(struct dft_model *model);
 void dft_model_fini(struct dft_model *model);
@@ -99,5 +100,7 @@ void dft_model_comment(FILE *out, struct dft_text text);
 void dft_model_lack(struct dft_model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The lines that both formats have. */
 void dft_model_lacks(struct dft_model *model);
+/* The line on flags of opens. is_taken: a thread has the flags that most of its files have. */
+void dft_model_lack_flags(struct dft_model *model, int is_taken);
 
 #endif

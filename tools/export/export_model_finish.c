@@ -108,15 +108,23 @@ static int sort_units(struct dft_model *model)
 static int take_open(void *context, const struct dft_event_at *at)
 {
     struct dft_model *model = context;
-    uint64_t *is_direct;
+    uint64_t *flags;
 
-    if (at->op != DFT_OP_OPEN || !(at->event->flags & O_DIRECT) || at->event->err || !at->event->file)
+    if (at->op != DFT_OP_OPEN || !(at->event->flags & (O_DIRECT | O_SYNC)) || at->event->err || !at->event->file)
         return 0;
-    is_direct = dft_map_put(&model->direct, dft_map_join(at->process->key, at->event->file));
-    if (!is_direct)
+    flags = dft_map_put(&model->flags, dft_map_join(at->process->key, at->event->file));
+    if (!flags)
         return -ENOMEM;
-    *is_direct = 1;
+    *flags |= (uint64_t)(at->event->flags & (O_DIRECT | O_SYNC));
     return 0;
+}
+
+/* O_SYNC has the bit of O_DSYNC, too. */
+static void count_flags(struct dft_model_unit *unit, uint64_t flags)
+{
+    unit->direct += (flags & O_DIRECT) != 0;
+    unit->sync += (flags & O_SYNC) == O_SYNC;
+    unit->dsync += (flags & O_SYNC) == O_DSYNC;
 }
 
 int dft_model_finish(struct dft_model *model)
@@ -130,9 +138,10 @@ int dft_model_finish(struct dft_model *model)
         rc = dft_source_unordered(model->export->source, model->export->filter, take_open, model);
     for (size_t i = 0; !rc && i < model->nuses; i++) {
         struct dft_model_unit *unit = &model->units[model->uses[i].unit];
+        const uint64_t *flags = dft_map_find(&model->flags, dft_map_join(unit->process->key, model->uses[i].file));
 
         unit->files++;
-        unit->direct += dft_map_find(&model->direct, dft_map_join(unit->process->key, model->uses[i].file)) != NULL;
+        count_flags(unit, flags ? *flags : 0);
     }
     return rc;
 }
@@ -211,6 +220,28 @@ void dft_model_lacks(struct dft_model *model)
     if (model->unsplit)
         dft_model_lack(model, "files of calls of which only aggregates were kept: %llu",
                        (unsigned long long)model->unsplit);
+}
+
+static int are_most(uint64_t some, const struct dft_model_unit *unit)
+{
+    return some * 2 > unit->files;
+}
+
+void dft_model_lack_flags(struct dft_model *model, int is_taken)
+{
+    uint64_t direct = 0, sync = 0;
+
+    for (size_t i = 0; i < model->nunits; i++) {
+        const struct dft_model_unit *unit = &model->units[i];
+        uint64_t waits = unit->is_write ? unit->sync + unit->dsync : 0;
+
+        direct += is_taken && are_most(unit->direct, unit) ? 0 : unit->direct;
+        sync += is_taken && are_most(waits, unit) ? 0 : waits;
+    }
+    if (direct)
+        dft_model_lack(model, "O_DIRECT of files that threads read or write: %llu", (unsigned long long)direct);
+    if (sync)
+        dft_model_lack(model, "O_SYNC or O_DSYNC of files that threads write: %llu", (unsigned long long)sync);
     if (!model->has_opens)
-        dft_model_lack(model, "flags of opens (O_DIRECT): only aggregates were kept");
+        dft_model_lack(model, "flags of opens (O_DIRECT, O_SYNC, O_DSYNC): only aggregates were kept");
 }
