@@ -200,7 +200,7 @@ def forms(tmp):
 
 def errors(tmp):
     make(tmp / "a", processes=1, threads=1, events=50)
-    for query, word in (("select nmae from events", "Did you mean name?"), ("select * from evnts", "Did you mean events?"), ("selec 1 from x", "syntax error"),
+    for query, word in (("select nmae from events", "Did you mean name?"), ("select * from evnts", "Did you mean events? There are: "), ("selec 1 from x", "syntax error"),
                         ("select e.bites from events e", "Did you mean bytes?"), ("select nofunction(1)", "no such function")):
         done = dftmerge("sql", tmp / "a", query, expect=2)
         assert word in done.err and not done.out, done.err
@@ -243,6 +243,12 @@ def statements_come_from_a_pipe(tmp):
     code, out, err = typed("select 1;\nselect x;\nselect 2;\n", tmp)
     assert code == 2 and out == "1\n1\n" and "no such column: x" in err
     assert typed(".quit\nselect 1;\n", tmp) == (0, "", "")
+    assert typed("select 1 as a /* ;\n*/ ;\nselect ';' as b\n;", tmp) == (0, "a\n1\nb\n;\n", "")
+    rows = ",\n".join(f"({i})" for i in range(100_000))
+    assert typed(f"create temp table mine(a);\ninsert into mine values\n{rows};\nselect count(*) as n from mine;\n", tmp)[1].split() == ["n", "100000"]
+    assert typed("create temp table mine(a);\ncreate temp table other(b);\n.schema mine\n", tmp) == (0, "CREATE TABLE mine(a)\n", "")
+    code, out, err = typed(".schema mine\n", tmp)
+    assert code == 2 and not out and "no table or view mine" in err
     code, _, err = typed(".tabels\n", tmp)
     assert code == 2 and "Did you mean .tables?" in err
 
@@ -260,6 +266,13 @@ def signals_end_a_query(tmp):
         assert process.stdout.readline().split() == [b"begun"]
         out, err = interrupted(process, 0.5)
         assert process.returncode == 1 and b"ended by a signal" in err, (process.returncode, out, err)
+    process = subprocess.Popen([DFTMERGE, "sql", tmp / "a"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(b"select 1;" * 500_000 + b"\n")
+    process.stdin.close()
+    process.stdin = None
+    assert process.stdout.readline().split() == [b"1"]
+    out, err = interrupted(process, 0)
+    assert process.returncode == 1 and b"ended by a signal" in err and out.count(b"\n") < 1_000_000, (process.returncode, err)
     if not MODULE.exists() or os.environ.get("DFT_SANITIZE"):
         return
     script = f"""

@@ -149,7 +149,8 @@ static int take_line(struct dft_sql *sql, struct pending *pending, const char *l
         fprintf(stderr, "dftmerge: sql: %s\n", strerror(ENOMEM));
         return DFT_EXIT_BAD;
     }
-    if (!sqlite3_complete(pending->text))
+    /* only a semicolon completes a statement; all of a long one is not looked at for each line */
+    if (!strchr(line, ';') || !sqlite3_complete(pending->text))
         return DFT_EXIT_OK;
     code = dft_sql_run(sql, pending->text);
     forget(pending);

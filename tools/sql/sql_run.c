@@ -49,11 +49,13 @@ static void say_nearest(sqlite3 *db, const char *word, int is_column)
     nearest = dft_nearest_word(word, strlen(word), (const char *const *)words.list, words.count);
     if (nearest && strcmp(nearest, word) != 0)
         fprintf(stderr, ". Did you mean %s?", nearest);
-    else if (is_column)
-        fputs("; `.schema` has all tables and columns", stderr);
+    else
+        fputs(is_column ? "; `.schema` has all tables and columns" : ".", stderr);
+    if (!is_column && words.count)
+        fputs(" There are:", stderr);
     for (size_t i = 0; !is_column && i < words.count; i++)
         if (strncmp(words.list[i], "sqlite_", 7) != 0)
-            fprintf(stderr, "%s%s", i ? " " : ". There are: ", words.list[i]);
+            fprintf(stderr, " %s", words.list[i]);
     while (words.count)
         free(words.list[--words.count]);
     free(words.list);
@@ -129,7 +131,10 @@ int dft_sql_run(struct dft_sql *sql, const char *text)
     while (!code && *text) {
         sqlite3_stmt *statement = NULL;
 
-        if (sqlite3_prepare_v2(sql->db, text, -1, &statement, &text)) {
+        if (dft_database_interrupted()) { /* between two statements nothing was there to end */
+            fputs("dftmerge: sql: ended by a signal\n", stderr);
+            code = DFT_EXIT_BAD;
+        } else if (sqlite3_prepare_v2(sql->db, text, -1, &statement, &text)) {
             dft_sql_say(sql->db);
             code = DFT_EXIT_USAGE;
         } else if (statement) {

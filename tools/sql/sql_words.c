@@ -34,14 +34,16 @@ static int show_examples(struct dft_sql *sql, const char *argument)
     return DFT_EXIT_OK;
 }
 
-/* What is the user's own, or of a database that was opened. */
-static int show_own(struct dft_sql *sql, const char *what)
+/* What is the user's own, or of a database that was opened: all, or what has this name. *found (may be
+ * NULL) counts it. */
+static int show_own(struct dft_sql *sql, const char *what, const char *wanted, int *found)
 {
     char *text =
         sqlite3_mprintf("select %s from (select type, name, sql from sqlite_temp_master union all select type, "
                         "name, sql from sqlite_master) where type in ('table', 'view') and "
-                        "name not like 'sqlite\\_%%' escape '\\' and sql not like '%%using dftrace(%%'",
-                        what);
+                        "name not like 'sqlite\\_%%' escape '\\' and sql not like '%%using dftrace(%%' and "
+                        "(%Q = '' or name = %Q collate nocase)",
+                        what, wanted, wanted);
     sqlite3_stmt *statement = NULL;
     int error = text ? sqlite3_prepare_v2(sql->db, text, -1, &statement, NULL) : SQLITE_NOMEM;
     unsigned count;
@@ -53,8 +55,11 @@ static int show_own(struct dft_sql *sql, const char *what)
 
         while (at < count && strcmp(views[at].name, name) != 0)
             at++;
-        if (at == count || !sql->tables)
-            printf("%s\n", (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1));
+        if (at < count && sql->tables)
+            continue;
+        printf("%s\n", (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1));
+        if (found)
+            ++*found;
     }
     sqlite3_finalize(statement);
     sqlite3_free(text);
@@ -72,7 +77,7 @@ static int show_tables(struct dft_sql *sql, const char *argument)
                          dft_tables_at((enum dft_table_number)i)->help);
     for (unsigned i = 0; i < count && sql->tables; i++)
         dft_text_wrapped(stdout, views[i].name, 16, views[i].help);
-    return show_own(sql, "name");
+    return show_own(sql, "name", "", NULL);
 }
 
 static void show_columns(const struct dft_table_shape *table)
@@ -93,7 +98,7 @@ static int show_schema(struct dft_sql *sql, const char *argument)
 {
     unsigned count;
     const struct dft_view *views = dft_views(&count);
-    int found = 0;
+    int found = 0, code;
 
     for (unsigned i = 0; i < DFT_TABLES && sql->tables; i++) {
         const struct dft_table_shape *table = dft_tables_at((enum dft_table_number)i);
@@ -110,7 +115,11 @@ static int show_schema(struct dft_sql *sql, const char *argument)
         printf("%sview %s: %s\n  %s\n", found ? "\n" : "", views[i].name, views[i].help, views[i].sql);
         found = 1;
     }
-    return *argument && found ? DFT_EXIT_OK : show_own(sql, "name, sql");
+    code = show_own(sql, "name, sql", argument, &found);
+    if (code || found || !*argument)
+        return code;
+    fprintf(stderr, "dftmerge: sql: there is no table or view %s; `.tables` has all\n", argument);
+    return DFT_EXIT_USAGE;
 }
 
 static int set_mode(struct dft_sql *sql, const char *argument)
