@@ -266,6 +266,9 @@ def signals_end_a_query(tmp):
         assert process.stdout.readline().split() == [b"begun"]
         out, err = interrupted(process, 0.5)
         assert process.returncode == 1 and b"ended by a signal" in err, (process.returncode, out, err)
+    command = "trap '' INT; \"$@\" & child=$!; sleep 0.2; kill -INT $child; wait $child"
+    done = run("sh", "-c", command, "sh", DFTMERGE, "sql", tmp / "a", ENDLESS.replace("from c)", "from c limit 3000000)"))
+    assert done.code == 0 and done.out.split()[-1] == b"3000000", done
     process = subprocess.Popen([DFTMERGE, "sql", tmp / "a"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b"select 1;" * 500_000 + b"\n")
     process.stdin.close()

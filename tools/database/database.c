@@ -23,15 +23,18 @@ static void on_signal(int number)
 
 void dft_database_interruptible(sqlite3 *db)
 {
-    struct sigaction action = {.sa_handler = db ? on_signal : SIG_DFL};
+    struct sigaction action = {.sa_handler = db ? on_signal : SIG_DFL}, now;
     static const int numbers[] = {SIGINT, SIGTERM};
 
     if (db)
         atomic_store(&came, 0);
     atomic_store(&running, db);
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sigaction(numbers[i], &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigaction(numbers[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN) /* as shells have it for what runs in the background */
+            sigaction(numbers[i], &action, NULL);
+    }
 }
 
 int dft_database_interrupted(void)

@@ -29,7 +29,8 @@ int dft_database_step(sqlite3_stmt *statement, const char *doing);
 void dft_database_say(sqlite3 *db, const char *doing);
 
 /* From now on Ctrl-C and SIGTERM end the statement that runs in this database, which rolls back what
- * it has changed. NULL: both end the program again. One database at a time. */
+ * it has changed. NULL: both end the program again. Signals that the process ignores stay so. One
+ * database at a time. */
 void dft_database_interruptible(sqlite3 *db);
 /* The signal that came since then, or 0. */
 int dft_database_interrupted(void);
