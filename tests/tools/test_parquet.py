@@ -174,7 +174,7 @@ def parts_of_an_earlier_export_stay(directory):
     export(out, traces)
     before = {p: p.read_bytes() for p in everything(out) if p.is_file()}
     done = export(out, traces, expect=1)
-    assert "is there already" in done.err and "name an empty directory" in done.err, done.err
+    assert "is there already" in done.err and "name an empty directory" in done.err and done.err.count("\n") == 1, done.err
     assert {p: p.read_bytes() for p in everything(out) if p.is_file()} == before
     for path in everything(out):
         if path.is_dir() and path.name not in ("notes",):

@@ -133,7 +133,7 @@ static int write_table(struct writing *writing)
 
         rc = rc ? rc : error;
     }
-    rc = dft_comm_agree(rc);
+    rc = dft_comm_agree(rc == -ECANCELED ? -EINTR : rc); /* DFT_EXPORT_SAID is -ECANCELED */
     return rc ? rc : put_empty(writing);
 }
 
@@ -208,7 +208,7 @@ static int write_parquet(struct dft_export *export, const char *directory)
     if (rc)
         take_away(writings);
     dft_source_uninterruptible(export->source);
-    if (rc == -ECANCELED && !dft_comm_rank())
+    if (rc == -EINTR && !dft_comm_rank())
         fprintf(stderr, "dftmerge: %s: ended by a signal; nothing was written\n", directory);
     else if (rc && rc != DFT_EXPORT_SAID && !dft_comm_rank())
         dft_outfile_say(directory, rc);
