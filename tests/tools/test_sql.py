@@ -22,7 +22,7 @@ from test_tables import expected, key, read
 from tooltest import BUILD, DFTMERGE, ROOT, counts, dftmerge, dump, main, make, run, summary
 
 MODULE = BUILD / "lib" / "libdftsqlite.so"
-PYTHON = "/usr/bin/python3"  # Debian's loads extensions
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # Debian's loads extensions
 TABLES = ("events", "rows", "files", "processes", "regions", "counters", "jobs", "notes")
 ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) select max(x) from c"
 

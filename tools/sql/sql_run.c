@@ -51,7 +51,7 @@ static void say_nearest(sqlite3 *db, const char *word, int is_column)
         fprintf(stderr, ". Did you mean %s?", nearest);
     else if (is_column)
         fputs("; `.schema` has all tables and columns", stderr);
-    for (size_t i = 0; !is_column && i < words.count; i++)
+    for (size_t i = 0; !is_column && !nearest && i < words.count; i++)
         if (strncmp(words.list[i], "sqlite_", 7) != 0)
             fprintf(stderr, "%s%s", i ? " " : ". There are: ", words.list[i]);
     while (words.count)
