@@ -24,6 +24,7 @@ from tooltest import BUILD, DFTMERGE, ROOT, counts, dftmerge, dump, main, make, 
 MODULE = BUILD / "lib" / "libdftsqlite.so"
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable  # Debian's loads extensions
 TABLES = ("events", "rows", "files", "processes", "regions", "counters", "jobs", "notes")
+REAL = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) select max(x) from c"
 
 
@@ -84,6 +85,19 @@ def sums_are_those_of_the_summary(tmp):
         found = rows_of(f"select cat, name, sum(calls) as c, {failed} as e, sum(dur) as d, sum(bytes) as b from {table} group by cat, name", tmp / "a")
         names = {(r["cat"], r["name"]): (r["c"], r["e"] if table == "rows" else None, r["d"], r["b"] or 0) for r in found}
         assert names == {k: (c, e if table == "rows" else None, d, b) for k, (c, e, d, b) in said.items()}, table
+
+
+def a_real_job(tmp):
+    """CM1's traces by DFTracer: the same sums from events, rows, a database and the summary."""
+    if not REAL.exists():
+        print("        no shared data here: real traces are not tested")
+        return
+    said = {g["name"]: (g["count"], g["errors"], g["time_ns"], g["bytes"] or 0) for g in summary("--by", "name", REAL)["groups"]}
+    dftmerge("export", "--format", "sqlite", "-o", tmp / "cm1.db", REAL)
+    for table, failed in (("events", "sum(errno is not 0)"), ("rows", "sum(errors)")):
+        query = f"select name, sum(calls) as c, {failed} as e, sum(dur) as d, coalesce(sum(bytes), 0) as b from {table} group by name"
+        for path in (REAL, tmp / "cm1.db"):
+            assert {r["name"]: (r["c"], r["e"], r["d"], r["b"]) for r in rows_of(query, path)} == said, (table, path)
 
 
 def literal(value):
@@ -431,6 +445,6 @@ if __name__ == "__main__":
     if "built without SQLite" in run(DFTMERGE, "sql", "x").err:
         print("this dftmerge was built without SQLite\n0 passed, 0 failed, 1 skipped")
         sys.exit(0)
-    main([columns_are_those_of_the_tables, sums_are_those_of_the_summary, narrowing_changes_no_answer, orders_need_no_sort, joins,
+    main([columns_are_those_of_the_tables, sums_are_those_of_the_summary, a_real_job, narrowing_changes_no_answer, orders_need_no_sort, joins,
           views_and_examples_run, forms, errors, databases, statements_come_from_a_pipe, signals_end_a_query,
           shell_and_python_load_the_module, a_trace_that_grows, a_database_has_the_tables, whole_or_nothing])
