@@ -128,7 +128,7 @@ def run_workflow(folder):
 
 
 def ask(*words):
-    print("$ dftmerge " + " ".join(f"'{word.strip()}'" if " " in str(word) else str(word) for word in words), flush=True)
+    print("$ dftmerge " + " ".join(f'"{word.strip()}"' if " " in word else word for word in words), flush=True)
     subprocess.run([tool("dftmerge"), *words], check=True)
     print(flush=True)
 
@@ -144,7 +144,7 @@ def main():
     ask("spans", "import", "spans.db", "monitoring.db", "traces")
     ask("spans", "types", "spans.db")
     ask("sql", "spans.db", WAITED)
-    ask("sql", "spans.db", "traces", FILES)
+    ask("sql", "--run", "parsl:*", "spans.db", "traces", FILES)
 
 
 if __name__ == "__main__":

@@ -72,9 +72,9 @@ static int check_folder(const struct dft_replay_root *root, const char *path, st
         return refuse(path, "the folder is not empty. Name an empty one: what lies there is never overwritten");
     if (fstat(root->fd, &st))
         return refuse(path, strerror(errno));
-    if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-        return refuse(path, "others may write into this folder, and could lead writes elsewhere by links. Take that "
-                            "away: chmod go-w");
+    if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+        return refuse(path, "everybody may write into this folder, and could lead writes elsewhere by links. Take that "
+                            "away: chmod o-w");
     return 0;
 }
 

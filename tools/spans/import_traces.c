@@ -205,7 +205,7 @@ int dft_span_import_traces(struct dft_span_import *importing, char *const *paths
 {
     struct traces traces = {.import = importing};
     struct dft_source_options options = {
-        .paths = paths, .npaths = count, .threads = threads, .quiet = importing->quiet};
+        .paths = paths, .npaths = count, .threads = threads, .quiet = importing->quiet, .runs = "*"};
     int rc = dft_source_open(&traces.source, &options);
 
     if (!rc)
