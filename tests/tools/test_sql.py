@@ -8,9 +8,11 @@ import io
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -208,6 +210,10 @@ def errors(tmp):
     assert "no trace found" in dftmerge("sql", tmp / "none", "select 1 from events", expect=1).err
     assert "which traces?" in dftmerge("sql", "select 1 from events", expect=2).err
     assert "which query?" in dftmerge("sql", tmp / "a", expect=2).err
+    assert "QUERY comes behind all paths" in dftmerge("sql", "select 1 from events", tmp / "a", expect=2).err
+    assert "Did you mean files?" in dftmerge("sql", tmp / "a", ".schema fils", expect=2).err
+    assert "Did you mean .tables?" in dftmerge("sql", tmp / "a", ".tabels", expect=2).err
+    assert ". Did you mean events? There are: " in dftmerge("sql", tmp / "a", "select * from evnts", expect=2).err
     (tmp / "half.db").write_bytes(b"SQLite format 3\0" + b"x" * 100)
     assert dftmerge("sql", tmp / "half.db", "select 1 from events", expect=1).err
     trace = next((tmp / "a").glob("*.dft"))
@@ -239,12 +245,49 @@ def typed(text, *arguments):
 
 def statements_come_from_a_pipe(tmp):
     make(tmp, processes=1, threads=1, events=50)
-    assert typed("select 1;\nselect\n 2 as b\n;\n.mode csv\nselect 3 as c", tmp) == (0, "1\n1\nb\n2\nc\n3\n", "")
+    assert typed("select 1;\nselect\n 2 as b\n;\n.mode csv\nselect 3 as c", tmp) == (0, "1\n1\n\nb\n2\nc\n3\n", "")
     code, out, err = typed("select 1;\nselect x;\nselect 2;\n", tmp)
     assert code == 2 and out == "1\n1\n" and "no such column: x" in err
     assert typed(".quit\nselect 1;\n", tmp) == (0, "", "")
+    assert typed("exit;\nselect 1;\n", tmp) == (0, "", "")
+    assert typed("help\n", tmp) == typed(".help\n", tmp)
     code, _, err = typed(".tabels\n", tmp)
     assert code == 2 and "Did you mean .tables?" in err
+
+
+def prompt_goes_on_after_ctrl_c(tmp):
+    """Ctrl-C drops what is being typed; without libedit it ends the program, as everywhere."""
+    if "libedit" not in subprocess.run(["ldd", DFTMERGE], capture_output=True, text=True, check=True).stdout:
+        return
+    make(tmp, processes=1, threads=1, events=50)
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(DFTMERGE, [str(DFTMERGE), "sql", "-q", str(tmp)], {**os.environ, "TERM": "dumb"})
+    seen = b""
+
+    def until(text):
+        nonlocal seen
+        while text not in seen:
+            ready, _, _ = select.select([terminal], [], [], 60)
+            assert ready, seen
+            seen += os.read(terminal, 65536)
+        seen = seen.split(text, 1)[1]
+
+    until(b"sql> ")
+    os.write(terminal, b"select 40 +\n")
+    until(b"...> ")
+    os.write(terminal, b"\x03")
+    until(b"sql> ")
+    os.write(terminal, b"select 40 + 2 as answer;\n")
+    until(b"answer\r\n    42")
+    until(b"sql> ")
+    os.write(terminal, b".quit\n")
+    try:
+        while os.read(terminal, 65536):
+            pass
+    except OSError:
+        pass  # its end
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def interrupted(process, after):
@@ -432,5 +475,5 @@ if __name__ == "__main__":
         print("this dftmerge was built without SQLite\n0 passed, 0 failed, 1 skipped")
         sys.exit(0)
     main([columns_are_those_of_the_tables, sums_are_those_of_the_summary, narrowing_changes_no_answer, orders_need_no_sort, joins,
-          views_and_examples_run, forms, errors, databases, statements_come_from_a_pipe, signals_end_a_query,
+          views_and_examples_run, forms, errors, databases, statements_come_from_a_pipe, prompt_goes_on_after_ctrl_c, signals_end_a_query,
           shell_and_python_load_the_module, a_trace_that_grows, a_database_has_the_tables, whole_or_nothing])
