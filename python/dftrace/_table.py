@@ -14,6 +14,7 @@ Row = Dict[str, Any]
 SHOWN = 40  # rows on the screen
 WIDEST = 60  # characters of a column
 TIMES_OF_DAY = {"ts", "t_ns", "start_ns", "end_ns", "first_ns", "last_ns", "from_ns", "to_ns"}
+TIMES_OF_TABLES = {"time", "first", "last", "start", "end"}  # columns of SQL; queries may have durations of these names
 BYTES = {"bytes", "read", "written", "read_bytes", "write_bytes", "size", "size_min", "size_max"}
 WORDS = {"cat", "name", "class", "op", "region", "region_cat", "file", "file2", "dir", "pattern", "ext", "mount",
          "host", "process", "program", "job", "role", "access", "errno", "run", "stack", "line", "phase", "key", "exe", "ended",
@@ -51,7 +52,7 @@ def cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, int) and not isinstance(value, bool):
-        if name in TIMES_OF_DAY:
+        if name in TIMES_OF_DAY or (name in TIMES_OF_TABLES and value >= 10**17):
             return time_of_day(value)
         if name.endswith("_ns") or name == "dur":
             return duration(value)

@@ -87,6 +87,8 @@ def test_sql(traces: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert trace.sql("create temp table t as select 7 as a; select a from t").to_dicts() == [{"a": 7}]
     assert str(trace.sql("select name from events where name = 'none'")) == "no rows"
     assert trace.sql("select file from events where file like '%odd%' limit 1")[0]["file"].endswith('odd\udcff"\\\n')
+    shown = str(trace.sql("select time, 1000 as last from events limit 1"))
+    assert "20" == shown.splitlines()[1][:2] and ":" in shown and shown.endswith(" 1,000"), shown
     mixed = trace.sql("select 1 as a, 'x' as b union all select 2.5, 3")
     assert merged(list(batches(mixed.__arrow_c_stream__()))) == [{"a": 1.0, "b": "x"}, {"a": 2.5, "b": "3"}]
     for query, text in (("selec 1", "syntax error"), ("select nmae from events", "Did you mean name?"), ("select 1; select 2", "2 statements"),
