@@ -189,6 +189,8 @@ def forms(tmp):
     assert rows_of(query, tmp / "a") == [{"n": 1, "t": 'a"b,c', "e": None, "r": 0.5, "n:2": "00ff"}]
     assert list(csv.reader(io.StringIO(dftmerge("sql", "--csv", tmp / "a", query).out.decode()))) == [["n", "t", "e", "r", "n"], ["1", 'a"b,c', "", "0.5", "00ff"]]
     assert dftmerge("sql", tmp / "a", query).out.decode().splitlines() == ["n  t      e    r  n", '1  a"b,c  -  0.5  blob of 2 bytes']
+    reals = "select 4.9e-05 as a, -1e-6 as b, 0.0001 as c, 1e-9 as d, 1.25e-11 as e, 1e20 as f, 1.0 / 3e5 as g, 2.0 as h"
+    assert dftmerge("sql", tmp / "a", reals).out.decode().split()[8:] == ["0.000049", "-0.000001", "0.0001", "0.000000001", "1.25e-11", "1.0e+20", "0.00000333333333333333", "2.0"]
     assert dftmerge("sql", tmp / "a", "select 1; select 2", "--csv").out == b"1\n1\n2\n2\n"
     assert dftmerge("sql", tmp / "a", "select name from events where name = 'no'", "--json").out == b"[]\n"
     lines = dftmerge("sql", tmp / "a", "with recursive c(x) as (select 1 union all select x + 1 from c limit 2500) select x from c").out.decode().split()
