@@ -175,6 +175,13 @@ def views_and_examples_run(tmp):
     for folder in ("a", "live", "alone", "ranks"):
         for query in [f"select * from {name}" for name in names] + examples:
             rows_of(query, tmp / folder)
+    failed = next(example for example in examples if "errno is not 0" in example).replace(" limit 10", "")
+    sized = next(example for example in examples if "from_bytes" in example).replace(" limit 20", "")
+    for folder in ("a", "ranks"):
+        events = [e for e in read("events", tmp / folder) if e["file"] is not None]
+        assert sum(row["times"] for row in rows_of(failed, tmp / folder)) == sum(e["errno"] != 0 for e in events)
+        events = [e for e in read("events", tmp / folder) if (e["size"] or 0) > 0]
+        assert sum(row["calls"] for row in rows_of(sized, tmp / folder)) == sum(e["calls"] for e in events)
     span = rows_of("select sum(bytes_read) as r, sum(bytes_written) as w from bandwidth", tmp / "a")
     assert span == rows_of("select sum(bytes) filter (where class = 'read') as r, sum(bytes) filter (where class = 'write') as w from events", tmp / "a")
     assert rows_of("select sum(calls) as n, sum(bytes) as b from by_call", tmp / "a") == rows_of("select sum(calls) as n, sum(bytes) as b from events", tmp / "a")
