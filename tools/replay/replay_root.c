@@ -87,7 +87,7 @@ int dft_replay_root_open(struct dft_replay_root *root, const char *path, struct 
     root->fd = -1;
     root->path = realpath(path, NULL);
     if (!root->path && errno == ENOENT)
-        return refuse(path, "there is no such folder. Make it: mkdir -p");
+        return refuse(path, "there is no such folder. Make it with mkdir -p");
     if (!root->path)
         return refuse(path, strerror(errno));
     root->length = strlen(root->path);
