@@ -236,7 +236,7 @@ def errors(tmp):
     assert "QUERY comes behind all paths" in dftmerge("sql", "select 1 from events", tmp / "a", expect=2).err
     assert "Did you mean files?" in dftmerge("sql", tmp / "a", ".schema fils", expect=2).err
     assert "Did you mean .tables?" in dftmerge("sql", tmp / "a", ".tabels", expect=2).err
-    assert ". Did you mean events? There are: " in dftmerge("sql", tmp / "a", "select * from evnts", expect=2).err
+    assert ". There are: bandwidth " in dftmerge("sql", tmp / "a", "select * from zzzz", expect=2).err
     (tmp / "half.db").write_bytes(b"SQLite format 3\0" + b"x" * 100)
     assert dftmerge("sql", tmp / "half.db", "select 1 from events", expect=1).err
     trace = next((tmp / "a").glob("*.dft"))

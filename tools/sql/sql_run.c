@@ -53,7 +53,7 @@ void dft_sql_say_nearest(sqlite3 *db, const char *word, int is_column)
         fputs("; `.schema` has all tables and columns", stderr);
     for (size_t i = 0; !is_column && !nearest && i < words.count; i++)
         if (strncmp(words.list[i], "sqlite_", 7) != 0)
-            fprintf(stderr, "%s%s", i ? " " : nearest ? " There are: " : ". There are: ", words.list[i]);
+            fprintf(stderr, "%s%s", i ? " " : ". There are: ", words.list[i]);
     while (words.count)
         free(words.list[--words.count]);
     free(words.list);
