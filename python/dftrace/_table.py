@@ -14,6 +14,7 @@ Row = Dict[str, Any]
 SHOWN = 40  # rows on the screen
 WIDEST = 60  # characters of a column
 TIMES_OF_DAY = {"ts", "t_ns", "start_ns", "end_ns", "first_ns", "last_ns", "from_ns", "to_ns"}
+TIMES_OF_TABLES = {"time", "first", "last", "start", "end"}  # columns of SQL; queries may have durations of these names
 BYTES = {"bytes", "read", "written", "read_bytes", "write_bytes", "size", "size_min", "size_max"}
 WORDS = {"cat", "name", "class", "op", "region", "region_cat", "file", "file2", "dir", "pattern", "ext", "mount",
          "host", "process", "program", "job", "role", "access", "errno", "run", "stack", "line", "phase", "key", "exe", "ended",
@@ -51,7 +52,7 @@ def cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, int) and not isinstance(value, bool):
-        if name in TIMES_OF_DAY:
+        if name in TIMES_OF_DAY or (name in TIMES_OF_TABLES and value >= 10**17):
             return time_of_day(value)
         if name.endswith("_ns") or name == "dur":
             return duration(value)
@@ -100,17 +101,15 @@ def as_html(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def column_type(name: str, values: Iterable[Any]) -> str:
-    """A column's letter for _arrow.Table: by its name, else by its first value."""
-    first = next((value for value in values if value is not None), None)
-    if name in TIMES_OF_DAY:
+    """A column's letter for _arrow.Table: by its name and its values. Of a query they may differ in type."""
+    kinds = {type(value) for value in values if value is not None}
+    if name in TIMES_OF_DAY and kinds <= {int}:
         return "t"
-    if isinstance(first, float):
+    if float in kinds and kinds <= {int, float}:
         return "f"
-    if isinstance(first, (list, dict)) or name in TEXTS:
-        return "s"
-    if isinstance(first, str):
-        return "w" if name in WORDS else "s"
-    return "w" if first is None and name in WORDS else "i"
+    if kinds <= {int, bool} and name not in TEXTS:
+        return "w" if not kinds and name in WORDS else "i"
+    return "w" if name in WORDS and kinds == {str} else "s"
 
 
 class Table(Sequence[Row]):
@@ -162,7 +161,7 @@ class Table(Sequence[Row]):
         types = tuple((name, column_type(name, (row.get(name) for row in self._rows))) for name in self.columns)
         table = _arrow.Table(types)
         for row in self._rows:
-            table.append([_plain(row.get(name)) for name in self.columns])
+            table.append([_plain(row.get(name), letter) for name, letter in types])
         return table
 
     def __arrow_c_schema__(self) -> object:
@@ -175,7 +174,9 @@ class Table(Sequence[Row]):
         return table.stream([table])
 
 
-def _plain(value: Any) -> Union[int, float, str, None]:
-    if value is None or isinstance(value, (int, float, str)):
+def _plain(value: Any, letter: str) -> Union[int, float, str, None]:
+    if value is None or isinstance(value, str):
         return value
-    return json.dumps(value)
+    if letter == "f":
+        return float(value)
+    return json.dumps(value) if letter in "sw" else int(value)

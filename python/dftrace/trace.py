@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import tempfile
-from typing import IO, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from dftrace import _arrow, _find
 from dftrace._table import Row, Table
@@ -125,8 +125,8 @@ class _Question:
         self._err.close()
 
 
-def _answer(words: Sequence[str]) -> Row:
-    """The object that dftmerge prints, with its notes."""
+def _whole(words: Sequence[str]) -> Tuple[str, List[str]]:
+    """All that dftmerge prints, and its notes."""
     question = _Question(words)
     ended = False
     try:
@@ -135,13 +135,32 @@ def _answer(words: Sequence[str]) -> Row:
     finally:
         if not ended:
             question.stop()
-    said = question.end()
+    return text.decode("utf-8", "surrogateescape"), question.end()
+
+
+def _answer(words: Sequence[str]) -> Row:
+    """The object that dftmerge prints, with its notes."""
+    text, said = _whole(words)
     try:
         answer = json.loads(text)
     except ValueError:
         raise TraceError("\n".join(said) or "dftmerge gave no answer") from None
     answer.setdefault("notes", said)
     return dict(answer)
+
+
+def _arrays(text: str, said: Sequence[str]) -> List[List[Row]]:
+    """The arrays of rows that dftmerge prints, one a statement that gives rows."""
+    decoder, arrays = json.JSONDecoder(), []
+    text = text.strip()
+    try:
+        while text:
+            rows, end = decoder.raw_decode(text)
+            arrays.append(rows)
+            text = text[end:].lstrip()
+    except ValueError:
+        raise TraceError("\n".join(said) or "dftmerge gave no answer") from None
+    return arrays
 
 
 class Events:
@@ -304,6 +323,23 @@ class Trace:
         rows = answer.pop("processes")
         return _table(rows, ["pid", "ppid", "rank", "role", "exe", "start_ns", "end_ns", "io_ns", "read_bytes",
                              "write_bytes", "ended", "events"], answer)
+
+    def sql(self, query: str, where: Where = None, **filters: Any) -> Table:
+        """The rows of a query in SQL over all runs, as `dftmerge sql` has them; docs/sql.md has tables and columns.
+
+        A second column of the same name is called NAME:2. Without rows there are no columns. Raises TraceError.
+        """
+        if not isinstance(query, str) or not query.strip() or query.lstrip().startswith("."):
+            raise TraceError(f'query: {query!r} is no statement of SQL, such as "select * from by_call"')
+        text, notes = _whole([*self._words("sql", {}, where, filters), query + "\n"])
+        wrong = [note for note in notes if note.startswith("sql: ")]  # also where some rows came before
+        if wrong:
+            raise TraceError("\n".join(wrong))
+        answers = _arrays(text, notes)
+        if len(answers) > 1:
+            raise TraceError(f"query: {len(answers)} statements give rows; ask one after the other")
+        rows = answers[0] if answers else []
+        return Table(rows, list(rows[0]) if rows else [], notes)
 
 
 def _table(rows: List[Row], shown: Sequence[str], answer: Row) -> Table:

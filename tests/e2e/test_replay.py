@@ -129,6 +129,28 @@ def pauses_are_kept(directory):
 
 
 @tests.case
+def numbers_that_are_used_again(directory):
+    """A descriptor stands for its file from the return of the open on, however long the open took."""
+    out = record(directory, "crowd")
+    root = new_root(directory)
+    answer = replayed("--root", root, "--speed", "max", out, env=tracing(directory / "again" / "t"))
+    equal([c for c in answer["calls"] if c["other_result"] or c["not_made"]], [], "calls with another result")
+    equal(calls_by_file(dump(directory / "again"), root), calls_by_file(dump(out)), "calls")
+
+
+@tests.case
+def few_descriptors(directory):
+    """Where too many files are open at once, the replay ends and says so."""
+    out = record(directory, "crowd")
+    root = new_root(directory)
+    done = subprocess.run(["sh", "-c", f'ulimit -n 12 && exec "{DFTMERGE}" replay --threads 1 --root "{root}" --speed max "{out}"'],
+                          env=environment(), capture_output=True, timeout=120, check=False)
+    true(done.returncode in (0, 1), done)
+    if done.returncode:
+        true(b"too many files" in done.stderr or b"unreadable" in done.stderr or b"Too many" in done.stderr, done.stderr)
+
+
+@tests.case
 def the_same_files(directory):
     """What the program leaves is there, with the same sizes."""
     out = record(directory, "all")
@@ -209,7 +231,7 @@ def roots_that_are_refused(directory):
     link = directory / "link"
     link.symlink_to(full)
     for root, why in ((full, "not empty"), (directory / "none", "mkdir -p"), ("/", "whole machine"), (full / "file", "no folder"),
-                      (directory, "lies in this folder"), (shared, "chmod go-w"), (link, "not empty")):
+                      (directory, "lies in this folder"), (shared, "chmod o-w"), (link, "not empty")):
         done = replay("--root", root, "--speed", "max", out, expect=1)
         true(why in done.err.decode(), f"{root}: {done.err.decode()}")
         equal(done.out, b"", "output")

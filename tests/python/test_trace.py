@@ -19,6 +19,8 @@ from traced import DFTMERGE, DFTRUN, TREE, dump, environment, python, run
 import dftrace
 from dftrace import _arrow
 
+LACKS_SQL = b"without SQLite" in subprocess.run([DFTMERGE, "sql", "x"], check=False, stderr=subprocess.PIPE).stderr
+NEEDS_SQL = pytest.mark.skipif(LACKS_SQL, reason="dftmerge was built without SQLite")
 SCRIPT = """
     import os
     import dftrace
@@ -70,6 +72,38 @@ def test_answers_are_those_of_dftmerge(traces: pathlib.Path) -> None:
     assert trace.timeline(interval=0.01).to_dicts() == asked("timeline", "--interval", "0.01", traces)["intervals"]
     assert trace.timeline("class").to_dicts() == asked("timeline", "--by", "class", traces)["series"]
     assert trace.summary().info["events"] == asked("summary", traces)["events"]
+
+
+@NEEDS_SQL
+def test_sql(traces: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    trace = dftrace.open(traces)
+    rows = trace.sql("select name, sum(calls) as calls, sum(bytes) as bytes from events where class = 'read' group by name order by name")
+    groups = trace.summary(by="name", class_="read", top=1000)
+    assert [(row["name"], row["calls"], row["bytes"]) for row in rows] == sorted((g["name"], g["count"], g["bytes"]) for g in groups)
+    assert rows.columns == ["name", "calls", "bytes"] and not rows.notes
+    assert trace.sql("select sum(bytes) as b from rows", where={"class": "write"}).to_dicts() == [
+        {"b": sum(group["bytes"] for group in trace.summary(by="name", class_="write"))}]
+    assert trace.sql("-- a comment\nselect 1 as n, 2.5 as n, null as x -- and another")[0] == {"n": 1, "n:2": 2.5, "x": None}
+    assert trace.sql("create temp table t as select 7 as a; select a from t").to_dicts() == [{"a": 7}]
+    assert str(trace.sql("select name from events where name = 'none'")) == "no rows"
+    assert trace.sql("select file from events where file like '%odd%' limit 1")[0]["file"].endswith('odd\udcff"\\\n')
+    shown = str(trace.sql("select time, 1000 as last from events limit 1"))
+    assert "20" == shown.splitlines()[1][:2] and ":" in shown and shown.endswith(" 1,000"), shown
+    mixed = trace.sql("select 1 as a, 'x' as b union all select 2.5, 3")
+    assert merged(list(batches(mixed.__arrow_c_stream__()))) == [{"a": 1.0, "b": "x"}, {"a": 2.5, "b": "3"}]
+    for query, text in (("selec 1", "syntax error"), ("select nmae from events", "Did you mean name?"), ("select 1; select 2", "2 statements"),
+                        ("select abs(-9223372036854775808) from events", "integer overflow"), (".tables", "no statement of SQL"), (" ", "no statement")):
+        with pytest.raises(dftrace.TraceError) as error:
+            trace.sql(query)
+        assert text in str(error.value)
+    with pytest.raises(dftrace.TraceError, match="did you mean name"):
+        trace.sql("select 1", nane="read")
+    (tmp_path / "broken.dft").write_bytes(b"no trace")
+    some = dftrace.open(traces, tmp_path).sql("select count(*) as n from events")
+    assert some[0]["n"] > 100 and any("broken.dft" in note for note in some.notes)
+    (tmp_path / "broken.dft").unlink()
+    with pytest.raises(dftrace.TraceError, match="no trace found"):
+        dftrace.open(tmp_path).sql("select 1 from events")
 
 
 def test_events_are_those_of_dump(traces: pathlib.Path) -> None:

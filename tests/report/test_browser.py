@@ -341,7 +341,9 @@ def spans_of_a_workflow(where):
     (card,) = [picture for picture in seen["pictures"] if picture["id"] == "spans"]
     assert card["rows"] == seen["answers"][0]["spans"][0]["length"] and "events in" in card["text"]
     assert seen["answers"][1]["spans"][0]["ignored"] == ["c"]
-    assert browse(page, width=400)["scrolls"] is False
+    narrow = "[...document.querySelectorAll('#spans .steps td:first-child')].map((cell) => cell.getBoundingClientRect().width)"
+    seen = browse(page, width=400, steps=[{"run": narrow}])
+    assert seen["scrolls"] is False and seen["said"][0] and min(seen["said"][0]) > 100, "a phone has room for words"
     assert not [picture for picture in browse(page_of(where, traces))["pictures"] if picture["id"] == "spans"]
 
 

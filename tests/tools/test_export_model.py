@@ -298,7 +298,7 @@ PROGRAMS = {
     "mixed": ({"rw": "randrw", "bs": "1024,3072", "rwmixread": "60", "number_ios": "3000", "ioengine": "psync"}, 0.1),
     "fsync": ({"rw": "write", "bs": "4096", "fsync": "4", "ioengine": "sync"}, 0),
     "requests": ({"rw": "read", "bs": "4096", "ioengine": "libaio", "numjobs": "1"}, 0),
-    "many": ({"rw": "write", "number_ios": "24000", "bssplit": "99/63:5000/25:41667/12"}, 0.05),
+    "many": ({"rw": "write", "number_ios": "24000", "bssplit": "99/63:5000/25:41667/12", "bs_unaligned": "1"}, 0.05),
 }
 
 

@@ -149,6 +149,9 @@ def names_are_texts(where):
     for kind in KINDS:
         picture = plot(kind, "--title", title, where)
         assert picture.find(SVG + "title").text.startswith("a <b> & \"c\" ]]> \\x01\\x1b \\uFFFE "), picture.find(SVG + "title").text
+    picture = plot("files", "--title", "é" * 300, where)
+    (shown,) = [e.text for e in picture.iter(SVG + "text") if e.text.startswith("éé")]
+    assert picture.find(SVG + "title").text == "é" * 300 and shown.rstrip(".") == "é" * (len(shown) - 3) and 50 < len(shown) < 120
     assert "\\xff" in texts(plot("files", "--height", "1000", where))
 
 

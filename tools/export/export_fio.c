@@ -29,6 +29,22 @@ static const char *const directions[2] = {"read", "write"};
 
 /* --- one job ---------------------------------------------------------------------------------- */
 
+/* fio cuts sizes to multiples of the least one, unless it is told not to. */
+static int would_be_cut(const struct dft_fio_job *job)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned dir = 0; dir < 2; dir++)
+        for (unsigned i = 0; i < job->flows[dir].count; i++)
+            if (job->flows[dir].entries[i].bytes < least)
+                least = job->flows[dir].entries[i].bytes;
+    for (unsigned dir = 0; dir < 2; dir++)
+        for (unsigned i = 0; i < job->flows[dir].count; i++)
+            if (job->flows[dir].entries[i].bytes % least)
+                return 1;
+    return 0;
+}
+
 static void put_sizes(const struct dft_fio_job *job, FILE *out)
 {
     int is_split = job->flows[0].count > 1 || job->flows[1].count > 1,
@@ -49,6 +65,8 @@ static void put_sizes(const struct dft_fio_job *job, FILE *out)
         }
     }
     fputc('\n', out);
+    if (is_split && would_be_cut(job))
+        fputs("# sizes as they are, no multiples of the least one\nbs_unaligned=1\n", out);
 }
 
 /* fio shares files among threads only where these are listed by name. */

@@ -42,6 +42,27 @@ void dft_svg_text(struct dft_svg *svg, double x, double y, const char *class, co
     fputs("</text>\n", svg->out);
 }
 
+/* As much of the title as the picture has room for. */
+static void put_title(struct dft_svg *svg, const char *title)
+{
+    size_t fit = (size_t)((svg->width - 24) / (LETTER * 15 / 12)), letters = 0, cut = 0;
+    char *text;
+
+    for (size_t i = 0; title[i]; i++) {
+        int begins = ((unsigned char)title[i] & 0xc0) != 0x80;
+
+        if (begins && letters + 3 == fit)
+            cut = i;
+        letters += (size_t)begins;
+    }
+    if (letters <= fit || asprintf(&text, "%.*s...", (int)cut, title) < 0) {
+        dft_svg_text(svg, 12, 24, "title", "start", title);
+        return;
+    }
+    dft_svg_text(svg, 12, 24, "title", "start", text);
+    free(text);
+}
+
 void dft_svg_begin(struct dft_svg *svg, FILE *out, unsigned width, unsigned height, const char *title)
 {
     *svg = (struct dft_svg){out, width, height, LEFT, width - RIGHT, TOP, height - BOTTOM};
@@ -57,7 +78,7 @@ void dft_svg_begin(struct dft_svg *svg, FILE *out, unsigned width, unsigned heig
           ".hidden{fill:#56b4e9}.exposed{fill:#d55e00}.idle{fill:#ddd}.cells{shape-rendering:crispEdges}",
           out);
     fprintf(out, "</style>\n<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n", width, height);
-    dft_svg_text(svg, 12, 24, "title", "start", title);
+    put_title(svg, title);
 }
 
 void dft_svg_end(struct dft_svg *svg)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/command.h"
@@ -124,6 +125,7 @@ static int repeat(struct replay *replay)
     if (rc)
         return rc;
     catch_signals();
+    umask(umask(0) | S_IWGRP | S_IWOTH); /* nobody else puts links into the folders that are made */
     raise_limit(replay->root.fd);
     rc = dft_replay_buffers_make();
     if (!rc)

@@ -67,7 +67,7 @@ static int64_t change(const struct dft_replay_call_at *call, int *is_one)
     case DFT_REPLAY_truncate:
         return truncate(path, call->offset > 0 ? (off_t)call->offset : 0);
     case DFT_REPLAY_chmod:
-        return chmod(path, (call->mode & 0777u) | MODE_OF_FOLDERS);
+        return chmod(path, (call->mode & 0755u) | MODE_OF_FOLDERS);
     case DFT_REPLAY_utimensat:
         return utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
     case DFT_REPLAY_unlink:
@@ -79,9 +79,9 @@ static int64_t change(const struct dft_replay_call_at *call, int *is_one)
     case DFT_REPLAY_rmdir:
         return rmdir(path);
     case DFT_REPLAY_mkdir:
-        return mkdir(path, (call->mode & 0777u) | MODE_OF_FOLDERS);
+        return mkdir(path, (call->mode & 0755u) | MODE_OF_FOLDERS);
     case DFT_REPLAY_mkdirat:
-        return mkdirat(AT_FDCWD, path, (call->mode & 0777u) | MODE_OF_FOLDERS);
+        return mkdirat(AT_FDCWD, path, (call->mode & 0755u) | MODE_OF_FOLDERS);
     case DFT_REPLAY_rename:
         return rename(path, path2);
     case DFT_REPLAY_renameat:

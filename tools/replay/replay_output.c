@@ -161,12 +161,13 @@ static void print_plan(const struct dft_replay_plan *plan)
 {
     char rooms[6][DFT_TEXT_ROOM];
 
-    printf("%s calls of %s threads in %s processes, recorded in %s\n", dft_text_count(rooms[0], plan->events),
-           dft_text_count(rooms[1], plan->threads.count), dft_text_count(rooms[2], plan->processes),
-           dft_text_ns(rooms[3], plan->last_ns - plan->first_ns));
-    printf("Before the start: %s files and %s folders with %s; the files need up to ",
-           dft_text_count(rooms[0], plan->files), dft_text_count(rooms[1], plan->folders),
-           dft_text_bytes(rooms[2], plan->start_bytes));
+    printf("%s call%s of %s thread%s in %s process%s, recorded in %s\n", dft_text_count(rooms[0], plan->events),
+           plan->events == 1 ? "" : "s", dft_text_count(rooms[1], plan->threads.count),
+           plan->threads.count == 1 ? "" : "s", dft_text_count(rooms[2], plan->processes),
+           plan->processes == 1 ? "" : "es", dft_text_ns(rooms[3], plan->last_ns - plan->first_ns));
+    printf("Before the start: %s file%s and %s folder%s with %s; the files need up to ",
+           dft_text_count(rooms[0], plan->files), plan->files == 1 ? "" : "s", dft_text_count(rooms[1], plan->folders),
+           plan->folders == 1 ? "" : "s", dft_text_bytes(rooms[2], plan->start_bytes));
     printf("%s\n", dft_text_bytes(rooms[3], plan->need_bytes));
 }
 

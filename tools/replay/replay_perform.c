@@ -79,7 +79,7 @@ static int64_t close_one(const struct dft_replay_call_at *call)
 
 static int64_t open_path(const struct dft_replay_call_at *call)
 {
-    const mode_t mode = (call->mode & 0777u) | MODE_OF_FILES;
+    const mode_t mode = (call->mode & 0755u) | MODE_OF_FILES;
     const int flags = ((int)call->flags & ~(O_ASYNC | O_NOCTTY)) | O_NOFOLLOW;
     int64_t fd;
 
@@ -198,7 +198,7 @@ static int64_t on_descriptor(const struct dft_replay_call_at *call)
     case DFT_REPLAY_readahead:
         return readahead(fd, offset, (size_t)length);
     case DFT_REPLAY_fchmod:
-        return fchmod(fd, (call->mode & 0777u) | MODE_OF_FILES);
+        return fchmod(fd, (call->mode & 0755u) | MODE_OF_FILES);
     case DFT_REPLAY_futimens:
         return futimens(fd, NULL);
     default:

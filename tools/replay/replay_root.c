@@ -72,9 +72,9 @@ static int check_folder(const struct dft_replay_root *root, const char *path, st
         return refuse(path, "the folder is not empty. Name an empty one: what lies there is never overwritten");
     if (fstat(root->fd, &st))
         return refuse(path, strerror(errno));
-    if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-        return refuse(path, "others may write into this folder, and could lead writes elsewhere by links. Take that "
-                            "away: chmod go-w");
+    if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+        return refuse(path, "everybody may write into this folder, and could lead writes elsewhere by links. Take that "
+                            "away: chmod o-w");
     return 0;
 }
 
@@ -87,7 +87,7 @@ int dft_replay_root_open(struct dft_replay_root *root, const char *path, struct 
     root->fd = -1;
     root->path = realpath(path, NULL);
     if (!root->path && errno == ENOENT)
-        return refuse(path, "there is no such folder. Make it: mkdir -p");
+        return refuse(path, "there is no such folder. Make it with mkdir -p");
     if (!root->path)
         return refuse(path, strerror(errno));
     root->length = strlen(root->path);

@@ -6,7 +6,8 @@
  * can put them there. So each path is checked right before its call (openat2 with RESOLVE_BENEATH and
  * RESOLVE_NO_SYMLINKS, or a walk with O_NOFOLLOW), and opens have O_NOFOLLOW as well. A path with a link is refused and
  * counted. Between check and call lies the blink in which another user with access to the folder could exchange a
- * folder for a link; replay takes a folder that others may write into only with the sticky bit. */
+ * folder for a link. So a folder that everybody may write into is refused (but for the sticky bit), and folders that
+ * replay makes are its user's alone to change. */
 #ifndef DFT_REPLAY_ROOT_H
 #define DFT_REPLAY_ROOT_H
 

@@ -331,7 +331,7 @@ int dft_replay_run(struct dft_replay_plan *plan, struct dft_replay_threads *thre
     if (!rc)
         rc = dft_source_ordered(source, filter, run_event, &run);
     dft_replay_tables_fini(&plan->resolver.tables);
-    dft_replay_threads_end(threads, rc != 0);
+    dft_replay_threads_end(threads);
     free(run.processes);
     dft_map_fini(&run.images);
     dft_map_fini(&run.waits);

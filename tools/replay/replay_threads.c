@@ -303,8 +303,8 @@ void dft_replay_give(struct dft_replay_call_at *call)
         dft_replay_threads_begin(all);
 }
 
-/* No thread gets further calls. */
-static void abandon(struct dft_replay_threads *threads)
+/* A thread may have got fewer calls than planned: after an error, or when the trace could not be read again. */
+static void give_no_more(struct dft_replay_threads *threads)
 {
     for (size_t i = 0; i < threads->by_key.capacity; i++) {
         struct dft_replay_thread *thread = (struct dft_replay_thread *)(uintptr_t)threads->by_key.slots[i].value;
@@ -320,11 +320,10 @@ static void abandon(struct dft_replay_threads *threads)
     }
 }
 
-void dft_replay_threads_end(struct dft_replay_threads *threads, int abandoned)
+void dft_replay_threads_end(struct dft_replay_threads *threads)
 {
     dft_replay_threads_begin(threads);
-    if (abandoned)
-        abandon(threads);
+    give_no_more(threads);
     pthread_mutex_lock(&threads->lock);
     while (threads->live)
         pthread_cond_wait(&threads->ended, &threads->lock);

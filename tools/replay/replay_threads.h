@@ -91,8 +91,8 @@ struct dft_replay_thread *dft_replay_thread_of(struct dft_replay_threads *thread
 void dft_replay_give(struct dft_replay_call_at *call);
 /* The time begins, if it has not yet. */
 void dft_replay_threads_begin(struct dft_replay_threads *threads);
-/* Waits until all threads have ended. abandoned: none gets further calls. */
-void dft_replay_threads_end(struct dft_replay_threads *threads, int abandoned);
+/* No thread gets further calls. Waits until all have ended. */
+void dft_replay_threads_end(struct dft_replay_threads *threads);
 
 /* From here on threads take calls without making them. For signal handlers, too. */
 void dft_replay_stop(void);

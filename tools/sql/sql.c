@@ -2,10 +2,12 @@
 /* `dftmerge sql`: the command. */
 #include "sql/sql.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +40,17 @@ static int is_query(const char *text)
     return access(text, F_OK) && (strpbrk(text, " \t\n;") || dft_sql_is_word(text));
 }
 
+/* A misspelt word such as .tabels, behind paths. */
+static int is_like_word(const char *text)
+{
+    return access(text, F_OK) && *text == '.' && isalpha((unsigned char)text[1]) && !strpbrk(text, "/*?[");
+}
+
+static int looks_like_select(const char *text)
+{
+    return access(text, F_OK) && (!strncasecmp(text, "select ", 7) || !strncasecmp(text, "with ", 5));
+}
+
 /* Says on stderr what is wrong. Returns 0 or an exit code. */
 static int understand(struct asked *asked, const struct dft_options *options)
 {
@@ -48,11 +61,18 @@ static int understand(struct asked *asked, const struct dft_options *options)
         fprintf(stderr, "dftmerge: sql: %s\n", strerror(ENOMEM));
         return DFT_EXIT_BAD;
     }
-    if (count && is_query(options->source.paths[count - 1]))
+    if (count &&
+        (is_query(options->source.paths[count - 1]) || (count > 1 && is_like_word(options->source.paths[count - 1]))))
         asked->query = options->source.paths[--count];
     for (int i = 0; i < count; i++) {
         char *path = options->source.paths[i];
 
+        if (looks_like_select(path)) {
+            fprintf(stderr,
+                    "dftmerge: sql: QUERY comes behind all paths, and is one argument: dftmerge sql traces/ \"%s\"\n",
+                    path);
+            return DFT_EXIT_USAGE;
+        }
         if (!is_database(path)) {
             asked->paths[asked->npaths++] = path;
         } else if (asked->database) {
@@ -113,7 +133,7 @@ static int ask(const struct asked *asked, const struct dft_options *options, str
         (!source || !make_tables(&sql, source, &options->filter))) {
         if (!asked->query)
             code = dft_sql_prompt(&sql);
-        else if (dft_sql_is_word(asked->query))
+        else if (*asked->query == '.')
             code = dft_sql_word(&sql, asked->query);
         else
             code = dft_sql_run(&sql, asked->query);

@@ -13,7 +13,9 @@ struct dft_sql {
     struct dft_vtabs *tables; /* NULL: no traces were named */
     enum dft_sql_form form;
     int quiet;
-    int has_rows; /* aggregates answer for some calls without reading the events */
+    int is_terminal;  /* a prompt stands between answers */
+    unsigned answers; /* tables that were printed */
+    int has_rows;     /* aggregates answer for some calls without reading the events */
 };
 
 /* Runs the statements of a text one by one, and prints what they give. Says on stderr what is wrong.
@@ -33,5 +35,7 @@ int dft_sql_prompt(struct dft_sql *sql);
 
 /* Says what the last error of the database is, and the nearest word there is. */
 void dft_sql_say(sqlite3 *db);
+/* Says which name of a table or a column is nearest, as the end of a line on stderr. */
+void dft_sql_say_nearest(sqlite3 *db, const char *word, int is_column);
 
 #endif

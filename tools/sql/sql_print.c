@@ -10,8 +10,9 @@
 
 #include "base/write_text.h"
 
-#define PAGE 1000u /* rows that are aligned together; the titles come again before the next ones */
-#define GAP  2
+#define PAGE     1000u /* rows that are aligned together; the titles come again before the next ones */
+#define GAP      2
+#define SMALLEST (-9) /* power of ten of a real number that is written out: a nanosecond */
 
 struct column {
     size_t width;
@@ -25,6 +26,24 @@ struct page {
     size_t ncells;
 };
 
+/* A real number. Small ones are written out, with the same digits: 0.000049 and not 4.9e-05. */
+static char *real_of(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column),
+               *exponent = text ? strchr(text, 'e') : NULL;
+    const char *point = text ? strchr(text, '.') : NULL, *last = exponent;
+    int power = exponent ? atoi(exponent + 1) : 0;
+    char *written;
+
+    if (!text || !point || power >= 0 || power < SMALLEST)
+        return text ? strdup(text) : NULL;
+    while (last[-1] == '0')
+        last--;
+    return asprintf(&written, "%.*f", (int)(last - point) - 1 - power, sqlite3_column_double(statement, column)) < 0
+               ? NULL
+               : written;
+}
+
 /* A cell as text; NULL: no memory. */
 static char *cell_of(sqlite3_stmt *statement, int column)
 {
@@ -32,6 +51,8 @@ static char *cell_of(sqlite3_stmt *statement, int column)
 
     if (type == SQLITE_NULL)
         return strdup("-");
+    if (type == SQLITE_FLOAT)
+        return real_of(statement, column);
     if (type == SQLITE_BLOB) {
         char *text;
 

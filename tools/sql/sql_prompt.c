@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements from standard input: from a terminal with a prompt, history and completion. */
+#include <ctype.h>
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,23 @@
 
 #define FIRST "sql> "
 #define NEXT  "...> "
+
+/* What was read and not run yet. */
+struct pending {
+    char *text;
+    size_t length;
+};
+
+static int is_blank(const struct pending *pending)
+{
+    return !pending->length || strspn(pending->text, " \t\r\n") == pending->length;
+}
+
+static void forget(struct pending *pending)
+{
+    free(pending->text);
+    *pending = (struct pending){0};
+}
 
 /* --- lines -------------------------------------------------------------------------------------- */
 
@@ -63,10 +83,33 @@ static void end_editing(void)
     candidates = NULL;
 }
 
-static char *edit_line(const char *prompt)
-{
-    char *line = readline(prompt);
+static sigjmp_buf before_line;
+static volatile sig_atomic_t is_reading;
 
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (is_reading) {
+        is_reading = 0;
+        siglongjmp(before_line, 1);
+    }
+}
+
+/* Ctrl-C drops the statement that is being typed. readline itself goes on reading after a signal. */
+static char *edit_line(struct pending *pending)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    char *line;
+
+    if (sigsetjmp(before_line, 1)) {
+        putchar('\n');
+        forget(pending);
+    }
+    sigaction(SIGINT, &action, NULL);
+    is_reading = 1;
+    line = readline(is_blank(pending) ? FIRST : NEXT);
+    is_reading = 0;
+    signal(SIGINT, SIG_DFL);
     if (line && *line)
         add_history(line);
     return line;
@@ -79,13 +122,13 @@ static void begin_editing(struct dft_sql *sql)
 
 static void end_editing(void) {}
 
-static char *edit_line(const char *prompt)
+static char *edit_line(struct pending *pending)
 {
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
 
-    fputs(prompt, stdout);
+    fputs(is_blank(pending) ? FIRST : NEXT, stdout);
     fflush(stdout);
     length = getline(&line, &capacity, stdin);
     if (length > 0 && line[length - 1] == '\n')
@@ -107,12 +150,6 @@ static char *plain_line(void)
 
 /* --- statements --------------------------------------------------------------------------------- */
 
-/* What was read and not run yet. */
-struct pending {
-    char *text;
-    size_t length;
-};
-
 static int append(struct pending *pending, const char *line)
 {
     size_t length = strlen(line);
@@ -127,15 +164,16 @@ static int append(struct pending *pending, const char *line)
     return 0;
 }
 
-static int is_blank(const struct pending *pending)
+/* Words that people type without the dot. */
+static int is_plain_word(const char *line)
 {
-    return !pending->length || strspn(pending->text, " \t\r\n") == pending->length;
-}
+    static const char *const words[] = {"exit", "quit", "help"};
+    size_t length = strcspn(line, " \t;");
 
-static void forget(struct pending *pending)
-{
-    free(pending->text);
-    *pending = (struct pending){0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (length == strlen(words[i]) && !strncasecmp(line, words[i], length))
+            return line[length + strspn(line + length, " \t;")] == 0;
+    return 0;
 }
 
 /* Runs what is complete. Returns an exit code; -1: the user ends. */
@@ -145,6 +183,8 @@ static int take_line(struct dft_sql *sql, struct pending *pending, const char *l
 
     if (is_blank(pending) && *line == '.')
         return dft_sql_word(sql, line);
+    if (is_blank(pending) && is_plain_word(line))
+        return dft_sql_word(sql, tolower((unsigned char)*line) == 'h' ? ".help" : ".quit");
     if (append(pending, line)) {
         fprintf(stderr, "dftmerge: sql: %s\n", strerror(ENOMEM));
         return DFT_EXIT_BAD;
@@ -164,12 +204,12 @@ int dft_sql_prompt(struct dft_sql *sql)
     struct pending pending = {0};
     char *line;
 
+    sql->is_terminal = terminal;
     if (terminal) {
         puts("SQL over the traces, up to a semicolon. `.tables` and `.help` tell more.");
         begin_editing(sql);
     }
-    while ((!code || (terminal && code > 0)) &&
-           (line = terminal ? edit_line(is_blank(&pending) ? FIRST : NEXT) : plain_line())) {
+    while ((!code || (terminal && code > 0)) && (line = terminal ? edit_line(&pending) : plain_line())) {
         any |= *line != 0;
         code = take_line(sql, &pending, line);
         fflush(stdout);

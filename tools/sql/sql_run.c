@@ -33,8 +33,7 @@ static int add_word(void *context, int ncolumns, char **values, char **names)
     return word && DFT_ARRAY_PUSH(words->list, words->capacity, words->count, word);
 }
 
-/* Says the nearest name of a table or a column. */
-static void say_nearest(sqlite3 *db, const char *word, int is_column)
+void dft_sql_say_nearest(sqlite3 *db, const char *word, int is_column)
 {
     static const char tables[] = "select name from sqlite_temp_master where type in ('table', 'view') union "
                                  "select name from sqlite_master where type in ('table', 'view')";
@@ -47,15 +46,14 @@ static void say_nearest(sqlite3 *db, const char *word, int is_column)
     word = dot ? dot + 1 : word;
     sqlite3_exec(db, is_column ? columns : tables, add_word, &words, NULL);
     nearest = dft_nearest_word(word, strlen(word), (const char *const *)words.list, words.count);
-    if (nearest && strcmp(nearest, word) != 0)
+    nearest = nearest && strcmp(nearest, word) != 0 ? nearest : NULL;
+    if (nearest)
         fprintf(stderr, ". Did you mean %s?", nearest);
-    else
-        fputs(is_column ? "; `.schema` has all tables and columns" : ".", stderr);
-    if (!is_column && words.count)
-        fputs(" There are:", stderr);
-    for (size_t i = 0; !is_column && i < words.count; i++)
+    else if (is_column)
+        fputs("; `.schema` has all tables and columns", stderr);
+    for (size_t i = 0; !is_column && !nearest && i < words.count; i++)
         if (strncmp(words.list[i], "sqlite_", 7) != 0)
-            fprintf(stderr, " %s", words.list[i]);
+            fprintf(stderr, "%s%s", i ? " " : ". There are: ", words.list[i]);
     while (words.count)
         free(words.list[--words.count]);
     free(words.list);
@@ -74,7 +72,7 @@ void dft_sql_say(sqlite3 *db)
     copy = strdup(message);
     fprintf(stderr, "dftmerge: sql: %s", message);
     if (copy)
-        say_nearest(db, strchr(copy, ':') + 2, !strncmp(copy, column, sizeof column - 1));
+        dft_sql_say_nearest(db, strchr(copy, ':') + 2, !strncmp(copy, column, sizeof column - 1));
     fputc('\n', stderr);
     free(copy);
 }
@@ -97,7 +95,7 @@ static void hint(const struct dft_sql *sql, uint64_t rows)
         return;
     fprintf(
         stderr,
-        "dftmerge: sql: %llu events were read. The table rows has these columns as sums, without reading events: "
+        "dftmerge: %llu events were read. The table rows has these columns as sums, without reading events: "
         "sum(dur), sum(size) and sum(bytes) are the same there, count(*) is sum(events), max(dur) is max(dur_max)\n",
         (unsigned long long)use.events);
 }
@@ -111,6 +109,8 @@ static int run_one(struct dft_sql *sql, sqlite3_stmt *statement)
 
     if (sql->tables)
         dft_vtab_forget(sql->tables);
+    if (sql->form == DFT_SQL_TABLE && sqlite3_column_count(statement) && sql->answers++ && !sql->is_terminal)
+        putchar('\n');
     error = dft_sql_print(statement, sql->form, &rows);
     if (error) {
         fflush(stdout);

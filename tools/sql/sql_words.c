@@ -34,16 +34,14 @@ static int show_examples(struct dft_sql *sql, const char *argument)
     return DFT_EXIT_OK;
 }
 
-/* What is the user's own, or of a database that was opened: all, or what has this name. *found (may be
- * NULL) counts it. */
-static int show_own(struct dft_sql *sql, const char *what, const char *wanted, int *found)
+/* What is the user's own, or of a database that was opened; of one name, where it is not "". */
+static int show_own(struct dft_sql *sql, const char *what, const char *only, int *found)
 {
-    char *text =
-        sqlite3_mprintf("select %s from (select type, name, sql from sqlite_temp_master union all select type, "
-                        "name, sql from sqlite_master) where type in ('table', 'view') and "
-                        "name not like 'sqlite\\_%%' escape '\\' and sql not like '%%using dftrace(%%' and "
-                        "(%Q = '' or name = %Q collate nocase)",
-                        what, wanted, wanted);
+    char *text = sqlite3_mprintf(
+        "select %s from (select type, name, sql from sqlite_temp_master union all select type, "
+        "name, sql from sqlite_master) where type in ('table', 'view') and "
+        "name not like 'sqlite\\_%%' escape '\\' and sql not like '%%using dftrace(%%' and %Q in ('', name)",
+        what, only);
     sqlite3_stmt *statement = NULL;
     int error = text ? sqlite3_prepare_v2(sql->db, text, -1, &statement, NULL) : SQLITE_NOMEM;
     unsigned count;
@@ -55,11 +53,10 @@ static int show_own(struct dft_sql *sql, const char *what, const char *wanted, i
 
         while (at < count && strcmp(views[at].name, name) != 0)
             at++;
-        if (at < count && sql->tables)
-            continue;
-        printf("%s\n", (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1));
-        if (found)
-            ++*found;
+        if (at == count || !sql->tables) {
+            printf("%s\n", (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1));
+            *found = 1;
+        }
     }
     sqlite3_finalize(statement);
     sqlite3_free(text);
@@ -70,6 +67,7 @@ static int show_tables(struct dft_sql *sql, const char *argument)
 {
     unsigned count;
     const struct dft_view *views = dft_views(&count);
+    int found = 0;
 
     (void)argument;
     for (unsigned i = 0; i < DFT_TABLES && sql->tables; i++)
@@ -77,7 +75,7 @@ static int show_tables(struct dft_sql *sql, const char *argument)
                          dft_tables_at((enum dft_table_number)i)->help);
     for (unsigned i = 0; i < count && sql->tables; i++)
         dft_text_wrapped(stdout, views[i].name, 16, views[i].help);
-    return show_own(sql, "name", "", NULL);
+    return show_own(sql, "name", "", &found);
 }
 
 static void show_columns(const struct dft_table_shape *table)
@@ -115,11 +113,16 @@ static int show_schema(struct dft_sql *sql, const char *argument)
         printf("%sview %s: %s\n  %s\n", found ? "\n" : "", views[i].name, views[i].help, views[i].sql);
         found = 1;
     }
+    if (*argument && found)
+        return DFT_EXIT_OK;
     code = show_own(sql, "name, sql", argument, &found);
-    if (code || found || !*argument)
-        return code;
-    fprintf(stderr, "dftmerge: sql: there is no table or view %s; `.tables` has all\n", argument);
-    return DFT_EXIT_USAGE;
+    if (!code && *argument && !found) {
+        fprintf(stderr, "dftmerge: sql: no such table: %s", argument);
+        dft_sql_say_nearest(sql->db, argument, 0);
+        fputc('\n', stderr);
+        code = DFT_EXIT_USAGE;
+    }
+    return code;
 }
 
 static int set_mode(struct dft_sql *sql, const char *argument)

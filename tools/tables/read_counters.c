@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the table counters. */
 #include <errno.h>
-#include <stdlib.h>
 
-#include "source/source_exchange.h"
-#include "source/source_read.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 
@@ -77,37 +74,17 @@ static int read_block(void *context, unsigned worker, struct dft_reader *reader,
 }
 
 /* As commands that show counters choose their blocks. */
-static size_t choose(const struct dft_reading *reading, const struct dft_block **list)
+static int wants(const struct dft_block *block)
 {
-    size_t all, n = 0;
-    uint32_t count;
-    const struct dft_block *blocks = dft_source_blocks(reading->source, &all);
-    const struct dft_source_process *processes = dft_source_processes(reading->source, &count);
-
-    for (size_t i = 0; i < all; i++)
-        if (blocks[i].type == DFT_BLOCK_COUNTERS && blocks[i].count &&
-            (blocks[i].state == DFT_BLOCK_USED || blocks[i].state == DFT_BLOCK_OVERLAPS) &&
-            dft_filter_block(reading->filter, &processes[blocks[i].process], &blocks[i]))
-            list[n++] = &blocks[i];
-    return dft_exchange_blocks(reading->source, list, n);
+    return block->type == DFT_BLOCK_COUNTERS && (block->state == DFT_BLOCK_USED || block->state == DFT_BLOCK_OVERLAPS);
 }
 
 int dft_read_counters(struct dft_reading *reading)
 {
-    unsigned threads = dft_source_threads(reading->source);
-    size_t all;
-    const struct dft_block **list;
-    int rc = dft_reading_begin(reading, threads, reading->request->columns);
+    int rc = dft_reading_begin(reading, dft_source_threads(reading->source), reading->request->columns);
 
-    dft_source_blocks(reading->source, &all);
-    list = malloc((all + 1) * sizeof(const struct dft_block *));
-    if (!rc && !list)
-        rc = -ENOMEM;
     if (!rc)
-        rc = dft_read_blocks(reading->source, list, choose(reading, list), 0, "blocks read", read_block, reading);
-    for (unsigned i = 0; i < threads && !rc; i++)
-        rc = dft_reading_give_full(reading, i, 1);
-    free(list);
+        rc = dft_reading_blocks(reading, wants, read_block, reading);
     dft_reading_end(reading);
     return rc;
 }

@@ -6,8 +6,6 @@
 
 #include "aggregator/aggregate.h"
 #include "base/facet_words.h"
-#include "source/source_exchange.h"
-#include "source/source_read.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 
@@ -178,42 +176,23 @@ static int read_block(void *context, unsigned worker, struct dft_reader *reader,
     return put_rows(rows, worker, &origin, buckets.rows, buckets.count);
 }
 
-static size_t choose(const struct dft_reading *reading, const struct dft_block **list)
+static int wants(const struct dft_block *block)
 {
-    size_t all, n = 0;
-    uint32_t count;
-    const struct dft_block *blocks = dft_source_blocks(reading->source, &all);
-    const struct dft_source_process *processes = dft_source_processes(reading->source, &count);
-
-    for (size_t i = 0; i < all; i++)
-        if (blocks[i].use & DFT_IN_ROWS && blocks[i].count &&
-            dft_filter_block(reading->filter, &processes[blocks[i].process], &blocks[i]))
-            list[n++] = &blocks[i];
-    return dft_exchange_blocks(reading->source, list, n);
+    return block->use & DFT_IN_ROWS;
 }
 
 int dft_read_rows(struct dft_reading *reading)
 {
     struct rows rows = {.reading = reading};
     unsigned threads = dft_source_threads(reading->source);
-    size_t all;
-    const struct dft_block **list;
     int rc = dft_reading_begin(reading, threads, reading->request->columns);
 
-    dft_source_blocks(reading->source, &all);
-    list = malloc((all + 1) * sizeof(const struct dft_block *));
     rows.tables = calloc(threads, sizeof(struct dft_table *));
-    if (!rc && (!list || !rows.tables))
-        rc = -ENOMEM;
     if (!rc)
-        rc = dft_read_blocks(reading->source, list, choose(reading, list), 0, "blocks read", read_block, &rows);
-    for (unsigned i = 0; i < threads && rows.tables; i++) {
-        if (!rc)
-            rc = dft_reading_give_full(reading, i, 1);
+        rc = rows.tables ? dft_reading_blocks(reading, wants, read_block, &rows) : -ENOMEM;
+    for (unsigned i = 0; i < threads && rows.tables; i++)
         dft_table_destroy(rows.tables[i]);
-    }
     free(rows.tables);
-    free(list);
     dft_reading_end(reading);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "source/source_exchange.h"
 #include "source/source_names.h"
 #include "tables/event_columns.h"
 #include "tables/columns.h"
@@ -39,6 +40,30 @@ int dft_reading_give(struct dft_reading *reading, unsigned worker)
     if (!rc && maker->count)
         rc = reading->take(reading->context, worker, &batch);
     dft_maker_clear(maker);
+    return rc;
+}
+
+int dft_reading_blocks(struct dft_reading *reading, int (*wants)(const struct dft_block *block), dft_blocks_fn *fn,
+                       void *context)
+{
+    size_t all, n = 0;
+    uint32_t count;
+    const struct dft_block *blocks = dft_source_blocks(reading->source, &all);
+    const struct dft_source_process *processes = dft_source_processes(reading->source, &count);
+    const struct dft_block **list = malloc((all + 1) * sizeof(const struct dft_block *));
+    int rc;
+
+    if (!list)
+        return -ENOMEM;
+    for (size_t i = 0; i < all; i++)
+        if (blocks[i].count && wants(&blocks[i]) &&
+            dft_filter_block(reading->filter, &processes[blocks[i].process], &blocks[i]))
+            list[n++] = &blocks[i];
+    n = dft_exchange_blocks(reading->source, list, n);
+    rc = dft_read_blocks(reading->source, list, n, 0, "blocks read", fn, context);
+    free(list);
+    for (unsigned i = 0; i < reading->nmakers && !rc; i++)
+        rc = dft_reading_give_full(reading, i, 1);
     return rc;
 }
 

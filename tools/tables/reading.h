@@ -8,6 +8,7 @@
 
 #include "source/filter.h"
 #include "source/source_object.h"
+#include "source/source_read.h"
 #include "tables/maker.h"
 
 #define DFT_BATCH_ROWS 65536u
@@ -44,6 +45,11 @@ static inline int dft_reading_give_full(struct dft_reading *reading, unsigned wo
 
     return count >= reading->rows || (last && count) ? dft_reading_give(reading, worker) : 0;
 }
+
+/* Gives this rank's share of the blocks that pass, and that `wants` takes, to `fn`, in several threads;
+ * then the rows that are left. Returns as dft_tables_read. */
+int dft_reading_blocks(struct dft_reading *reading, int (*wants)(const struct dft_block *block), dft_blocks_fn *fn,
+                       void *context);
 
 /* The tables. Each returns as dft_tables_read. */
 int dft_read_events(struct dft_reading *reading);

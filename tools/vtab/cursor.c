@@ -11,6 +11,8 @@
 #include "vtab/plan.h"
 #include "vtab/feed.h"
 
+#define BATCH_ROWS 16384u /* each reading thread has a batch: 4 MiB where all columns are asked for */
+
 struct cursor {
     sqlite3_vtab_cursor base; /* first: SQLite's own part */
     const struct dft_table_column *columns;
@@ -168,8 +170,11 @@ static int begin_kept(struct cursor *cursor, const struct dft_vtab_plan *plan, s
 static int begin_reading(struct cursor *cursor, const struct dft_vtab_plan *plan, sqlite3_value **values)
 {
     struct dft_vtab *table = table_of(cursor);
-    struct dft_table_request request = {
-        .table = table->number, .columns = plan->columns, .filter = &cursor->narrow.filter, .order = plan->order};
+    struct dft_table_request request = {.table = table->number,
+                                        .columns = plan->columns,
+                                        .filter = &cursor->narrow.filter,
+                                        .order = plan->order,
+                                        .rows = BATCH_ROWS};
     int rc = dft_narrow_make(&cursor->narrow, table->store, table->number, plan, values);
 
     if (rc)

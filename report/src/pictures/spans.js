@@ -13,6 +13,15 @@ function image({ title, svg }) {
     });
 }
 
+/* On a phone pictures keep a size that can be read, and are moved sideways. */
+function images(pictures) {
+    return el(
+        'div',
+        { class: 'drawings', tabindex: 0, role: 'region', 'aria-label': 'pictures of spans' },
+        ...pictures.map(image),
+    );
+}
+
 const COLUMNS = [
     ['event', (step) => format.safe(step.event)],
     ['since the first', (step) => format.ns(step.since_first_mean_ns)],
@@ -57,6 +66,6 @@ export default {
     completeness: (view, { most_common: steps, length }) =>
         steps.length < length ? `the first ${format.count(steps.length)} of ${format.count(length)} events` : '',
     draw(element, view, numbers) {
-        element.append(...numbers.pictures.map(image), ...(numbers.count ? [ordering(numbers.most_common)] : []));
+        element.append(images(numbers.pictures), ...(numbers.count ? [ordering(numbers.most_common)] : []));
     },
 };

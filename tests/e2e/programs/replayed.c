@@ -6,6 +6,7 @@
  *   replayed FOLDER slow       files that are made one after the other, some tenths of a second apart
  *   replayed FOLDER hole       a read far behind the beginning of a file with a hole
  *   replayed FOLDER many N     N small writes and reads in each of two threads
+ *   replayed FOLDER crowd      threads that open, use and close at once: numbers of descriptors are used again
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -192,6 +193,30 @@ static void *many(void *name)
     return NULL;
 }
 
+static void *be_one_of_many(void *name)
+{
+    for (int i = 0; i < 50; i++) {
+        int fd = open(name, O_CREAT | O_RDWR | O_TRUNC, 0600);
+
+        check(fd >= 0 && write(fd, buffer, 300) == 300 && pread(fd, buffer, 200, 100) == 200, name);
+        check(write(fd, buffer, 100) == 100 && pread(fd, buffer, 400, 0) == 400 && !close(fd), name);
+    }
+    return NULL;
+}
+
+static void crowd(void)
+{
+    static char names[60][16];
+    pthread_t threads[60];
+
+    for (int i = 0; i < 60; i++) {
+        snprintf(names[i], sizeof names[i], "of-%d", i);
+        check(!pthread_create(&threads[i], NULL, be_one_of_many, names[i]), "pthread_create");
+    }
+    for (int i = 0; i < 60; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread;
@@ -207,6 +232,8 @@ int main(int argc, char **argv)
         slow();
     } else if (!strcmp(argv[2], "hole")) {
         hole();
+    } else if (!strcmp(argv[2], "crowd")) {
+        crowd();
     } else {
         each = argc > 3 ? atol(argv[3]) : 1000;
         check(!pthread_create(&thread, NULL, many, (char[]){"of-thread"}), "pthread_create");
