@@ -10,6 +10,7 @@
 
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
+#include "replay/replay_resolve.h"
 
 /* --- streams and folders over descriptors that have none yet ----------------------------------- */
 
@@ -148,7 +149,7 @@ static int64_t move_burst(FILE *stream, const struct dft_replay_call_at *call)
     uint64_t left = call->bytes < DFT_REPLAY_PIECE - 1 ? call->bytes : DFT_REPLAY_PIECE - 1;
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < calls; i++) {
+    for (uint32_t i = 0; i < calls && !dft_replay_is_stopped(); i++) {
         uint64_t bytes = left / (calls - i);
         int64_t moved = move_one(stream, call->call, (size_t)bytes);
 
@@ -164,7 +165,8 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
 {
     int by_items = dft_op_bytes(call->op) == DFT_BYTES_ITEMS;
     uint64_t unit = by_items && call->unit ? call->unit : 1;
-    uint64_t size = call->size ? call->size : call->bytes, most = DFT_REPLAY_PIECE / unit * unit, items = 0;
+    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded), most = DFT_REPLAY_PIECE / unit * unit,
+             items = 0;
 
     do {
         uint64_t bytes = size - items * unit < most ? size - items * unit : most, moved;
@@ -174,7 +176,7 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
         items += moved;
         if (moved < bytes / unit || !moved)
             break;
-    } while (items * unit < size);
+    } while (items * unit < size && !dft_replay_is_stopped());
     return (int64_t)items;
 }
 

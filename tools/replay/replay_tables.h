@@ -30,7 +30,8 @@ struct dft_replay_handle {
     DIR *dir;
     uint64_t place; /* plan: where the next call would move data */
     uint8_t cloexec;
-    uint8_t at_end; /* plan: a seek has led to the end */
+    uint8_t appends; /* opened with O_APPEND */
+    uint8_t at_end;  /* plan: a seek has led to the end */
 };
 
 /* NULL: no memory. The caller has one reference. */
