@@ -93,8 +93,8 @@ def background(*arguments):
 # --- what is repeated -------------------------------------------------------------------------------------------------------
 
 
-def same_calls(directory, speed):
-    out = record(directory, "all")
+def same_calls(directory, speed, what="all"):
+    out = record(directory, what)
     root = new_root(directory)
     answer = replayed("--root", root, "--speed", speed, out, env=tracing(directory / "again" / "t"))
     recorded, again = dump(out), dump(directory / "again")
@@ -116,6 +116,12 @@ def the_calls_of_the_program(directory):
 def the_calls_at_their_times(directory):
     answer = same_calls(directory, "1")
     true(answer["replayed_ns"] >= answer["recorded_ns"] // 2, "replayed faster than recorded")
+
+
+@tests.case
+def streams_over_what_was_inherited(directory):
+    same_calls(directory, "max", "inherit")
+    equal((directory / "root" / str(directory / "work" / "inherited")[1:]).stat().st_size, 9_600, "bytes of the file")
 
 
 @tests.case

@@ -67,12 +67,19 @@ static int64_t copy(const struct dft_replay_call_at *call)
     return result;
 }
 
-/* Of several descriptors for the same open file, one is closed: the others stay open. */
+/* Of several descriptors for the same open file, one is closed: the others stay open. A stream over the descriptor would
+ * write what it holds into the next file with this number, so it goes as well. */
 static int64_t close_one(const struct dft_replay_call_at *call)
 {
     struct dft_replay_handle *handle = call->handle;
-    int fd = call->shared ? dft_replay_hidden_dup(handle->fd) : handle->fd;
+    int is_alone = !call->shared && !handle->stream && !handle->dir;
+    int fd = is_alone ? handle->fd : dft_replay_hidden_dup(handle->fd);
 
+    if (!is_alone && !call->shared) {
+        dft_replay_hidden_close(handle->fd, handle->stream, handle->dir);
+        handle->stream = NULL;
+        handle->dir = NULL;
+    }
     if (!call->shared)
         handle->fd = -1;
     return close(fd);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "replay/replay_resolve.h"
 
 /* --- streams and folders over descriptors that have none yet ----------------------------------- */
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static FILE *stream_over(int fd)
 {
@@ -29,9 +32,32 @@ static int has_stream(struct dft_replay_handle *handle)
     if (handle->stream)
         return 1;
     dft_replay_hide();
-    handle->stream = stream_over(handle->fd);
+    pthread_mutex_lock(&making);
+    if (!handle->stream)
+        handle->stream = stream_over(handle->fd);
+    pthread_mutex_unlock(&making);
     dft_replay_show();
     return handle->stream != NULL;
+}
+
+/* fdopen. Where the open file has a stream, of another process that it was inherited from, the call is made all the same. */
+static int64_t make_stream(struct dft_replay_handle *handle)
+{
+    FILE *further = NULL;
+    int fd, is_made;
+
+    pthread_mutex_lock(&making);
+    if (!handle->stream) {
+        handle->stream = stream_over(handle->fd);
+    } else {
+        fd = dft_replay_hidden_dup(handle->fd);
+        further = fd < 0 ? NULL : stream_over(fd);
+        if (fd >= 0)
+            dft_replay_hidden_close(fd, further, NULL);
+    }
+    is_made = handle->stream || further;
+    pthread_mutex_unlock(&making);
+    return is_made ? 0 : -1;
 }
 
 static int has_folder(struct dft_replay_handle *handle)
@@ -39,7 +65,10 @@ static int has_folder(struct dft_replay_handle *handle)
     if (handle->dir)
         return 1;
     dft_replay_hide();
-    handle->dir = fdopendir(handle->fd);
+    pthread_mutex_lock(&making);
+    if (!handle->dir)
+        handle->dir = fdopendir(handle->fd);
+    pthread_mutex_unlock(&making);
     dft_replay_show();
     return handle->dir != NULL;
 }
@@ -257,11 +286,12 @@ int dft_replay_stream(struct dft_replay_handle *handle, const struct dft_replay_
         *result = close_folder(handle, call);
         return 1;
     case DFT_REPLAY_fdopen:
-        handle->stream = handle->stream ? handle->stream : stream_over(handle->fd);
-        *result = handle->stream ? 0 : -1;
+        *result = make_stream(handle);
         return 1;
     case DFT_REPLAY_fdopendir:
+        pthread_mutex_lock(&making);
         handle->dir = handle->dir ? handle->dir : fdopendir(handle->fd);
+        pthread_mutex_unlock(&making);
         *result = handle->dir ? 0 : -1;
         return 1;
     case DFT_REPLAY_readdir:
