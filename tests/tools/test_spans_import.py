@@ -701,6 +701,9 @@ def bad_databases(directory):
     db.close()
     twice(directory / "theirs.db", good)
     assert types(directory / "theirs.db") == {"x": 1, "t": 1}
+    os.mkfifo(directory / "pipe.db")
+    assert "no regular file" in load(directory / "pipe.db", good, expect=1).err
+    assert "no regular file" in dftmerge("spans", "types", directory / "pipe.db", expect=1).err
     locked = sqlite3.connect(directory / "s.db", isolation_level=None)
     locked.execute("begin immediate")
     assert "another program writes" in load(directory / "s.db", good, expect=1).err
