@@ -330,6 +330,8 @@ def sizes_that_lie(directory):
     true(b"are free" in done.err, done.err)
     far = lies(directory, [(1, "POSIX", "open64", "/a", {"flags": os.O_CREAT | os.O_RDWR, "ret": 5}),
                            (2, "POSIX", "pwrite64", "/a", {"fd": 5, "ret": 1 << 62, "offset": (1 << 62) + 1})])
+    done = dftmerge("replay", "--no-index", "--dry-run", far)
+    true(b"16.0 EiB/s" in done.out and not done.err.count(b"runtime error"), f"{done.out} {done.err}")
     done = replay("--no-index", "--root", root, "--speed", "max", far, expect=1)
     true(b"are free" in done.err, done.err)
     equal(list(root.iterdir()), [], "what was made")
@@ -341,6 +343,19 @@ def sizes_that_lie(directory):
     answer = replayed("--no-index", "--root", root, "--speed", "max", lies(directory, calls))
     equal((root / "log").stat().st_size, 200_000, "bytes of the log")
     true(answer["bytes_needed"] >= 200_000, f"{answer['bytes_needed']} bytes are needed")
+
+
+@tests.case
+def streams_and_folders_on_one_descriptor(directory):
+    """What no program does leaves no memory behind: builds with sanitizers see it."""
+    calls = [(1, "POSIX", "open64", "/d", {"flags": os.O_DIRECTORY, "ret": 5}), (20, "STDIO", "fdopen", "/d", {"fd": 5, "ret": 5}),
+             (40, "POSIX", "fdopendir", "/d", {"fd": 5, "ret": 5}), (60, "STDIO", "fread", "/d", {"fd": 5, "ret": 0, "size": 1}),
+             (80, "POSIX", "readdir", "/d", {"fd": 5, "ret": 0}), (100, "STDIO", "fclose", "/d", {"fd": 5, "ret": 0})]
+    again = [(200, "POSIX", "opendir", "/d", {"ret": 5}), (220, "STDIO", "fdopen", "/d", {"fd": 5, "ret": 5}),
+             (240, "STDIO", "fclose", "/d", {"fd": 5, "ret": 0}), (300, "POSIX", "opendir", "/d", {"ret": 5}),
+             (320, "POSIX", "close", "/d", {"fd": 5, "ret": 0})]
+    done = replay("--no-index", "--root", new_root(directory), "--speed", "max", lies(directory, calls + again))
+    true(not done.err.count(b"Sanitizer"), done.err)
 
 
 @tests.case

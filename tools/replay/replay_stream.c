@@ -15,7 +15,7 @@
 
 /* --- streams and folders over descriptors that have none yet ----------------------------------- */
 
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* a handle has a stream, or a folder, or none */
 
 static FILE *stream_over(int fd)
 {
@@ -33,7 +33,7 @@ static int has_stream(struct dft_replay_handle *handle)
         return 1;
     dft_replay_hide();
     pthread_mutex_lock(&making);
-    if (!handle->stream)
+    if (!handle->stream && !handle->dir)
         handle->stream = stream_over(handle->fd);
     pthread_mutex_unlock(&making);
     dft_replay_show();
@@ -47,7 +47,7 @@ static int64_t make_stream(struct dft_replay_handle *handle)
     int fd, is_made;
 
     pthread_mutex_lock(&making);
-    if (!handle->stream) {
+    if (!handle->stream && !handle->dir) {
         handle->stream = stream_over(handle->fd);
     } else {
         fd = dft_replay_hidden_dup(handle->fd);
@@ -66,7 +66,7 @@ static int has_folder(struct dft_replay_handle *handle)
         return 1;
     dft_replay_hide();
     pthread_mutex_lock(&making);
-    if (!handle->dir)
+    if (!handle->dir && !handle->stream)
         handle->dir = fdopendir(handle->fd);
     pthread_mutex_unlock(&making);
     dft_replay_show();
@@ -290,7 +290,7 @@ int dft_replay_stream(struct dft_replay_handle *handle, const struct dft_replay_
         return 1;
     case DFT_REPLAY_fdopendir:
         pthread_mutex_lock(&making);
-        handle->dir = handle->dir ? handle->dir : fdopendir(handle->fd);
+        handle->dir = handle->dir || handle->stream ? handle->dir : fdopendir(handle->fd);
         pthread_mutex_unlock(&making);
         *result = handle->dir ? 0 : -1;
         return 1;
