@@ -40,7 +40,8 @@ static int has_stream(struct dft_replay_handle *handle)
     return handle->stream != NULL;
 }
 
-/* fdopen. Where the open file has a stream, of another process that it was inherited from, the call is made all the same. */
+/* fdopen. Where the open file has a stream already, for several processes inherited it, a further one is made and
+ * closed. */
 static int64_t make_stream(struct dft_replay_handle *handle)
 {
     FILE *further = NULL;
