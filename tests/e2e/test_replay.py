@@ -7,12 +7,13 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from tracing import DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
+from tracing import BUILD, DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
 
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 from pfw_files import Writer  # noqa: E402
@@ -92,8 +93,8 @@ def background(*arguments):
 # --- what is repeated -------------------------------------------------------------------------------------------------------
 
 
-def same_calls(directory, speed):
-    out = record(directory, "all")
+def same_calls(directory, speed, what="all"):
+    out = record(directory, what)
     root = new_root(directory)
     answer = replayed("--root", root, "--speed", speed, out, env=tracing(directory / "again" / "t"))
     recorded, again = dump(out), dump(directory / "again")
@@ -115,6 +116,12 @@ def the_calls_of_the_program(directory):
 def the_calls_at_their_times(directory):
     answer = same_calls(directory, "1")
     true(answer["replayed_ns"] >= answer["recorded_ns"] // 2, "replayed faster than recorded")
+
+
+@tests.case
+def streams_over_what_was_inherited(directory):
+    same_calls(directory, "max", "inherit")
+    equal((directory / "root" / str(directory / "work" / "inherited")[1:]).stat().st_size, 9_600, "bytes of the file")
 
 
 @tests.case
@@ -310,6 +317,102 @@ def traces_that_lie(directory):
         done = replay("--json", "--no-index", "--root", root, "--speed", speed, trace)
         true(any(call["made"] for call in json.loads(done.out)["calls"]), "nothing was repeated")
         equal(snapshot(directory, root), before, "outside of the root")
+
+
+@tests.case
+def calls_that_are_not_what_they_say(directory):
+    """Operations of other calls, and second files of calls that have none."""
+    if not (BUILD / "bin" / "make_traces").exists():
+        raise Skip("there is no make_traces")
+    for number in (5, 20, 23, 25, 26):
+        out = directory / f"t{number}"
+        run_checked([BUILD / "bin" / "make_traces", out, f"liar={number}", "events=60", "processes=1"])
+        root = new_root(directory, f"root{number}")
+        done = dftmerge("replay", "--json", "--root", root, "--speed", "max", out)
+        true(done.code in (0, 1) and not done.err.count(b"Sanitizer"), f"operation {number}: {done.code}, {done.err}")
+        shutil.rmtree(root)
+
+
+def lies(directory, calls):
+    """A trace of these calls: (µs, category, name, file, arguments)."""
+    writer = Writer("2023")
+    for at, category, name, file, more in calls:
+        writer.call(category, name, at, 5, file, **more)
+    trace = directory / "lies.pfw"
+    trace.write_text(writer.text())
+    return trace
+
+
+@tests.case
+def sizes_that_lie(directory):
+    """No sum of sizes is so large that it looks small, and appended bytes take space."""
+    huge = [(10 * i, "POSIX", "pread64", f"/file{i}", {"fd": 5 + i, "ret": 1 << 62, "offset": 1 << 61}) for i in range(8)]
+    root = new_root(directory)
+    done = replay("--no-index", "--root", root, "--speed", "max", lies(directory, huge), expect=1)
+    true(b"are free" in done.err, done.err)
+    far = lies(directory, [(1, "POSIX", "open64", "/a", {"flags": os.O_CREAT | os.O_RDWR, "ret": 5}),
+                           (2, "POSIX", "pwrite64", "/a", {"fd": 5, "ret": 1 << 62, "offset": (1 << 62) + 1})])
+    done = dftmerge("replay", "--no-index", "--dry-run", far)
+    true(b"16.0 EiB/s" in done.out and not done.err.count(b"runtime error"), f"{done.out} {done.err}")
+    done = replay("--no-index", "--root", root, "--speed", "max", far, expect=1)
+    true(b"are free" in done.err, done.err)
+    equal(list(root.iterdir()), [], "what was made")
+    calls = []
+    for i in range(20):
+        calls += [(30 * i, "POSIX", "open64", "/log", {"flags": os.O_CREAT | os.O_WRONLY | os.O_APPEND, "ret": 5}),
+                  (30 * i + 10, "POSIX", "write", "/log", {"fd": 5, "ret": 10_000}),
+                  (30 * i + 20, "POSIX", "close", "/log", {"fd": 5, "ret": 0})]
+    answer = replayed("--no-index", "--root", root, "--speed", "max", lies(directory, calls))
+    equal((root / "log").stat().st_size, 200_000, "bytes of the log")
+    true(answer["bytes_needed"] >= 200_000, f"{answer['bytes_needed']} bytes are needed")
+
+
+@tests.case
+def streams_and_folders_on_one_descriptor(directory):
+    """What no program does leaves no memory behind: builds with sanitizers see it."""
+    calls = [(1, "POSIX", "open64", "/d", {"flags": os.O_DIRECTORY, "ret": 5}), (20, "STDIO", "fdopen", "/d", {"fd": 5, "ret": 5}),
+             (40, "POSIX", "fdopendir", "/d", {"fd": 5, "ret": 5}), (60, "STDIO", "fread", "/d", {"fd": 5, "ret": 0, "size": 1}),
+             (80, "POSIX", "readdir", "/d", {"fd": 5, "ret": 0}), (100, "STDIO", "fclose", "/d", {"fd": 5, "ret": 0})]
+    again = [(200, "POSIX", "opendir", "/d", {"ret": 5}), (220, "STDIO", "fdopen", "/d", {"fd": 5, "ret": 5}),
+             (240, "STDIO", "fclose", "/d", {"fd": 5, "ret": 0}), (300, "POSIX", "opendir", "/d", {"ret": 5}),
+             (320, "POSIX", "close", "/d", {"fd": 5, "ret": 0})]
+    done = replay("--no-index", "--root", new_root(directory), "--speed", "max", lies(directory, calls + again))
+    true(not done.err.count(b"Sanitizer"), done.err)
+
+
+@tests.case
+def links_without_descriptors(directory):
+    """Where no path can be checked, for too many files are open, no call is made on it."""
+    opens = [(i, "POSIX", "open64", f"/f{i}", {"flags": os.O_CREAT | os.O_RDWR, "ret": 5 + i}) for i in range(40)]
+    closes = [(4_000_000 + i, "POSIX", "close", f"/f{i}", {"fd": 5 + i, "ret": 0}) for i in range(40)]
+    trace = lies(directory, opens + [(3_000_000, "POSIX", "unlink", "/later/victim", {"ret": 0})] + closes)
+    root, outside = new_root(directory), new_root(directory, "outside")
+    (outside / "victim").write_text("untouched")
+    child = subprocess.Popen(["prlimit", "--nofile=24:24", DFTMERGE, "replay", "--no-index", "--root", root, trace],
+                             env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for(root / "f8")
+    if (root / "later").exists():
+        (root / "later" / "victim").unlink()
+        (root / "later").rmdir()
+    (root / "later").symlink_to(outside)
+    _, err = child.communicate(timeout=120)
+    equal(child.returncode, 1, "exit code")
+    true(b"too many files are open" in err, err)
+    equal((outside / "victim").read_text(), "untouched", "outside of the root")
+
+
+@tests.case
+def files_without_names(directory):
+    """What was written into a file of O_TMPFILE can be read again, and its folder stays one."""
+    program = "import os\nd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600)\nos.write(d, b'x' * 1000)\nos.pread(d, 1000, 0)\n"
+    try:
+        run_checked([sys.executable, "-c", program], env=tracing(directory / "t" / "t"), cwd=directory)
+    except AssertionError as error:
+        raise Skip("this file system has no files without names") from error
+    equal([e["bytes"] for e in dump(directory / "t") if e.get("bytes") == 1000], [1000, 1000], "bytes recorded")
+    root = new_root(directory)
+    replay("--root", root, "--speed", "max", directory / "t", env=tracing(directory / "again" / "t"))
+    equal([e["bytes"] for e in dump(directory / "again") if e.get("bytes") == 1000], [1000, 1000], "bytes moved")
 
 
 @tests.case

@@ -20,7 +20,8 @@
  * of a thread's events is kept as aggregates alone, as a process writes them that changes between
  * both: rows of calls in one further stream, histograms and rows of files in another, whose blocks
  * have other ranges. fold=1: some files are known by their directory alone. strides=1: rows of files
- * that say what was touched have met 4096 three times, and -8192 once. */
+ * that say what was touched have met 4096 three times, and -8192 once. liar=N: whatever its name, each
+ * call has the operation N, and a second file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix, fold, strides;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix, fold, strides, liar;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -94,6 +95,7 @@ static const struct setting names_of_settings[] = {
     {"mix", &settings.mix},
     {"fold", &settings.fold},
     {"strides", &settings.strides},
+    {"liar", &settings.liar},
 };
 
 static struct dft_call calls[CALLS];
@@ -141,7 +143,7 @@ static void make_names(void)
     for (int i = 0; i < CALLS; i++)
         calls[i] = (struct dft_call){.id = dft_name_id(table[i].text.bytes, table[i].text.length),
                                      .text = table[i].text,
-                                     .op = table[i].op,
+                                     .op = settings.liar ? (uint8_t)settings.liar : table[i].op,
                                      .io = (uint8_t)dft_op_io(table[i].op)};
     for (int i = 0; i < FILES; i++)
         files[i] = name_of(paths[i]);
@@ -278,7 +280,7 @@ static void call_event(struct walk *walk)
     }
     if (class != DFT_CLASS_NONE)
         event->file = some_file(walk);
-    if (op == DFT_OP_RENAME)
+    if (op == DFT_OP_RENAME || settings.liar)
         event->file2 = files[random_below(FILES)].id;
     if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE)
         set_data(event, op);

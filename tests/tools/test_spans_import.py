@@ -701,6 +701,9 @@ def bad_databases(directory):
     db.close()
     twice(directory / "theirs.db", good)
     assert types(directory / "theirs.db") == {"x": 1, "t": 1}
+    os.mkfifo(directory / "pipe.db")
+    assert "no regular file" in load(directory / "pipe.db", good, expect=1).err
+    assert "no regular file" in dftmerge("spans", "types", directory / "pipe.db", expect=1).err
     locked = sqlite3.connect(directory / "s.db", isolation_level=None)
     locked.execute("begin immediate")
     assert "another program writes" in load(directory / "s.db", good, expect=1).err
@@ -728,6 +731,36 @@ def ended(directory):
     assert content(directory / "s.db") == before
     load(directory / "new.db", good)  # what the killed one left of a new database does not disturb
     assert content(directory / "new.db") == before
+
+
+def holds(child, path):
+    """Has the process this file open?"""
+    try:
+        return any(os.readlink(entry) == str(path) for entry in pathlib.Path(f"/proc/{child.pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def two_at_once(directory):
+    """Two make the same database: the one that comes too late leaves it alone, and says why once."""
+    big = write(directory / "big", *(f"{1700000000 + i} METRIC t {i} a=1" for i in range(100_000)))
+    database = directory / "new.db"
+    children = [subprocess.Popen([DFTMERGE, "spans", "import", database, big], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    first = []
+    while not first and all(child.poll() is None for child in children):
+        first = [child for child in children if holds(child, f"{database}-journal")]
+        time.sleep(0.001)
+    if not first:
+        return  # it was over before it was seen
+    first[0].send_signal(signal.SIGSTOP)
+    late = children[1 - children.index(first[0])]
+    _, err = late.communicate()
+    first[0].send_signal(signal.SIGCONT)
+    _, more = first[0].communicate()
+    if late.returncode:
+        assert late.returncode == 1 and b"another program writes" in err and err.count(b"\n") == 1, err
+    assert first[0].returncode == 0, more
+    assert types(database) == {"t": 100_000}
 
 
 def disk_full(directory):
@@ -758,4 +791,4 @@ def real_samples(directory):
 if __name__ == "__main__":
     main([monitoring_database, monitoring_nulls, rundirs, work_queue, high_throughput, metrics, uuids, json_documents, json_lines, rules,
           any_order, work_queue_of_a_run, zones, traces, dftracer_traces, tasks_of_traces, annotations, running, strange_lines, any_bytes, inputs,
-          bad_databases, ended, disk_full, real_samples])
+          bad_databases, ended, two_at_once, disk_full, real_samples])

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What the handler of the signals looks at. */
 static sqlite3 *_Atomic running;
@@ -62,10 +63,25 @@ void dft_database_say(sqlite3 *db, const char *doing)
         fprintf(stderr, "%s\n", sqlite3_errmsg(db));
 }
 
+/* SQLite would wait for ever for a pipe that nobody writes to. */
+static int is_special(const char *path)
+{
+    struct stat st;
+
+    return path && !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 int dft_database_open(sqlite3 **db, const char *path, enum dft_database_use use)
 {
     int flags = use == DFT_DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    int error = sqlite3_open_v2(use == DFT_DATABASE_MEMORY ? ":memory:" : path, db, flags, NULL);
+    int error;
+
+    *db = NULL;
+    if (use != DFT_DATABASE_MEMORY && is_special(path)) {
+        fprintf(stderr, "dftmerge: %s: this is no regular file; name a database of SQLite\n", path);
+        return SQLITE_CANTOPEN;
+    }
+    error = sqlite3_open_v2(use == DFT_DATABASE_MEMORY ? ":memory:" : path, db, flags, NULL);
 
     if (error && *db && sqlite3_system_errno(*db))
         fprintf(stderr, "dftmerge: %s: %s\n", path, strerror(sqlite3_system_errno(*db)));

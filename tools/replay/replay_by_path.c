@@ -68,6 +68,8 @@ static int64_t change(const struct dft_replay_call_at *call, int *is_one)
         return truncate(path, call->offset > 0 ? (off_t)call->offset : 0);
     case DFT_REPLAY_chmod:
         return chmod(path, (call->mode & 0755u) | MODE_OF_FOLDERS);
+    case DFT_REPLAY_fchmodat:
+        return fchmodat(AT_FDCWD, path, (call->mode & 0755u) | MODE_OF_FOLDERS, 0);
     case DFT_REPLAY_utimensat:
         return utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
     case DFT_REPLAY_unlink:

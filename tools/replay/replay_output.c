@@ -29,10 +29,11 @@ const char *dft_replay_call_word(enum dft_replay_call call)
 static int cell_rate(struct dft_grid *grid, uint64_t bytes, uint64_t ns)
 {
     char room[DFT_TEXT_ROOM], text[DFT_TEXT_ROOM + 4];
+    double rate = ns ? (double)bytes * 1e9 / (double)ns : 0;
 
     if (!bytes || !ns)
         return dft_grid_cell(grid, "");
-    snprintf(text, sizeof text, "%s/s", dft_text_bytes(room, (uint64_t)((double)bytes * 1e9 / (double)ns)));
+    snprintf(text, sizeof text, "%s/s", dft_text_bytes(room, rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX));
     return dft_grid_cell(grid, text);
 }
 

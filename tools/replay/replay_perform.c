@@ -15,6 +15,7 @@
 
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
+#include "replay/replay_resolve.h"
 
 #define MODE_OF_FILES 0600u /* always given: the user of the replay can remove what it made */
 
@@ -66,12 +67,19 @@ static int64_t copy(const struct dft_replay_call_at *call)
     return result;
 }
 
-/* Of several descriptors for the same open file, one is closed: the others stay open. */
+/* Of several descriptors for the same open file, one is closed: the others stay open. A stream over the descriptor
+ * would write what it holds into the next file with this number, so it goes as well. */
 static int64_t close_one(const struct dft_replay_call_at *call)
 {
     struct dft_replay_handle *handle = call->handle;
-    int fd = call->shared ? dft_replay_hidden_dup(handle->fd) : handle->fd;
+    int is_alone = !call->shared && !handle->stream && !handle->dir;
+    int fd = is_alone ? handle->fd : dft_replay_hidden_dup(handle->fd);
 
+    if (!is_alone && !call->shared) {
+        dft_replay_hidden_close(handle->fd, handle->stream, handle->dir);
+        handle->stream = NULL;
+        handle->dir = NULL;
+    }
     if (!call->shared)
         handle->fd = -1;
     return close(fd);
@@ -129,7 +137,7 @@ static int64_t move_piece(const struct dft_replay_call_at *call, size_t bytes, o
 
 static int64_t move(struct dft_replay_thread *thread, const struct dft_replay_call_at *call)
 {
-    uint64_t size = call->size > (UINT64_C(1) << 40) || (!call->size && call->bytes) ? call->bytes : call->size;
+    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded);
     int64_t sum = 0;
 
     thread->outcome->pieces += size > DFT_REPLAY_PIECE;
@@ -142,7 +150,7 @@ static int64_t move(struct dft_replay_thread *thread, const struct dft_replay_ca
         sum += moved;
         if ((size_t)moved < bytes)
             break;
-    } while ((uint64_t)sum < size);
+    } while ((uint64_t)sum < size && !dft_replay_is_stopped());
     return sum;
 }
 
@@ -245,13 +253,18 @@ static int is_different(const struct dft_replay_call_at *call, int64_t result)
     return dft_op_is_data(call->op) || call->call == DFT_REPLAY_lseek ? result != call->result : 0;
 }
 
-/* A path that leads through a link is not used. */
+/* A path that leads through a link is not used, and none of which that cannot be told. */
 static int refuse(struct dft_replay_thread *thread, const char *path)
 {
     struct dft_replay_threads *all = thread->all;
+    int rc = path ? dft_replay_root_check(all->root, path + all->root->length) : 0;
 
-    if (!path || !dft_replay_root_check(all->root, path + all->root->length))
+    if (!rc)
         return 0;
+    if (rc == -EMFILE || rc == -ENFILE) {
+        thread->outcome->no_descriptors++;
+        return 1;
+    }
     thread->outcome->refused++;
     pthread_mutex_lock(&all->lock);
     if (!all->refused_path)
@@ -266,8 +279,10 @@ void dft_replay_perform(struct dft_replay_thread *thread, const struct dft_repla
     uint64_t begin, bytes;
     int64_t result;
 
-    if (refuse(thread, call->path) || refuse(thread, call->path2))
+    if (refuse(thread, call->path) || refuse(thread, call->path2)) {
+        outcome->skipped[call->call]++;
         return;
+    }
     if (call->lazy)
         open_lazily(call);
     if (call->handle && call->handle->fd < 0) {

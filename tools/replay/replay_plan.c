@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "replay/replay_space.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
-
-#define BLOCK 4096u /* of a usual file system */
 
 /* --- what was there ---------------------------------------------------------------------------- */
 
@@ -64,7 +63,7 @@ static void resize(struct dft_replay_file *file, uint64_t size)
 /* The bytes before `end` can be read: what was not written since was there. */
 static void has_bytes(struct dft_replay_file *file, uint64_t end)
 {
-    if (end <= file->size || end > INT64_MAX)
+    if (end <= file->size || end > INT64_MAX || file->start == DFT_START_FOLDER)
         return;
     if (!file->fresh) {
         file->start = DFT_START_FILE;
@@ -168,10 +167,28 @@ void dft_replay_plan_exist(const struct dft_replay_take *take)
 
 /* --- calls on descriptors --------------------------------------------------------------------- */
 
-/* Where the call moves data: as recorded, else where the last one ended. */
-static uint64_t place_of(const struct dft_replay_take *take)
+/* Where the call moves data: as recorded, else at the end that it adds to, or where the last one ended. */
+static uint64_t place_of(const struct dft_replay_plan *plan, const struct dft_replay_take *take)
 {
-    return dft_event_has_offset(take->at->event) ? (uint64_t)take->at->event->offset : take->handle->place;
+    const struct dft_replay_handle *handle = take->handle;
+    int appends = handle->appends || (handle->number && (plan->streams[handle->number - 1] & DFT_STREAM_APPENDS));
+
+    if (dft_event_has_offset(take->at->event))
+        return (uint64_t)take->at->event->offset;
+    return appends && dft_op_class(take->at->op) == DFT_CLASS_WRITE ? take->file->size : handle->place;
+}
+
+/* A call that writes, whether it succeeded or not. A burst of characters may be told without bytes. */
+static void plan_space(const struct dft_replay_plan *plan, const struct dft_replay_take *take)
+{
+    const struct dft_event *event = take->at->event;
+    uint64_t from = place_of(plan, take), bytes = dft_event_bytes(event, take->at->op);
+    uint64_t asked = dft_replay_asked(event->size, bytes, dft_replay_succeeded(event));
+
+    bytes = bytes > asked ? bytes : asked;
+    if (take->at->op == DFT_OP_FPUTS && event->calls > bytes)
+        bytes = event->calls;
+    dft_replay_take_space(take->file, from, bytes, from != take->handle->place);
 }
 
 /* The first call that moves data on a stream tells how it was opened. */
@@ -197,23 +214,35 @@ static void plan_stream(struct dft_replay_plan *plan, const struct dft_replay_ta
 static void plan_data(struct dft_replay_plan *plan, const struct dft_replay_take *take)
 {
     int writes = dft_op_class(take->at->op) == DFT_CLASS_WRITE;
-    uint64_t bytes = dft_event_bytes(take->at->event, take->at->op), from = place_of(take);
+    uint64_t bytes = dft_event_bytes(take->at->event, take->at->op), from;
     struct dft_replay_file *file = take->file;
 
     if (take->handle->number)
         plan_stream(plan, take, writes);
-    if (!writes)
-        has_bytes(file, bytes ? from + bytes : 0);
+    from = place_of(plan, take);
+    if (writes)
+        plan_space(plan, take);
     else
-        file->written += bytes;
+        has_bytes(file, bytes ? dft_replay_plus(from, bytes) : 0);
     if (writes && !from)
         was_likely_absent(file);
-    if (writes && from + bytes > file->size && from + bytes <= INT64_MAX)
-        resize(file, from + bytes);
+    if (writes && dft_replay_plus(from, bytes) > file->size)
+        resize(file, dft_replay_plus(from, bytes));
     if (dft_op_effect(take->at->op) != DFT_EFFECT_AT)
-        take->handle->place = from + bytes;
+        take->handle->place = dft_replay_plus(from, bytes);
     if (take->at->event->size > plan->max_call_bytes)
         plan->max_call_bytes = take->at->event->size;
+}
+
+static void plan_allocation(struct dft_replay_file *file, const struct dft_event *event)
+{
+    uint64_t from = (uint64_t)event->offset;
+
+    if (event->flags & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE))
+        return;
+    dft_replay_take_space(file, from, event->size, 1);
+    if (!(event->flags & FALLOC_FL_KEEP_SIZE) && dft_replay_plus(from, event->size) > file->size)
+        resize(file, dft_replay_plus(from, event->size));
 }
 
 static void plan_descriptor(struct dft_replay_plan *plan, const struct dft_replay_take *take)
@@ -225,8 +254,11 @@ static void plan_descriptor(struct dft_replay_plan *plan, const struct dft_repla
         was_there(file, dft_op_effect(take->at->op) == DFT_EFFECT_CLOSES && take->at->op == DFT_OP_CLOSEDIR
                             ? DFT_START_FOLDER
                             : DFT_START_FILE);
-    if (!dft_replay_succeeded(event))
+    if (!dft_replay_succeeded(event)) {
+        if (dft_op_class(take->at->op) == DFT_CLASS_WRITE)
+            plan_space(plan, take);
         return;
+    }
     touch(file);
     if (dft_op_is_data(take->at->op)) {
         plan_data(plan, take);
@@ -241,10 +273,8 @@ static void plan_descriptor(struct dft_replay_plan *plan, const struct dft_repla
             has_bytes(file, (uint64_t)event->result);
     } else if (take->at->op == DFT_OP_TRUNCATE) {
         emptied(file, event->offset > 0 ? (uint64_t)event->offset : 0);
-    } else if (take->at->op == DFT_OP_ALLOCATE && !event->flags && event->offset >= 0) {
-        file->written += event->size;
-        resize(file,
-               (uint64_t)event->offset + event->size > file->size ? (uint64_t)event->offset + event->size : file->size);
+    } else if (take->at->op == DFT_OP_ALLOCATE && event->offset >= 0) {
+        plan_allocation(file, event);
     } else if (take->at->op == DFT_OP_READDIR || take->at->op == DFT_OP_OPENDIR) {
         was_there(file, DFT_START_FOLDER);
     }
@@ -310,21 +340,6 @@ static int plan_event(void *context, const struct dft_event_at *at)
     return rc;
 }
 
-static uint64_t in_blocks(uint64_t bytes)
-{
-    return (bytes + BLOCK - 1) / BLOCK * BLOCK;
-}
-
-/* The space that a file takes at most. Where nothing was written, there is a hole. */
-static uint64_t needed(const struct dft_replay_file *file)
-{
-    uint64_t most = file->start_size + file->written;
-
-    if (most < file->written || most > file->most)
-        most = file->most;
-    return most > file->start_size ? most : file->start_size;
-}
-
 static void sum_up(struct dft_replay_plan *plan)
 {
     for (uint32_t i = 0; i < plan->resolver.tables.count; i++)
@@ -340,8 +355,8 @@ static void sum_up(struct dft_replay_plan *plan)
             file->start_size = 0;
         plan->files += file->start == DFT_START_FILE;
         plan->folders += file->start == DFT_START_FOLDER && file->parent;
-        plan->start_bytes += file->start_size;
-        plan->need_bytes += in_blocks(needed(file));
+        plan->start_bytes = dft_replay_plus(plan->start_bytes, file->start_size);
+        plan->need_bytes = dft_replay_plus(plan->need_bytes, dft_replay_space(file));
         plan->need_inodes += file->start != DFT_START_ABSENT || file->touched;
     }
 }

@@ -90,6 +90,8 @@ static int make(struct dft_replay_resolver *resolver, struct dft_replay_take *ta
     if (!take->made)
         return -ENOMEM;
     take->made->cloexec = at->op == DFT_OP_OPEN && (at->event->flags & O_CLOEXEC);
+    take->made->appends =
+        take->handle ? take->handle->appends : take->call != DFT_REPLAY_fopen && (at->event->flags & O_APPEND);
     if (take->call == DFT_REPLAY_fopen)
         take->made->number = ++resolver->streams;
     return dft_replay_tables_put_later(&resolver->tables, at->process->number, fd, take->made,
@@ -160,7 +162,7 @@ int dft_replay_resolve(struct dft_replay_resolver *resolver, const struct dft_ev
         return take_process(resolver, at);
     if (event->file && !(take->file = file_of(resolver, event->file)))
         return -ENOMEM;
-    if (event->file2 && !(take->file2 = file_of(resolver, event->file2)))
+    if (event->file2 && !dft_replay_on_descriptor(take->call) && !(take->file2 = file_of(resolver, event->file2)))
         return -ENOMEM;
     if (event->phase != DFT_PHASE_COMPLETE || (event->bits & DFT_BIT_OPEN))
         reason = DFT_LEFT_OPEN;

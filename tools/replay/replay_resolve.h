@@ -4,10 +4,13 @@
 #ifndef DFT_REPLAY_RESOLVE_H
 #define DFT_REPLAY_RESOLVE_H
 
+#include "replay/replay_buffers.h"
 #include "replay/replay_calls.h"
 #include "replay/replay_files.h"
 #include "replay/replay_left.h"
 #include "replay/replay_tables.h"
+
+#define DFT_REPLAY_SIZE_MAX (UINT64_C(1) << 40) /* no call moves more: the size is none */
 
 struct dft_replay_resolver {
     const struct dft_names *names;
@@ -41,6 +44,15 @@ void dft_replay_resolver_fini(struct dft_replay_resolver *resolver);
 int dft_replay_resolve(struct dft_replay_resolver *resolver, const struct dft_event_at *at,
                        struct dft_replay_take *take);
 void dft_replay_take_fini(struct dft_replay_take *take);
+
+/* The bytes that a repeated call on data asks for. What a call that failed asked for may be more than there is memory or
+ * disk, so that of it is limited. */
+static inline uint64_t dft_replay_asked(uint64_t size, uint64_t bytes, int succeeded)
+{
+    if (!succeeded)
+        return size < DFT_REPLAY_PIECE ? size : DFT_REPLAY_PIECE;
+    return size > DFT_REPLAY_SIZE_MAX || !size ? bytes : size;
+}
 
 /* Did the recorded call succeed? One whose result is not known counts so. */
 static inline int dft_replay_succeeded(const struct dft_event *event)

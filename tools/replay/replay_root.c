@@ -150,14 +150,14 @@ static int walk(int root, const char *path)
 
 int dft_replay_root_check(const struct dft_replay_root *root, const char *path)
 {
-    int fd;
+    int rc;
 
     if (!path[1])
         return 0;
-    if (root->walks)
-        return walk(root->fd, path + 1) == -ELOOP ? -ELOOP : 0;
-    fd = dft_replay_hidden_open2(root->fd, path + 1, O_PATH | O_CLOEXEC, 1);
-    if (fd >= 0)
-        dft_replay_hidden_close_raw(fd);
-    return fd == -ELOOP || fd == -EXDEV ? -ELOOP : 0;
+    rc = root->walks ? walk(root->fd, path + 1) : dft_replay_hidden_open2(root->fd, path + 1, O_PATH | O_CLOEXEC, 1);
+    if (rc >= 0 && !root->walks)
+        dft_replay_hidden_close_raw(rc);
+    if (rc >= 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+        return 0;
+    return rc == -EXDEV ? -ELOOP : rc;
 }

@@ -295,7 +295,7 @@ static int give_take(struct run *run, struct dft_replay_take *take)
     call->changes = (uint8_t)is_change(call, take);
     rc = need_others(run, call, take->at, is_first);
     dft_replay_plan_exist(take);
-    if (call->op == DFT_OP_FSEEK && call->handle->tables)
+    if (call->op == DFT_OP_FSEEK && call->handle && call->handle->tables)
         call->handle->held = call;
     else
         give(call);

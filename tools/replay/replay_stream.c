@@ -4,14 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
+#include "replay/replay_resolve.h"
 
 /* --- streams and folders over descriptors that have none yet ----------------------------------- */
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* a handle has a stream, or a folder, or none */
 
 static FILE *stream_over(int fd)
 {
@@ -28,9 +32,33 @@ static int has_stream(struct dft_replay_handle *handle)
     if (handle->stream)
         return 1;
     dft_replay_hide();
-    handle->stream = stream_over(handle->fd);
+    pthread_mutex_lock(&making);
+    if (!handle->stream && !handle->dir)
+        handle->stream = stream_over(handle->fd);
+    pthread_mutex_unlock(&making);
     dft_replay_show();
     return handle->stream != NULL;
+}
+
+/* fdopen. Where the open file has a stream already, for several processes inherited it, a further one is made and
+ * closed. */
+static int64_t make_stream(struct dft_replay_handle *handle)
+{
+    FILE *further = NULL;
+    int fd, is_made;
+
+    pthread_mutex_lock(&making);
+    if (!handle->stream && !handle->dir) {
+        handle->stream = stream_over(handle->fd);
+    } else {
+        fd = dft_replay_hidden_dup(handle->fd);
+        further = fd < 0 ? NULL : stream_over(fd);
+        if (fd >= 0)
+            dft_replay_hidden_close(fd, further, NULL);
+    }
+    is_made = handle->stream || further;
+    pthread_mutex_unlock(&making);
+    return is_made ? 0 : -1;
 }
 
 static int has_folder(struct dft_replay_handle *handle)
@@ -38,7 +66,10 @@ static int has_folder(struct dft_replay_handle *handle)
     if (handle->dir)
         return 1;
     dft_replay_hide();
-    handle->dir = fdopendir(handle->fd);
+    pthread_mutex_lock(&making);
+    if (!handle->dir && !handle->stream)
+        handle->dir = fdopendir(handle->fd);
+    pthread_mutex_unlock(&making);
     dft_replay_show();
     return handle->dir != NULL;
 }
@@ -148,7 +179,7 @@ static int64_t move_burst(FILE *stream, const struct dft_replay_call_at *call)
     uint64_t left = call->bytes < DFT_REPLAY_PIECE - 1 ? call->bytes : DFT_REPLAY_PIECE - 1;
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < calls; i++) {
+    for (uint32_t i = 0; i < calls && !dft_replay_is_stopped(); i++) {
         uint64_t bytes = left / (calls - i);
         int64_t moved = move_one(stream, call->call, (size_t)bytes);
 
@@ -164,7 +195,8 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
 {
     int by_items = dft_op_bytes(call->op) == DFT_BYTES_ITEMS;
     uint64_t unit = by_items && call->unit ? call->unit : 1;
-    uint64_t size = call->size ? call->size : call->bytes, most = DFT_REPLAY_PIECE / unit * unit, items = 0;
+    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded), most = DFT_REPLAY_PIECE / unit * unit,
+             items = 0;
 
     do {
         uint64_t bytes = size - items * unit < most ? size - items * unit : most, moved;
@@ -174,7 +206,7 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
         items += moved;
         if (moved < bytes / unit || !moved)
             break;
-    } while (items * unit < size);
+    } while (items * unit < size && !dft_replay_is_stopped());
     return (int64_t)items;
 }
 
@@ -255,11 +287,12 @@ int dft_replay_stream(struct dft_replay_handle *handle, const struct dft_replay_
         *result = close_folder(handle, call);
         return 1;
     case DFT_REPLAY_fdopen:
-        handle->stream = handle->stream ? handle->stream : stream_over(handle->fd);
-        *result = handle->stream ? 0 : -1;
+        *result = make_stream(handle);
         return 1;
     case DFT_REPLAY_fdopendir:
-        handle->dir = handle->dir ? handle->dir : fdopendir(handle->fd);
+        pthread_mutex_lock(&making);
+        handle->dir = handle->dir || handle->stream ? handle->dir : fdopendir(handle->fd);
+        pthread_mutex_unlock(&making);
         *result = handle->dir ? 0 : -1;
         return 1;
     case DFT_REPLAY_readdir:

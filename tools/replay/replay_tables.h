@@ -26,11 +26,12 @@ struct dft_replay_handle {
     _Atomic uint32_t ready;          /* 1: it was opened, or that failed */
     uint32_t number;                 /* of its fopen in the trace + 1; 0: no stream */
     int fd;                          /* of this process; -1: not open */
-    FILE *stream;
-    DIR *dir;
+    FILE *_Atomic stream;            /* threads of several processes may need the first one at once */
+    DIR *_Atomic dir;
     uint64_t place; /* plan: where the next call would move data */
     uint8_t cloexec;
-    uint8_t at_end; /* plan: a seek has led to the end */
+    uint8_t appends; /* opened with O_APPEND */
+    uint8_t at_end;  /* plan: a seek has led to the end */
 };
 
 /* NULL: no memory. The caller has one reference. */

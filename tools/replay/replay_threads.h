@@ -52,7 +52,7 @@ struct dft_replay_outcome {
     struct dft_replay_tallies tallies;
     uint64_t done[DFT_REPLAY_CALLS];    /* calls that were made */
     uint64_t differs[DFT_REPLAY_CALLS]; /* failed, succeeded, or moved other bytes than recorded */
-    uint64_t skipped[DFT_REPLAY_CALLS]; /* not made: their file could not be opened */
+    uint64_t skipped[DFT_REPLAY_CALLS]; /* not made: a link, or no open file */
     uint64_t refused;                   /* a link was in the way */
     uint64_t pieces;                    /* calls above DFT_REPLAY_PIECE, made in pieces */
     uint64_t no_descriptors;            /* calls that failed because too many descriptors were open */

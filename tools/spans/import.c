@@ -30,7 +30,7 @@ struct asked {
     struct dft_span_import import;
     struct dft_options options;
     const char *database;
-    int is_new;    /* the database was not there before */
+    int is_new;    /* the database was not there before, and is this import's alone */
     int is_failed; /* an input could not be used */
     uint64_t used; /* inputs */
 };
@@ -233,31 +233,54 @@ static int import_all(struct asked *asked)
     return rc;
 }
 
+/* Ends the transaction. A file that this import has made goes while no other one can write to it. */
+static void undo(const struct asked *asked, sqlite3 *db)
+{
+    if (asked->is_new)
+        unlink(asked->database);
+    sqlite3_exec(db, "rollback", NULL, NULL, NULL);
+}
+
+static int fill(struct asked *asked, sqlite3 *db)
+{
+    int rc = dft_spans_schema_make(db) ? -EIO : 0, is_said = rc;
+
+    if (!rc && dft_span_store_init(&asked->import.store, db))
+        rc = is_said = -EIO;
+    if (!rc)
+        rc = import_all(asked);
+    if (!rc && asked->used && dft_spans_schema_index(db))
+        rc = is_said = -EIO;
+    is_said |= asked->import.store.is_said;
+    dft_span_store_fini(&asked->import.store);
+    asked->import.store.db = db;
+    asked->import.store.is_said = is_said != 0;
+    return rc;
+}
+
 static int in_transaction(struct asked *asked)
 {
     sqlite3 *db = asked->import.store.db;
+    struct stat st;
     int rc = run_sql(asked, "pragma cache_size = -65536; begin immediate");
 
-    if (!rc)
-        rc = dft_spans_schema_make(db) ? -EIO : 0;
-    if (!rc && dft_span_store_init(&asked->import.store, db))
-        rc = -EIO;
-    if (!rc)
-        rc = import_all(asked);
-    dft_span_store_fini(&asked->import.store);
-    asked->import.store.db = db;
-    if (!rc && asked->used && dft_spans_schema_index(db))
-        rc = -EIO;
-    if (!rc && asked->used && !dft_database_interrupted())
-        return run_sql(asked, "commit");
-    sqlite3_exec(db, "rollback", NULL, NULL, NULL);
-    return rc ? rc : dft_database_interrupted() ? -EINTR : 0;
+    if (rc)
+        return rc;
+    asked->is_new = asked->is_new && !stat(asked->database, &st) && !st.st_size; /* others may have filled it */
+    rc = fill(asked, db);
+    if (!rc && dft_database_interrupted())
+        rc = -EINTR;
+    if (!rc && asked->used)
+        rc = run_sql(asked, "commit");
+    if (rc || !asked->used)
+        undo(asked, db);
+    return rc;
 }
 
 static int import(struct asked *asked)
 {
     sqlite3 *db = NULL;
-    int rc = 0, is_kept;
+    int rc;
 
     asked->is_new = access(asked->database, F_OK) != 0;
     if (dft_database_open(&db, asked->database, DFT_DATABASE_WRITE) || dft_spans_schema_check(db)) {
@@ -267,11 +290,8 @@ static int import(struct asked *asked)
     asked->import.store.db = db;
     dft_database_interruptible(db);
     rc = in_transaction(asked);
-    is_kept = !rc && asked->used;
     dft_database_interruptible(NULL);
     sqlite3_close_v2(db);
-    if (asked->is_new && !is_kept)
-        unlink(asked->database);
     if (rc == -EINTR && !asked->import.store.is_said)
         fputs("dftmerge spans import: ended by a signal; nothing of it was kept\n", stderr);
     else if (rc && !asked->import.store.is_said)

@@ -4,6 +4,7 @@
  *
  *   replayed FOLDER all        everything below, once
  *   replayed FOLDER slow       files that are made one after the other, some tenths of a second apart
+ *   replayed FOLDER inherit    several children use streams over one descriptor
  *   replayed FOLDER hole       a read far behind the beginning of a file with a hole
  *   replayed FOLDER many N     N small writes and reads in each of two threads
  *   replayed FOLDER crowd      threads that open, use and close at once: numbers of descriptors are used again
@@ -172,6 +173,24 @@ static void slow(void)
     }
 }
 
+static void inherit(void)
+{
+    int fd = open("inherited", O_CREAT | O_WRONLY | O_APPEND, 0600);
+
+    check(fd >= 0 && !fchmodat(AT_FDCWD, "inherited", 0640, 0), "inherited");
+    for (int i = 0; i < 4; i++)
+        if (!fork()) {
+            FILE *stream = fdopen(fd, "a");
+
+            for (int k = 0; k < 300; k++)
+                check(stream && fprintf(stream, "%07d\n", k) == 8, "fprintf");
+            exit(fclose(stream));
+        }
+    while (wait(NULL) > 0)
+        ;
+    check(!close(fd), "close");
+}
+
 static void hole(void)
 {
     int fd = open("hole.bin", O_RDONLY);
@@ -230,6 +249,8 @@ int main(int argc, char **argv)
         use_processes();
     } else if (!strcmp(argv[2], "slow")) {
         slow();
+    } else if (!strcmp(argv[2], "inherit")) {
+        inherit();
     } else if (!strcmp(argv[2], "hole")) {
         hole();
     } else if (!strcmp(argv[2], "crowd")) {
