@@ -24,19 +24,12 @@ static const char *phase_word(uint8_t phase)
     return phase < sizeof names / sizeof *names ? names[phase] : "unknown";
 }
 
-static int is_data(const struct dft_event_at *at)
-{
-    enum dft_class class = dft_op_class(at->op);
-
-    return class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
-}
-
 static uint8_t access_of(const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
 
     return dft_facets_access(
-        dft_facets_of(is_data(at), event->size, event->calls, event->offset, event->bits, event->err));
+        dft_facets_of(dft_op_is_data(at->op), event->size, event->calls, event->offset, event->bits, event->err));
 }
 
 /* Calls have results, unless they did not return. The result of an exit is its status argument. */
@@ -48,12 +41,12 @@ static int has_result(const struct dft_event_at *at)
 
 static int has_size(const struct dft_event_at *at)
 {
-    return at->event->size || (is_data(at) && has_result(at));
+    return at->event->size || (dft_op_is_data(at->op) && has_result(at));
 }
 
 static int has_bytes(const struct dft_event_at *at)
 {
-    return is_data(at) && has_result(at) && !at->event->err;
+    return dft_op_is_data(at->op) && has_result(at) && !at->event->err;
 }
 
 static int has_flags(const struct dft_event_at *at)

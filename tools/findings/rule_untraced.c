@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "base/write_text.h"
 #include "findings/facts_ask.h"
 #include "findings/untraced.h"
@@ -67,7 +68,7 @@ static char *name_by_command(struct dft_text command)
     char *words, *escaped, *text = NULL;
 
     command.length = command.length < COMMAND ? command.length : COMMAND;
-    words = dft_job_command(command);
+    words = dft_command_line(command);
     escaped = words ? dft_text_escaped(words, strlen(words)) : NULL;
     free(words);
     if (escaped && dft_finding_say(&text, "what `%s` started", escaped))

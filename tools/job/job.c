@@ -236,21 +236,6 @@ uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source)
     return unread > job->noted ? unread - job->noted : 0;
 }
 
-/* Each word ends with a NUL, the last one, too. */
-char *dft_job_command(struct dft_text command)
-{
-    char *text = malloc(command.length + 1u);
-
-    if (!text)
-        return NULL;
-    for (uint32_t i = 0; i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    while (command.length && text[command.length - 1] == ' ')
-        command.length--;
-    text[command.length] = '\0';
-    return text;
-}
-
 void dft_job_fini(struct dft_job *job)
 {
     free(job->missing_ranks);

@@ -46,9 +46,6 @@ void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *sou
 uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
 /* The path, or the part of it behind the job's cwd; "." for all that is in there. */
 const char *dft_job_short_path(const struct dft_job *job, const char *path);
-/* A command line with blanks between its words, NUL-terminated, from malloc. A command may hold what
- * disturbs a terminal. NULL: no memory. */
-char *dft_job_command(struct dft_text command);
 /* Returns 0 or -ENOMEM. */
 int dft_job_collect(struct dft_job *job, const struct dft_source *source);
 void dft_job_fini(struct dft_job *job);

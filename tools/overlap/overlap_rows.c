@@ -61,8 +61,7 @@ static void add_row(struct dft_overlap_cells *cells, uint32_t lane, unsigned sta
 static int row_passes(const struct dft_filter *filter, const struct dft_row *row)
 {
     return dft_filter_region(filter, row->region) &&
-           (!dft_filter_has_facets(filter) ||
-            dft_filter_facets(filter, row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20));
+           (!dft_filter_has_facets(filter) || dft_filter_facets(filter, dft_all_row_facets(row)));
 }
 
 static int take_rows(void *context, unsigned worker, const struct dft_source_process *process,

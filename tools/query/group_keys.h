@@ -17,12 +17,6 @@ static inline uint32_t dft_key_facets(const struct dft_execution *execution, con
            dft_facets_of(dft_op_is_data(op), event->size, event->calls, event->offset, event->bits, event->err);
 }
 
-/* All facets of a row of a call, as dft_facets_of has them. */
-static inline uint32_t dft_all_row_facets(const struct dft_row *row)
-{
-    return row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20;
-}
-
 static inline uint32_t dft_row_facets(const struct dft_execution *execution, const struct dft_row *row)
 {
     return execution->facets & dft_all_row_facets(row);

@@ -96,8 +96,7 @@ static int kind_of_row_passes(const struct dft_ranks_job *job, unsigned worker, 
     if (row->kind == DFT_ROW_FILE)
         return dft_filter_class(filter, row->io) && !dft_filter_has(filter, DFT_FILTER_OP) &&
                !dft_filter_has_facets(filter);
-    return dft_filter_kind(filter, row->op, row->io) &&
-           dft_filter_facets(filter, row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20);
+    return dft_filter_kind(filter, row->op, row->io) && dft_filter_facets(filter, dft_all_row_facets(row));
 }
 
 /* Rows of calls know no files, and those of files no calls. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "base/array.h"
 #include "overlap/overlap_output.h"
 #include "report/report_dimensions.h"
@@ -103,7 +104,7 @@ static void put_raw(struct dft_json *json, const char *key, const char *text)
 
 static void put_title(struct dft_json *json, const struct dft_report *report)
 {
-    char *text = report->job.first ? dft_job_command(report->job.first->process.command) : NULL;
+    char *text = report->job.first ? dft_command_line(report->job.first->process.command) : NULL;
 
     dft_json_string(json, "title", text ? text : "");
     free(text);

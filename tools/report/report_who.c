@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "base/order.h"
 #include "base/write_text.h"
 #include "format/hash.h"
@@ -172,7 +173,7 @@ static int number_who(struct dft_report *report, const struct member *members, u
 
 static void put_command(struct dft_page_data *data, const struct dft_process *process)
 {
-    char *text = dft_job_command(process->command.length ? process->command : process->exe);
+    char *text = dft_command_line(process->command.length ? process->command : process->exe);
 
     if (text)
         dft_data_text(data, text, strlen(text));

@@ -100,11 +100,7 @@ static void json_kept(struct dft_json *json, const struct dft_process *process, 
 static void json_end(const struct ps *ps, struct dft_json *json, const struct dft_source_process *p)
 {
     dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->exit_kind));
-    /* Nobody knows how one ended that had no time to say so. */
-    dft_json_known_int(json, "status",
-                       p->ended && p->exit_kind != DFT_ENDING_KILLED && p->exit_kind != DFT_ENDING_RUNNING &&
-                           !p->unseen,
-                       p->end.status);
+    dft_json_known_int(json, "status", dft_process_knows_status(p), p->end.status);
     dft_json_uint(json, "events", p->events);
     dft_json_object(json, "dropped");
     for (unsigned i = 1; i <= DFT_DROP_LAST; i++)

@@ -128,6 +128,13 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
     *end_ns = source->end_ns;
 }
 
+/* One that had no time to say so left its live file alone. */
+int dft_process_knows_status(const struct dft_source_process *process)
+{
+    return process->ended && process->exit_kind != DFT_ENDING_KILLED && process->exit_kind != DFT_ENDING_RUNNING &&
+           !process->unseen;
+}
+
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)
 {
     *start_ns = process->process.start_ns;

@@ -214,6 +214,8 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
  * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
  * known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
+/* Is it known how the process ended, so that end.status says something? */
+int dft_process_knows_status(const struct dft_source_process *process);
 /* The life of all processes together. *start_ns is the origin of all times that are shown as
  * seconds, and of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);

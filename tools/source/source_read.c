@@ -188,7 +188,7 @@ static void correct_times(const struct dft_clocks *clocks, uint32_t process, str
 }
 
 /* Who asks whether a block is wanted. */
-struct asking {
+struct choosing {
     struct dft_reader *reader;
     int (*wants)(void *context, const struct dft_batch *batch);
     void *context;
@@ -196,19 +196,19 @@ struct asking {
 };
 
 /* The texts of calls are known before the question. */
-static int ask(void *context, const struct dft_batch *batch)
+static int choose(void *context, const struct dft_batch *batch)
 {
-    struct asking *asking = context;
+    struct choosing *choosing = context;
 
-    asking->rc = keep_calls(asking->reader, batch->calls, batch->ncalls);
-    return !asking->rc && (!asking->wants || asking->wants(asking->context, batch));
+    choosing->rc = keep_calls(choosing->reader, batch->calls, batch->ncalls);
+    return !choosing->rc && (!choosing->wants || choosing->wants(choosing->context, batch));
 }
 
 int dft_reader_events_if(struct dft_reader *reader, const struct dft_block *block,
                          int (*wants)(void *context, const struct dft_batch *batch), void *context,
                          struct dft_batch *batch)
 {
-    struct asking asking = {reader, wants, context, 0};
+    struct choosing choosing = {reader, wants, context, 0};
     struct dft_block_header header;
     const void *payload;
     const char *reason = NULL;
@@ -216,11 +216,11 @@ int dft_reader_events_if(struct dft_reader *reader, const struct dft_block *bloc
 
     if (rc)
         return rc;
-    rc = dft_decode_events_if(reader->decoder, &header, payload, ask, &asking, batch, &reason);
+    rc = dft_decode_events_if(reader->decoder, &header, payload, choose, &choosing, batch, &reason);
     if (rc == -EBADMSG)
         note_undecodable(reader, block, reason);
-    if (rc || asking.rc)
-        return rc ? rc : asking.rc;
+    if (rc || choosing.rc)
+        return rc ? rc : choosing.rc;
     if (block->state == DFT_BLOCK_OVERLAPS)
         leave_out(batch, block->covered);
     if (reader->source->clocks)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/command_line.h"
 #include "command/command.h"
 #include "database/database.h"
 #include "source/ps_tree.h"
@@ -68,28 +69,13 @@ static int is_running(const struct dft_source_process *process)
     return process->exit_kind == DFT_ENDING_RUNNING || process->unseen;
 }
 
-/* A command line as people write it: its words have a NUL behind each. The caller frees it. */
-static char *command_of(const struct dft_process *told)
-{
-    struct dft_text text = told->command.length ? told->command : told->exe;
-    char *command = malloc(text.length + 1u);
-
-    for (uint32_t i = 0; command && i < text.length; i++)
-        command[i] = text.bytes[i] ? text.bytes[i] : ' ';
-    while (text.length && !text.bytes[text.length - 1])
-        text.length--;
-    if (command)
-        command[text.length] = '\0';
-    return command;
-}
-
 static int put_process(struct traces *traces, uint32_t number)
 {
     const struct dft_source_process *process = &traces->processes[number];
     const struct dft_process *told = &process->process;
     struct dft_span_store *store = &traces->import->store;
     struct dft_trace_process *own = &traces->regions.processes[number];
-    char *command = command_of(told), key[24];
+    char *command = dft_command_line(told->command.length ? told->command : told->exe), key[24];
     struct dft_span_name span = {.type = dft_text_from("dftrace.process"), .note = dft_text_from(command)};
     uint64_t start_ns, end_ns;
     int rc = command ? 0 : -ENOMEM;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/command_line.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
@@ -19,7 +20,7 @@
 /* A command in `width` columns. Escaped; the caller frees it. NULL: no memory. */
 static char *command_of(struct dft_text command, size_t width)
 {
-    char *text = dft_job_command(command), *escaped, *cut = NULL;
+    char *text = dft_command_line(command), *escaped, *cut = NULL;
 
     if (!text)
         return NULL;

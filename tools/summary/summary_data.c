@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "format/end.h"
 #include "query/file_facts.h"
 #include "summary/histograms.h"
@@ -19,7 +20,7 @@ static const char *const keep_names[DFT_KEEP_COUNT] = {"events", "selected", "ag
 static void json_command(struct dft_json *json, const struct dft_job *job)
 {
     struct dft_text command = job->first ? job->first->process.command : (struct dft_text){0};
-    char *text = command.length ? dft_job_command(command) : NULL;
+    char *text = command.length ? dft_command_line(command) : NULL;
 
     dft_json_string(json, "command", text);
     free(text);

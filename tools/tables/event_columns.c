@@ -14,13 +14,6 @@
 /* Puts the cells of `count` events behind the rows that are there. Returns 0 or -ENOMEM. */
 typedef int fill_fn(struct dft_maker *maker, const struct dft_event_at *const *events, uint32_t count);
 
-static int is_data(const struct dft_event_at *at)
-{
-    enum dft_class class = dft_op_class(at->op);
-
-    return class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
-}
-
 static int has_result(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_COMPLETE && at->op != DFT_OP_REGION && at->event->result != DFT_RESULT_UNKNOWN;
@@ -33,12 +26,12 @@ static int64_t errno_of(const struct dft_event *event)
 
 static int64_t size_of(const struct dft_event_at *at)
 {
-    return is_data(at) ? (int64_t)at->event->size : DFT_CELL_NULL;
+    return dft_op_is_data(at->op) ? (int64_t)at->event->size : DFT_CELL_NULL;
 }
 
 static int64_t bytes_of(const struct dft_event_at *at)
 {
-    return is_data(at) && !at->event->err ? (int64_t)dft_event_bytes(at->event, at->op) : DFT_CELL_NULL;
+    return dft_op_is_data(at->op) && !at->event->err ? (int64_t)dft_event_bytes(at->event, at->op) : DFT_CELL_NULL;
 }
 
 #define INTEGERS(COLUMN, value)                                                                                        \
@@ -103,7 +96,7 @@ static int put_class(struct dft_maker *maker, const struct dft_event_at *at, uin
 
 static int put_access(struct dft_maker *maker, const struct dft_event_at *at, uint32_t *code)
 {
-    uint8_t access = is_data(at) ? dft_facets_access(dft_event_facets(at->event, at->op)) : DFT_ACCESS_NONE;
+    uint8_t access = dft_facets_access(dft_event_facets(at->event, at->op));
 
     return put_word(maker, DFT_EVENTS_ACCESS, access, dft_access_word(access), code);
 }

@@ -255,3 +255,19 @@ int dft_maker_set_word(struct dft_maker *maker, unsigned column, const char *tex
 {
     return text ? dft_maker_set_text(maker, column, (struct dft_text){text, (uint32_t)strlen(text)}) : 0;
 }
+
+int dft_maker_set_call(struct dft_maker *maker, unsigned category, unsigned name, uint64_t call)
+{
+    uint32_t code;
+    int rc = 0;
+
+    if (dft_maker_wants(maker, category)) {
+        rc = dft_maker_category(maker, category, call, &code);
+        dft_maker_set_code(maker, category, code);
+    }
+    if (!rc && dft_maker_wants(maker, name)) {
+        rc = dft_maker_call(maker, name, call, &code);
+        dft_maker_set_code(maker, name, code);
+    }
+    return rc;
+}

@@ -57,6 +57,8 @@ void dft_maker_set_real(struct dft_maker *maker, unsigned column, double value);
 /* NULL or no bytes: null. */
 int dft_maker_set_text(struct dft_maker *maker, unsigned column, struct dft_text text);
 int dft_maker_set_word(struct dft_maker *maker, unsigned column, const char *text);
+/* The category and the name of a call or region; 0: null. */
+int dft_maker_set_call(struct dft_maker *maker, unsigned category, unsigned name, uint64_t call);
 void dft_maker_set_code(struct dft_maker *maker, unsigned column, uint32_t code);
 
 /* Sorts the rows by a column of times. Returns 0 or -ENOMEM. */

@@ -18,7 +18,6 @@ static int put_sample(struct dft_reading *reading, unsigned worker, const struct
 {
     struct dft_maker *maker = &reading->makers[worker];
     int rc = dft_maker_row(maker);
-    uint32_t code = DFT_CODE_NULL;
 
     if (rc)
         return rc;
@@ -26,13 +25,7 @@ static int put_sample(struct dft_reading *reading, unsigned worker, const struct
     dft_maker_set(maker, DFT_COUNTERS_PROCESS, process->number);
     dft_maker_set(maker, DFT_COUNTERS_RANK, process->process.rank >= 0 ? process->process.rank : DFT_CELL_NULL);
     dft_maker_set_real(maker, DFT_COUNTERS_VALUE, dft_counter_sample_number(sample, series));
-    if (dft_maker_wants(maker, DFT_COUNTERS_CAT))
-        rc = dft_maker_category(maker, DFT_COUNTERS_CAT, series->id, &code);
-    dft_maker_set_code(maker, DFT_COUNTERS_CAT, code);
-    if (!rc && dft_maker_wants(maker, DFT_COUNTERS_NAME)) {
-        rc = dft_maker_call(maker, DFT_COUNTERS_NAME, series->id, &code);
-        dft_maker_set_code(maker, DFT_COUNTERS_NAME, code);
-    }
+    rc = dft_maker_set_call(maker, DFT_COUNTERS_CAT, DFT_COUNTERS_NAME, series->id);
     if (!rc)
         rc = dft_maker_set_word(maker, DFT_COUNTERS_UNIT, unit_of(series));
     if (!rc)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command_line.h"
 #include "format/end.h"
 #include "mpi/comm.h"
 #include "source/ps_tree.h"
@@ -50,7 +51,6 @@ static void put_end(struct dft_maker *maker, const struct dft_source_process *pr
 {
     const struct dft_source_end *end = &process->end;
     uint64_t start_ns, end_ns, dropped = 0;
-    int said = process->ended && process->exit_kind != DFT_ENDING_KILLED && process->exit_kind != DFT_ENDING_RUNNING;
 
     dft_process_lifetime(process, &start_ns, &end_ns);
     if (start_ns) {
@@ -60,24 +60,17 @@ static void put_end(struct dft_maker *maker, const struct dft_source_process *pr
     for (unsigned i = 0; i <= DFT_DROP_LAST && end->dropped; i++)
         dropped += end->dropped[i];
     dft_maker_set(maker, DFT_PROCESSES_DROPPED, (int64_t)dropped);
-    if (said && !process->unseen)
+    if (dft_process_knows_status(process))
         dft_maker_set(maker, DFT_PROCESSES_STATUS, end->status);
     if (process->ended)
         dft_maker_set(maker, DFT_PROCESSES_OVERHEAD, (int64_t)end->overhead_ns);
 }
 
-/* The words of a command line have a NUL behind each. */
 static int put_command(struct dft_maker *maker, struct dft_text command)
 {
-    char *text = malloc(command.length + 1u);
-    int rc;
+    char *text = dft_command_line(command);
+    int rc = text ? dft_maker_set_word(maker, DFT_PROCESSES_COMMAND, text) : -ENOMEM;
 
-    if (!text)
-        return -ENOMEM;
-    command.length -= command.length && !command.bytes[command.length - 1];
-    for (uint32_t i = 0; i < command.length; i++)
-        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
-    rc = dft_maker_set_text(maker, DFT_PROCESSES_COMMAND, (struct dft_text){text, command.length});
     free(text);
     return rc;
 }

@@ -29,7 +29,6 @@ static int passes(const struct dft_reading *reading, const struct origin *origin
     const struct dft_filter *filter = reading->filter;
     struct dft_event start = {.start_ns = row->interval * origin->width_ns};
     struct dft_call call = {.id = row->subject, .op = row->op, .io = row->io};
-    uint32_t facets = row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20;
 
     if (row->kind != DFT_ROW_CALL || !(row->metrics.count | row->metrics.samples | row->metrics.data))
         return 0;
@@ -37,7 +36,7 @@ static int passes(const struct dft_reading *reading, const struct origin *origin
         return 1;
     return dft_filter_time(filter, &start) && dft_filter_call(filter, &call) &&
            (!dft_filter_has(filter, DFT_FILTER_REGION) || dft_filter_region(filter, row->region)) &&
-           (!dft_filter_has_facets(filter) || dft_filter_facets(filter, facets)) &&
+           (!dft_filter_has_facets(filter) || dft_filter_facets(filter, dft_all_row_facets(row))) &&
            dft_filter_durations(filter, &row->metrics) != DFT_PASSES_NOT;
 }
 
@@ -52,20 +51,6 @@ static void put_who(struct dft_maker *maker, const struct origin *origin, const 
     dft_maker_set(maker, DFT_ROWS_PID, origin->process->known ? (int64_t)process->pid : DFT_CELL_NULL);
     dft_maker_set(maker, DFT_ROWS_TID, origin->block->tid);
     dft_maker_set(maker, DFT_ROWS_ERRNO, row->err == DFT_ERRNO_UNKNOWN ? DFT_CELL_NULL : row->err);
-}
-
-/* The texts of a call's category and name, or those of a region. */
-static int put_pair(struct dft_maker *maker, unsigned category, unsigned name, uint64_t id)
-{
-    uint32_t code = DFT_CODE_NULL;
-    int rc = dft_maker_wants(maker, category) ? dft_maker_category(maker, category, id, &code) : 0;
-
-    dft_maker_set_code(maker, category, code);
-    if (!rc && dft_maker_wants(maker, name)) {
-        rc = dft_maker_call(maker, name, id, &code);
-        dft_maker_set_code(maker, name, code);
-    }
-    return rc;
 }
 
 static void put_times(struct dft_maker *maker, const struct dft_metrics *m)
@@ -110,9 +95,9 @@ static int put_row(struct dft_reading *reading, unsigned worker, const struct or
     put_who(maker, origin, row);
     put_times(maker, &row->metrics);
     put_bytes(maker, &row->metrics);
-    rc = put_pair(maker, DFT_ROWS_CAT, DFT_ROWS_NAME, row->subject);
+    rc = dft_maker_set_call(maker, DFT_ROWS_CAT, DFT_ROWS_NAME, row->subject);
     if (!rc)
-        rc = put_pair(maker, DFT_ROWS_REGION_CAT, DFT_ROWS_REGION, row->region);
+        rc = dft_maker_set_call(maker, DFT_ROWS_REGION_CAT, DFT_ROWS_REGION, row->region);
     if (!rc)
         rc = dft_maker_set_word(maker, DFT_ROWS_CLASS, dft_io_word(row->io));
     if (!rc)

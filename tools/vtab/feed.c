@@ -26,7 +26,7 @@ struct dft_feed {
     _Atomic int stop;
 };
 
-static int hand_over(void *context, unsigned worker, const struct dft_table_batch *batch)
+static int emit_batch(void *context, unsigned worker, const struct dft_table_batch *batch)
 {
     struct dft_feed *feed = context;
     int stop;
@@ -52,7 +52,7 @@ static void *read_table(void *context)
     int rc;
 
     dft_names_enter();
-    rc = dft_tables_read(feed->source, &feed->request, hand_over, feed);
+    rc = dft_tables_read(feed->source, &feed->request, emit_batch, feed);
     dft_names_leave();
     pthread_mutex_lock(&feed->lock);
     feed->rc = rc;

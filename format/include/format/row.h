@@ -133,6 +133,12 @@ struct dft_row {
     const struct dft_pattern *pattern;               /* file rows; NULL: not known */
 };
 
+/* All facets of a row of a call, as dft_facets_of has them. */
+static inline uint32_t dft_all_row_facets(const struct dft_row *row)
+{
+    return row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20;
+}
+
 struct dft_buckets {
     uint64_t key;
     uint32_t stream, tid;
