@@ -85,9 +85,9 @@ def wait_for(path):
         time.sleep(0.01)
 
 
-def background(*arguments):
+def background(*arguments, **more):
     return subprocess.Popen([str(a) for a in (DFTMERGE, "replay", *arguments)], env=environment(), stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+                            stderr=subprocess.PIPE, **more)
 
 
 # --- what is repeated -------------------------------------------------------------------------------------------------------
@@ -426,6 +426,18 @@ def interrupted(directory):
     equal(child.returncode, 1, "exit code")
     true(b"interrupted" in err and str(root).encode() in err, err)
     true(pathlib.Path(f"{root}{directory}/work/first.txt").exists(), "what was made stays")
+
+
+@tests.case
+def ignored_signals_stay_ignored(directory):
+    """As under nohup: a signal that the caller ignores does not end the replay."""
+    out = record(directory, "slow")
+    root = new_root(directory)
+    child = background("--root", root, out, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    wait_for(pathlib.Path(f"{root}{directory}/work/first.txt"))
+    child.send_signal(signal.SIGHUP)
+    _, err = child.communicate(timeout=120)
+    equal(child.returncode, 0, err)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/signals.h"
+
 /* What the handler of the signals looks at. */
 static sqlite3 *_Atomic running;
 static _Atomic int came;
@@ -24,18 +26,15 @@ static void on_signal(int number)
 
 void dft_database_interruptible(sqlite3 *db)
 {
-    struct sigaction action = {.sa_handler = db ? on_signal : SIG_DFL}, now;
+    struct sigaction action = {.sa_handler = db ? on_signal : SIG_DFL}, before;
     static const int numbers[] = {SIGINT, SIGTERM};
 
     if (db)
         atomic_store(&came, 0);
     atomic_store(&running, db);
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        sigaction(numbers[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN) /* as shells have it for what runs in the background */
-            sigaction(numbers[i], &action, NULL);
-    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        dft_signal_catch(numbers[i], &action, &before);
 }
 
 int dft_database_interrupted(void)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "command/command.h"
 #include "base/settings.h"
 #include "base/write_text.h"
@@ -58,11 +59,11 @@ static void on_signal(int number)
 /* The first signal ends the replay in order, the second one ends the process. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    dft_signal_catch(SIGINT, &action, &before);
+    dft_signal_catch(SIGTERM, &action, &before);
+    dft_signal_catch(SIGHUP, &action, &before);
 }
 
 /* Allows as many descriptors as may be. The kernel's table of them grows now: with many threads each growth would

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "base/signals.h"
 #include "source/source_read.h"
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -31,11 +32,8 @@ const _Atomic int *dft_source_interruptible(struct dft_source *source)
     atomic_store(&came, 0);
     atomic_store(&reading, source);
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < NUMBERS; i++) {
-        sigaction(numbers[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+    for (size_t i = 0; i < NUMBERS; i++)
+        dft_signal_catch(numbers[i], &action, &before[i]);
     return &came;
 }
 
