@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of dftrun. What contradicts itself is refused before the program runs. */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,38 +10,6 @@
 
 #include "base/nearest_word.h"
 #include "dftrun/dftrun.h"
-
-static void print_help(FILE *out)
-{
-    fputs(
-        "usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-        "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n"
-        "\n"
-        "  -o, --output DIR   directory for the trace files (default: traces)\n"
-        "      --aggregate    keep aggregates only, no single events: 0.15 to 3 bytes a call\n"
-        "      --data-dir D   trace only files below these directories (colon-separated; a leading ! excludes,\n"
-        "                     from everything where no directory is named)\n"
-        "      --stack [N]    record call stacks up to N frames deep (default: 16)\n"
-        "      --node         sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR\n"
-        "  -b, --by KEYS      print a table by these keys in place of the page: dftmerge summary --help\n"
-        "  -n, --top N        print at most N lines of each table (0: all)\n"
-        "      --json FILE    write the page as JSON, too; FILE is replaced when the JSON is complete\n"
-        "      --report FILE  write a page to look at in a browser, too: dftmerge report --help\n"
-        "      --no-summary   print no page afterwards\n"
-        "  -q, --quiet        print no page: only why something failed, or was not traced\n"
-        "  -V, --version      print the version\n"
-        "  -h, --help         this text\n"
-        "\n"
-        "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
-        "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
-        "variables. In an MPI or Slurm job the last rank to end prints the page of the whole job.\n"
-        "\n"
-        "Examples:\n"
-        "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
-        "  dftrun --stack --by line --top 5 -- ./app\n"
-        "  mpirun -n 4 dftrun -o traces --json page.json -- ./app\n",
-        out);
-}
 
 static int is_number(const char *text)
 {
@@ -59,8 +28,9 @@ static int take_stack(struct dft_run *run, char **argv)
     return DFTRUN_USAGE;
 }
 
-static int take_top(struct dft_run *run)
+static int take_top(struct dft_run *run, char **argv)
 {
+    (void)argv;
     run->top = optarg;
     if (is_number(run->top))
         return 0;
@@ -109,54 +79,99 @@ static int check(const struct dft_run *run)
     return 0;
 }
 
-enum { AGGREGATE = 256, DATA_DIR, STACK, NODE, JSON, REPORT, NO_SUMMARY };
-
-/* Where the text of an option belongs, or NULL. */
-static const char **text_of(struct dft_run *run, int option)
+static int take_quiet(struct dft_run *run, char **argv)
 {
-    switch (option) {
-    case 'o':
-        return &run->directory;
-    case 'b':
-        return &run->by;
-    case DATA_DIR:
-        return &run->data_dir;
-    case JSON:
-        return &run->json;
-    case REPORT:
-        return &run->report;
-    default:
-        return NULL;
+    (void)argv;
+    run->quiet = run->no_page = 1;
+    return 0;
+}
+
+static int take_version(struct dft_run *run, char **argv)
+{
+    (void)run, (void)argv;
+    puts("dftrun " DFT_VERSION);
+    exit(0);
+}
+
+static int take_help(struct dft_run *run, char **argv);
+
+/* An option. `take` takes it, or it goes to a text or a flag of struct dft_run at `place`. */
+struct row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* its name in --help; "[N]": may be missing; NULL: a flag */
+    size_t place;
+    int (*take)(struct dft_run *run, char **argv); /* 0 or an exit code; optarg: the argument */
+    const char *help;
+};
+
+#define AT(member) offsetof(struct dft_run, member), NULL
+static const struct row rows[] = {
+    {"output", 'o', "DIR", AT(directory), "directory for the trace files (default: traces)"},
+    {"aggregate", 0, NULL, AT(aggregate), "keep aggregates only, no single events: 0.15 to 3 bytes a call"},
+    {"data-dir", 0, "D", AT(data_dir),
+     "trace only files below these directories (colon-separated; a leading ! excludes,\n"
+     "from everything where no directory is named)"},
+    {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
+    {"node", 0, NULL, AT(node),
+     "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
+    {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
+    {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
+    {"report", 0, "FILE", AT(report), "write a page to look at in a browser, too: dftmerge report --help"},
+    {"no-summary", 0, NULL, AT(no_page), "print no page afterwards"},
+    {"quiet", 'q', NULL, 0, take_quiet, "print no page: only why something failed, or was not traced"},
+    {"version", 'V', NULL, 0, take_version, "print the version"},
+    {"help", 'h', NULL, 0, take_help, "this text"},
+};
+#undef AT
+enum { ROWS = sizeof rows / sizeof *rows, FIRST = 256 };
+
+static void print_row(const struct row *row)
+{
+    char left[32] = "    ";
+    const char *line = row->help;
+    int length = (int)strcspn(line, "\n");
+
+    if (row->letter)
+        snprintf(left, sizeof left, "-%c, ", row->letter);
+    snprintf(left + 4, sizeof left - 4, "--%s%s%s", row->name, row->argument ? " " : "",
+             row->argument ? row->argument : "");
+    printf("  %-18s %.*s\n", left, length, line);
+    for (line += length; *line; line += length) {
+        length = (int)strcspn(++line, "\n");
+        printf("%21s%.*s\n", "", length, line);
     }
 }
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"aggregate", no_argument, NULL, AGGREGATE},
-    {"data-dir", required_argument, NULL, DATA_DIR},
-    {"stack", optional_argument, NULL, STACK},
-    {"node", no_argument, NULL, NODE},
-    {"by", required_argument, NULL, 'b'},
-    {"top", required_argument, NULL, 'n'},
-    {"json", required_argument, NULL, JSON},
-    {"report", required_argument, NULL, REPORT},
-    {"no-summary", no_argument, NULL, NO_SUMMARY},
-    {"quiet", no_argument, NULL, 'q'},
-    {"version", no_argument, NULL, 'V'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
+static int take_help(struct dft_run *run, char **argv)
+{
+    (void)run, (void)argv;
+    puts("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+         "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n");
+    for (int i = 0; i < ROWS; i++)
+        print_row(&rows[i]);
+    puts("\n"
+         "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
+         "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
+         "variables. In an MPI or Slurm job the last rank to end prints the page of the whole job.\n"
+         "\n"
+         "Examples:\n"
+         "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
+         "  dftrun --stack --by line --top 5 -- ./app\n"
+         "  mpirun -n 4 dftrun -o traces --json page.json -- ./app");
+    exit(0);
+}
 
 /* Says what is wrong with an option that getopt_long does not take, and which one was likely
  * meant. */
 static int deny_option(const char *given)
 {
-    const size_t count = sizeof options / sizeof *options - 1;
-    const char *words[sizeof options / sizeof *options], *nearest = NULL;
+    const char *words[ROWS], *nearest = NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        words[i] = options[i].name;
-        if (optopt && options[i].val == optopt) {
+    for (int i = 0; i < ROWS; i++) {
+        words[i] = rows[i].name;
+        if (optopt == FIRST + i || (optopt && optopt == rows[i].letter)) {
             fprintf(stderr, "dftrun: --%s takes no value\n", words[i]);
             return DFTRUN_USAGE;
         }
@@ -165,54 +180,70 @@ static int deny_option(const char *given)
         fprintf(stderr, "dftrun: there is no option -%c: dftrun --help\n", optopt);
         return DFTRUN_USAGE;
     }
-    nearest = dft_nearest_word(given + 2, strcspn(given + 2, "="), words, count);
+    nearest = dft_nearest_word(given + 2, strcspn(given + 2, "="), words, ROWS);
     fprintf(stderr, "dftrun: there is no option %s%s%s%s\n", given, nearest ? ". Did you mean --" : ": dftrun --help",
             nearest ? nearest : "", nearest ? "?" : "");
     return DFTRUN_USAGE;
 }
 
+/* Makes the tables for getopt_long. The options end at COMMAND. */
+static void make_tables(struct option options[ROWS + 1], char letters[2 * ROWS + 3])
+{
+    char *end = stpcpy(letters, "+:");
+
+    for (int i = 0; i < ROWS; i++) {
+        const char *argument = rows[i].argument;
+
+        options[i] = (struct option){rows[i].name,
+                                     !argument          ? no_argument
+                                     : *argument == '[' ? optional_argument
+                                                        : required_argument,
+                                     NULL, FIRST + i};
+        if (rows[i].letter)
+            end += sprintf(end, "%c%s", rows[i].letter, argument ? ":" : "");
+    }
+    options[ROWS] = (struct option){0};
+}
+
+static const struct row *row_of(int option)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (option == FIRST + i || option == rows[i].letter)
+            return &rows[i];
+    return NULL;
+}
+
+static int take(struct dft_run *run, const struct row *row, char **argv)
+{
+    char *place = (char *)run + row->place;
+
+    if (row->take)
+        return row->take(run, argv);
+    if (row->argument)
+        *(const char **)(void *)place = optarg;
+    else
+        *(int *)(void *)place = 1;
+    return 0;
+}
+
 int dft_run_parse(struct dft_run *run, int argc, char **argv)
 {
+    struct option options[ROWS + 1];
+    char letters[2 * ROWS + 3];
     int option, error = 0;
 
+    make_tables(options, letters);
     run->directory = "traces";
     opterr = 0;
-    while (!error && (option = getopt_long(argc, argv, "+:o:b:n:qVh", options, NULL)) != -1) {
-        const char **text = text_of(run, option);
+    while (!error && (option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+        const struct row *row = row_of(option);
 
-        if (text) {
-            *text = optarg;
-            continue;
-        }
-        switch (option) {
-        case AGGREGATE:
-            run->aggregate = 1;
-            break;
-        case STACK:
-            error = take_stack(run, argv);
-            break;
-        case NODE:
-            run->node = 1;
-            break;
-        case 'n':
-            error = take_top(run);
-            break;
-        case 'q':
-        case NO_SUMMARY:
-            run->quiet |= option == 'q';
-            run->no_page = 1;
-            break;
-        case 'V':
-            puts("dftrun " DFT_VERSION);
-            exit(0);
-        case 'h':
-            print_help(stdout);
-            exit(0);
-        case ':':
+        if (row) {
+            error = take(run, row, argv);
+        } else if (option == ':') {
             fprintf(stderr, "dftrun: %s: its value is missing: dftrun --help\n", argv[optind - 1]);
             error = DFTRUN_USAGE;
-            break;
-        default:
+        } else {
             error = deny_option(argv[optind - 1]);
         }
     }
