@@ -39,28 +39,31 @@ static void find_home(struct dft_run *run)
         *slash = '\0';
 }
 
-/* LD_PRELOAD cannot name a path with a space or a colon, because it has no quotes. */
+/* Returns 0, or -errno: -EINVAL where LD_PRELOAD cannot name the path, because it has no quotes. */
 static int find_library(struct dft_run *run)
 {
     static const char *const places[] = {"../lib", "../lib64", "."};
     char path[PATH_MAX];
+    int found = 0;
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (fits(snprintf(path, sizeof(path), "%s/%s/%s", run->home, places[i], DFTRUN_LIBRARY), sizeof(path)) &&
-            realpath(path, run->library))
-            goto found;
-    if (!realpath(DFT_LIBDIR "/" DFTRUN_LIBRARY, run->library)) {
-        fprintf(stderr, "dftrun: %s is neither in %s/../lib nor in %s: build or install dftrace first\n",
-                DFTRUN_LIBRARY, run->home, DFT_LIBDIR);
+    for (size_t i = 0; !found && i < sizeof(places) / sizeof(places[0]); i++)
+        found = fits(snprintf(path, sizeof(path), "%s/%s/%s", run->home, places[i], DFTRUN_LIBRARY), sizeof(path)) &&
+                realpath(path, run->library);
+    if (!found && !realpath(DFT_LIBDIR "/" DFTRUN_LIBRARY, run->library)) {
+        *run->library = '\0';
         return -ENOENT;
     }
-found:
-    if (strpbrk(run->library, " :\t\n")) {
+    return strpbrk(run->library, " :\t\n") ? -EINVAL : 0;
+}
+
+static void say_library(const struct dft_run *run, int error)
+{
+    if (error == -ENOENT)
+        fprintf(stderr, "dftrun: %s is neither in %s/../lib nor in %s: build or install dftrace first\n",
+                DFTRUN_LIBRARY, run->home, DFT_LIBDIR);
+    else
         fprintf(stderr, "dftrun: the loader cannot preload '%s' (a space or colon in the path): move it\n",
                 run->library);
-        return -EINVAL;
-    }
-    return 0;
 }
 
 /* A run's files begin with the time and our pid. A '-' separates the rest, which the library
@@ -119,8 +122,7 @@ static int set_run_id(const struct dft_launch *launch)
     return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
 }
 
-/* Runs in the child, because dftmerge must not be traced. */
-static int set_environment(const void *context)
+int dft_run_environment(const void *context)
 {
     const struct dft_run *run = context;
     int failed =
@@ -172,7 +174,7 @@ static int run_command(struct dft_run *run, struct dft_outcome *outcome)
     int error;
 
     dft_ranks_begin(&run->ranks, &run->launch);
-    error = dft_child_run(run->command, set_environment, run, outcome);
+    error = dft_child_run(run->command, dft_run_environment, run, outcome);
     dft_node_stop(node);
     return error;
 }
@@ -196,9 +198,16 @@ int main(int argc, char **argv)
     if (error)
         return error;
     find_home(&run);
-    if (find_library(&run) < 0)
-        return DFTRUN_OWN;
+    error = find_library(&run);
     dft_launch_find(&run.launch);
+    if (run.doctor && !make_prefix(&run))
+        return dft_doctor(&run, error);
+    if (error) {
+        say_library(&run, error);
+        return DFTRUN_OWN;
+    }
+    if (run.container)
+        return make_prefix(&run) ? DFTRUN_OWN : dft_container_print(&run);
     error = dft_page_check(&run, run.launch.rank <= 0);
     if (error)
         return error;
