@@ -66,6 +66,9 @@ void dft_doctor_folder(struct dft_checks *checks, const struct dft_run *run);
 void dft_doctor_limits(struct dft_checks *checks);
 /* Looks at COMMAND without running it. Returns whether it can be run. */
 int dft_doctor_command(struct dft_checks *checks, const struct dft_run *run);
+/* Does this program run others on another machine, in a container, or later? Says what it does, and
+ * what to do. */
+int dft_doctor_is_elsewhere(const char *program, const char **found, const char **advice);
 /* Runs COMMAND, and looks at what it left. */
 void dft_doctor_run(struct dft_checks *checks, const struct dft_run *run);
 

@@ -255,6 +255,8 @@ int dft_container_print(const struct dft_run *run)
     struct box box = {0};
     int code = find_runtime(run->container, &box.runtime);
 
+    if (!code && box.runtime != KUBERNETES && !(is_plain("the library", run->library) && is_plain("-o", run->place)))
+        code = DFTRUN_USAGE;
     if (!code && (set_settings(run) || (box.runtime != KUBERNETES && !settings_are_plain(box.runtime))))
         code = DFTRUN_OWN;
     if (!code)
@@ -265,7 +267,7 @@ int dft_container_print(const struct dft_run *run)
     if (box.runtime == KUBERNETES) {
         put_yaml(run, &box);
     } else {
-        if (!is_plain("the library", run->library) || !is_plain("-o", box.traces))
+        if (!is_plain("-o", box.traces)) /* behind a symbolic link */
             return DFTRUN_USAGE;
         if (*box.weave && !is_plain("the weave files", box.weave))
             *box.weave = '\0';

@@ -176,6 +176,18 @@ static const struct elsewhere *elsewhere_of(const char *word, size_t length)
     return NULL;
 }
 
+int dft_doctor_is_elsewhere(const char *program, const char **found, const char **advice)
+{
+    const char *name = dft_reason_base(program);
+    const struct elsewhere *of = elsewhere_of(name, strlen(name));
+
+    if (!of)
+        return 0;
+    *found = of->found;
+    *advice = of->advice;
+    return 1;
+}
+
 /* Words of COMMAND behind programs that only run another one, and behind the options of these. */
 static char *const *inner_words(char *const *words)
 {
@@ -224,28 +236,34 @@ static void add_elsewhere(struct dft_checks *checks, const struct dft_run *run, 
         dft_checks_judge(checks, "What '%s' runs is not traced: it %s", run->command[0], found->found);
 }
 
-/* Flags that name the library, or dftrun behind the launcher, make it right. */
-static void check_elsewhere(struct dft_checks *checks, const struct dft_run *run)
+/* Flags that name the library, or dftrun behind the launcher, make it right. Returns whether COMMAND
+ * itself is such a program. Then *can_run may become 0. */
+static int check_elsewhere(struct dft_checks *checks, const struct dft_run *run, int *can_run)
 {
     char *const *words = inner_words(run->command);
     const char *name = dft_reason_base(words[0]), *where, *word, *inside;
     char *lines;
     int length = 0;
 
-    if (is_among(words, "LD_PRELOAD") || is_among(words + 1, "dftrun"))
-        return;
+    if (elsewhere_of(name, strlen(name)) && (is_among(words, "LD_PRELOAD") || is_among(words + 1, "dftrun"))) {
+        dft_checks_add(checks, DFT_CHECK_OK, topic, NULL,
+                       "'%s' is told what to trace: it is not run, because its traces go to a place of its own", name);
+        *can_run = 0;
+        return 1;
+    }
     if (elsewhere_of(name, strlen(name))) {
         add_elsewhere(checks, run, name, (int)strlen(name), 0);
-        return;
+        return 1;
     }
     if (!*run->program.script && !is_among(run->command, "-c"))
-        return;
+        return 0;
     lines = dft_reason_lines(run, &where);
     inside = lines && !*run->program.script ? strstr(lines, " -c ") : NULL;
     word = lines ? find_in_lines(inside ? inside + 4 : lines, &length) : NULL;
     if (word)
         add_elsewhere(checks, run, word, length, 1);
     free(lines);
+    return 0;
 }
 
 /* --- Python and conda ------------------------------------------------------------------------- */
@@ -289,19 +307,18 @@ static void check_conda(struct dft_checks *checks)
 int dft_doctor_command(struct dft_checks *checks, const struct dft_run *run)
 {
     char file[PATH_MAX];
+    int can_run = 1;
 
     dft_program_find(file, sizeof file, run->command[0]);
     if (!*file)
         check_missing(checks, run->command[0]);
     else if (!*run->program.path)
         check_interpreter(checks, run, file);
-    else
+    else if (!check_elsewhere(checks, run, &can_run)) {
         check_program(checks, run);
-    if (*run->program.path) {
         check_reasons(checks, run);
-        check_elsewhere(checks, run);
         check_python(checks, run);
     }
     check_conda(checks);
-    return dft_checks_number(checks, DFT_CHECK_WRONG) == 0;
+    return can_run && dft_checks_number(checks, DFT_CHECK_WRONG) == 0;
 }

@@ -135,22 +135,23 @@ static const struct {
      "Times in the trace are not changed by it, those of the program are."},
 };
 
-static void check_other(struct dft_checks *checks, const char *entry, int first)
+/* A name without '/' is searched for by the loader, which says what it does not find. */
+static void check_other(struct dft_checks *checks, const char *entry)
 {
+    const char *found = NULL, *advice = NULL;
+
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strstr(dft_reason_base(entry), others[i].name)) {
-            dft_checks_add(checks, DFT_CHECK_NOTE, "LD_PRELOAD", others[i].advice, "%s: %s", entry, others[i].found);
-            return;
+            found = others[i].found;
+            advice = others[i].advice;
         }
     if (strchr(entry, '/') && access(entry, R_OK))
         dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD",
                        "Correct the path, or take it out of LD_PRELOAD. The loader leaves out what it does not find.",
                        "%s: %s", entry, strerror(errno));
-    else if (strstr(dft_reason_base(entry), "libdftrace"))
-        dft_checks_add(checks, DFT_CHECK_OK, "LD_PRELOAD", NULL, "%s", entry);
     else
-        dft_checks_add(checks, DFT_CHECK_OK, "LD_PRELOAD", NULL, "%s: %s", entry,
-                       first ? "it comes behind the library" : "it comes behind those before it");
+        dft_checks_add(checks, advice ? DFT_CHECK_NOTE : DFT_CHECK_OK, "LD_PRELOAD", advice, "%s%s%s", entry,
+                       found ? ": " : "", found ? found : "");
 }
 
 /* Another library of ours is loaded beside the one of dftrun. */
@@ -189,12 +190,10 @@ void dft_doctor_preloads(struct dft_checks *checks, const struct dft_run *run)
 {
     const char *value = dft_run_variable("LD_PRELOAD");
     char *list = value ? strdup(value) : NULL, *next = NULL;
-    int first = 1;
 
     for (char *entry = list ? strtok_r(list, " :", &next) : NULL; entry; entry = strtok_r(NULL, " :", &next)) {
-        check_other(checks, entry, first);
+        check_other(checks, entry);
         check_second(checks, run, entry);
-        first = 0;
     }
     free(list);
     check_loader(checks);

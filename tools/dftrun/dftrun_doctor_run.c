@@ -183,12 +183,15 @@ static void check_children(struct dft_checks *checks, const struct evidence *evi
 
     for (size_t i = 0; i < evidence->executed.count; i++) {
         const struct image *image = &evidence->executed.list[i];
+        const char *found, *advice;
         struct dft_program program;
 
         if (has_trace(evidence, image) || was_before(&evidence->executed, i))
             continue;
         dft_program_inspect(&program, image->file);
-        if (program.untraceable) {
+        if (dft_doctor_is_elsewhere(image->file, &found, &advice)) {
+            dft_checks_add(checks, DFT_CHECK_NOTE, "child", advice, "%s was run: it %s", image->file, found);
+        } else if (program.untraceable) {
             dft_checks_add(checks, DFT_CHECK_WRONG, "child", program.remedy, "%s was not traced: %s", image->file,
                            program.untraceable);
             dft_checks_judge(checks, "A program that was run cannot be traced: %s: %s", image->file,
@@ -223,23 +226,34 @@ static void check_ending(struct dft_checks *checks, const struct dft_run *run, c
     }
 }
 
+static void check_events(struct dft_checks *checks, const struct evidence *evidence)
+{
+    const char *s = evidence->traced.count == 1 ? "" : "es";
+
+    if (evidence->events)
+        dft_checks_add(checks, DFT_CHECK_OK, "trace", NULL, "%llu event%s of %zu process%s", evidence->events,
+                       evidence->events == 1 ? "" : "s", evidence->traced.count, s);
+    else
+        dft_checks_add(checks, DFT_CHECK_NOTE, "trace",
+                       "DFTRACER_DATA_DIR, --data-dir, --aggregate and rules leave calls out: see what is set above.",
+                       "%zu process%s left a trace without events", evidence->traced.count, s);
+}
+
 /* `opened`: the loader has opened the library; -1: not known. */
 static void check_loaded(struct dft_checks *checks, const struct dft_run *run, const struct evidence *evidence,
                          int opened)
 {
-    if (evidence->traced.count)
-        dft_checks_add(checks, DFT_CHECK_OK, "trace", NULL, "%llu events of %zu process%s", evidence->events,
-                       evidence->traced.count, evidence->traced.count == 1 ? "" : "es");
-    else if (opened)
+    if (evidence->traced.count) {
+        check_events(checks, evidence);
+    } else if (opened) {
         dft_checks_add(
             checks, DFT_CHECK_NOTE, "trace",
             "Loading a program does not count, nor what lies in /proc, /sys and /dev. Is it the right program?",
             "%sno file I/O was seen in '%s', nor in what it ran", opened > 0 ? "the library was loaded, and " : "",
             run->command[0]);
-    else {
+    } else {
         dft_checks_add(checks, DFT_CHECK_WRONG, "trace",
-                       "Something takes LD_PRELOAD away, or the program ended before: run it "
-                       "with LD_DEBUG=libs to see what is loaded.",
+                       "Something takes LD_PRELOAD away: run it with LD_DEBUG=libs to see what is loaded.",
                        "the library was not loaded into '%s', nor into what it ran", run->command[0]);
         dft_checks_judge(checks, "The library was not loaded into '%s'", run->command[0]);
     }

@@ -70,8 +70,9 @@ static void check_unclear(struct dft_checks *checks, const char *name, const cha
     if (at && at < reason + length)
         snprintf(advice, sizeof advice, "Did you mean %.*s? Correct the name, or unset it.",
                  (int)strcspn(at + strlen(nearest), ";\n"), at + strlen(nearest));
-    else
-        snprintf(advice, sizeof advice, "Correct it, or unset it%s%.900s", row ? ". " : ".", row ? row->help : "");
+    else /* the help may end in a link */
+        snprintf(advice, sizeof advice, "Correct it, or unset it (docs/variables.md)%s%.*s", row ? ": " : ".",
+                 row ? (int)(strcspn(row->help, "[") < 800 ? strcspn(row->help, "[") : 800) : 0, row ? row->help : "");
     if (row)
         dft_checks_add(checks, DFT_CHECK_WRONG, row->name, advice, "%.200s: %.*s", value, length, reason);
     else
@@ -176,11 +177,27 @@ static void check_variable(struct dft_checks *checks, const struct dft_trial *tr
         dft_checks_add(checks, DFT_CHECK_OK, "variable", NULL, "%s=%.200s", name, value);
 }
 
+/* What the loader could not preload. Paths are checked elsewhere. */
+static void check_loader(struct dft_checks *checks, const char *messages)
+{
+    static const char object[] = "ERROR: ld.so: object '";
+
+    for (const char *at = messages; (at = strstr(at, object)); at++) {
+        const char *name = at + strlen(object), *why = strchr(name, '(');
+        int length = (int)strcspn(name, "'\n");
+
+        if (why && !memchr(name, '/', (size_t)length))
+            dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD", "Give its path, or take it out of LD_PRELOAD.",
+                           "%.*s: %.*s", length, name, (int)strcspn(why + 1, ")\n"), why + 1);
+    }
+}
+
 void dft_doctor_settings(struct dft_checks *checks, const struct dft_trial *trial)
 {
     size_t before = checks->count;
-    const char *loader = trial->messages ? strstr(trial->messages, "ERROR: ld.so: ") : NULL;
 
+    if (trial->messages)
+        check_loader(checks, trial->messages);
     for (char **e = environ; *e; e++) {
         char name[256];
         size_t length = strcspn(*e, "=");
@@ -196,6 +213,5 @@ void dft_doctor_settings(struct dft_checks *checks, const struct dft_trial *tria
     if (!trial->error && trial->output && *trial->output && !strstr(trial->output, DFTRUN_LIBRARY))
         dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD",
                        "Take out of LD_PRELOAD and LD_LIBRARY_PATH what does not belong there.",
-                       "with these variables the library does not get into `cat`%s%.*s", loader ? ": " : "",
-                       loader ? (int)strcspn(loader, "\n") : 0, loader ? loader : "");
+                       "with these variables the library does not get into `cat`");
 }
