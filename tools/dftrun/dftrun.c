@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,14 +27,18 @@ static int fits(int n, size_t capacity)
     return n > 0 && (size_t)n < capacity;
 }
 
-/* Finds the directory of this binary. The library and dftmerge are looked for around that
- * directory. */
+/* Finds the directory of this binary, also where there is no /proc. The library and dftmerge are
+ * looked for around that directory. */
 static void find_home(struct dft_run *run)
 {
     ssize_t n = readlink("/proc/self/exe", run->home, sizeof(run->home) - 1);
+    const char *name = (const char *)getauxval(AT_EXECFN);
     char *slash;
 
-    run->home[n > 0 ? n : 0] = '\0';
+    if (n > 0)
+        run->home[n] = '\0';
+    else if (!name || !realpath(name, run->home))
+        run->home[0] = '\0';
     slash = strrchr(run->home, '/');
     if (slash)
         *slash = '\0';

@@ -51,6 +51,8 @@ struct dft_trial {
 int dft_trial_begin(struct dft_trial *trial);
 /* Runs `cat` under the library, with the user's variables or with none of ours. Returns 0 or -errno. */
 int dft_trial_run(struct dft_trial *trial, const struct dft_run *run, int with_settings);
+/* Does the memory map lack the library? No where there is no map. */
+int dft_trial_is_without(const struct dft_trial *trial);
 /* Removes the folder and frees the texts. */
 void dft_trial_end(struct dft_trial *trial);
 /* Removes what is in the folder, too. */

@@ -59,7 +59,7 @@ static void judge_trial(struct dft_checks *checks, const struct dft_run *run, co
 
     if (trial->traced) {
         dft_checks_add(checks, DFT_CHECK_OK, topic, NULL, "%s, loaded into `cat`, which left a trace", run->library);
-    } else if (*trial->output && !strstr(trial->output, DFTRUN_LIBRARY)) {
+    } else if (dft_trial_is_without(trial)) {
         dft_checks_add(checks, DFT_CHECK_WRONG, topic,
                        "Take the library that was built for this system, or build dftrace here.",
                        "%s does not get into `cat`%s%.*s", run->library, ours ? ": " : "",

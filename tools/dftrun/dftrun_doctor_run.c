@@ -7,6 +7,7 @@
  * without I/O, too. The trace says which programs were run. A program of these without a trace of
  * its own is inspected. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,14 +119,30 @@ static void take_call(struct evidence *evidence, const char *line)
         add_image(&evidence->executed, &image);
 }
 
-/* Runs dftmerge, and gives each line of its answer to `take`. */
+/* A file without a name in the folder of the trial. NULL: it cannot be made. */
+static FILE *open_nameless(const struct dft_run *run)
+{
+    char path[PATH_MAX + 16];
+    FILE *file = NULL;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/answer-XXXXXX", run->place);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path);
+        file = fdopen(fd, "r+");
+    }
+    return file;
+}
+
+/* Runs dftmerge, and gives each line of its answer to `take`. Returns 0 or -errno. */
 static int ask(const struct dft_run *run, const char *const *arguments, struct evidence *evidence,
                void (*take)(struct evidence *evidence, const char *line))
 {
-    FILE *answer = tmpfile(), *messages = tmpfile();
+    FILE *answer = open_nameless(run), *messages = open_nameless(run);
     char *line = NULL;
     size_t capacity = 0;
-    int code = -ENOMEM;
+    int code = -EIO;
 
     if (answer && messages)
         code = dft_page_dftmerge(run, arguments, fileno(answer), fileno(messages));
@@ -138,7 +155,7 @@ static int ask(const struct dft_run *run, const char *const *arguments, struct e
         fclose(answer);
     if (messages)
         fclose(messages);
-    return code < 0 || code >= DFTRUN_OWN ? -ENOENT : 0;
+    return code < 0 ? code : code >= DFTRUN_OWN ? -ENOENT : 0;
 }
 
 static int find_evidence(const struct dft_run *run, struct evidence *evidence)
@@ -262,10 +279,14 @@ static void check_loaded(struct dft_checks *checks, const struct dft_run *run, c
 static void look(struct dft_checks *checks, const struct dft_run *run, int opened)
 {
     struct evidence evidence = {0};
+    int error = find_evidence(run, &evidence);
 
-    if (find_evidence(run, &evidence)) {
+    if (error == -ENOENT) {
         dft_checks_add(checks, DFT_CHECK_WRONG, "dftmerge", "Install dftmerge beside dftrun.",
                        "it was not found beside dftrun, nor in PATH");
+    } else if (error) {
+        dft_checks_add(checks, DFT_CHECK_NOTE, "trace", "Set TMPDIR to a folder with free space.",
+                       "the trace of the trial cannot be read: %s", strerror(-error));
     } else {
         check_loaded(checks, run, &evidence, opened);
         check_children(checks, &evidence);

@@ -210,7 +210,7 @@ void dft_doctor_settings(struct dft_checks *checks, const struct dft_trial *tria
     }
     if (checks->count == before)
         dft_checks_add(checks, DFT_CHECK_OK, "variables", NULL, "none is set");
-    if (!trial->error && trial->output && *trial->output && !strstr(trial->output, DFTRUN_LIBRARY))
+    if (!trial->error && dft_trial_is_without(trial))
         dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD",
                        "Take out of LD_PRELOAD and LD_LIBRARY_PATH what does not belong there.",
                        "with these variables the library does not get into `cat`");

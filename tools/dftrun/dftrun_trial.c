@@ -155,6 +155,11 @@ int dft_trial_run(struct dft_trial *trial, const struct dft_run *run, int with_s
     return WIFEXITED(status) && WEXITSTATUS(status) >= DFTRUN_OWN ? -ENOEXEC : 0;
 }
 
+int dft_trial_is_without(const struct dft_trial *trial)
+{
+    return trial->output && strstr(trial->output, " r-xp ") && !strstr(trial->output, DFTRUN_LIBRARY);
+}
+
 void dft_trial_end(struct dft_trial *trial)
 {
     if (*trial->folder)
