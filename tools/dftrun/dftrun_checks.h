@@ -60,7 +60,8 @@ void dft_trial_remove(const char *folder);
 
 /* --- what is looked at ------------------------------------------------------------------------ */
 
-void dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error);
+/* Returns whether nothing is wrong with the library. */
+int dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error);
 void dft_doctor_preloads(struct dft_checks *checks, const struct dft_run *run);
 /* `trial` is of a run with the user's variables. */
 void dft_doctor_settings(struct dft_checks *checks, const struct dft_trial *trial);

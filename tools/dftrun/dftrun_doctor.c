@@ -43,18 +43,18 @@ static int report(const struct dft_run *run, struct dft_checks *checks)
 int dft_doctor(struct dft_run *run, int error)
 {
     struct dft_checks checks = {0};
-    int can_run = 0;
+    int can_run = 0, has_library;
 
     if (*run->command) {
         dft_program_inspect(&run->program, run->command[0]);
         can_run = dft_doctor_command(&checks, run);
     }
-    dft_doctor_library(&checks, run, error);
+    has_library = dft_doctor_library(&checks, run, error);
     dft_doctor_preloads(&checks, run);
-    check_settings(&checks, run, !error);
+    check_settings(&checks, run, has_library);
     dft_doctor_folder(&checks, run);
     dft_doctor_limits(&checks);
-    if (can_run && !error)
+    if (can_run && has_library)
         dft_doctor_run(&checks, run);
     return report(run, &checks);
 }

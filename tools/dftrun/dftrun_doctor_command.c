@@ -62,7 +62,7 @@ static int why_not_there(const char *command)
 {
     struct stat st;
 
-    if (!strchr(command, '/'))
+    if (!strchr(command, '/') && strcmp(command, ".") != 0 && strcmp(command, "..") != 0)
         return ENOENT;
     return stat(command, &st) ? errno : EACCES;
 }

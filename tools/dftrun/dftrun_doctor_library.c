@@ -108,8 +108,10 @@ static void check_system(struct dft_checks *checks)
 #endif
 }
 
-void dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error)
+int dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error)
 {
+    size_t before = dft_checks_number(checks, DFT_CHECK_WRONG);
+
     if (check_file(checks, run, error))
         try_library(checks, run);
     check_system(checks);
@@ -117,6 +119,7 @@ void dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, in
         dft_checks_add(
             checks, DFT_CHECK_NOTE, "system", "Mount it: mount -t proc proc /proc",
             "/proc is not mounted: traces have no command lines, and relative paths of descriptors may be missing");
+    return dft_checks_number(checks, DFT_CHECK_WRONG) == before;
 }
 
 /* --- what else is preloaded ------------------------------------------------------------------- */
