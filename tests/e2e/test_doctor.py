@@ -8,9 +8,15 @@ import re
 import shutil
 import sys
 
-from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, Skip, Tests, environment, equal, need, run, true
+from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, Skip, Tests, environment, equal, need, run, true
+
+try:
+    import jsonschema
+except ImportError:  # the list is held against what is printed all the same
+    jsonschema = None
 
 tests = Tests()
+SCHEMA = json.loads((ROOT / "docs" / "schema" / "doctor.json").read_text())
 SOURCE = "#include <stdio.h>\nint main(void) { fclose(fopen(\"in\", \"r\")); return 7; }\n"
 GO = """
 asm(".section .note.go.buildid,\\"a\\",@note\\n.long 4\\n.long 4\\n.long 4\\n.asciz \\"Go\\"\\n.byte 0\\n.long 1\\n.previous\\n");
@@ -27,6 +33,8 @@ def doctor(directory, *arguments, limits="", **variables):
     true(text, f"{arguments}: {done}")
     answer = json.loads((directory / "doctor.json").read_text())
     (directory / "doctor.json").unlink()
+    if jsonschema:
+        jsonschema.validate(answer, SCHEMA)
     checks = [(c["kind"], c["topic"], c["found"], c["advice"]) for c in answer["checks"]]
     lines = text.splitlines()
     equal((lines[0], lines[1]), (answer["verdict"], ""), "the first lines")
