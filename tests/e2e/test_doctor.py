@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 
-from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, Skip, Tests, environment, equal, need, run, true
+from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, SECONDS, Skip, Tests, environment, equal, need, run, true
 
 try:
     import jsonschema
@@ -164,7 +166,53 @@ def no_events(directory):
     finds(directory, "note", "trace", "the library was loaded, and no file I/O was seen in 'true'", "/proc", "--", "true")
     finds(directory, "note", "trace", "without events", "DATA_DIR", "--data-dir", "/nowhere", "--", "cat", "in")
     finds(directory, "note", "run", "was ended by signal 11", "without dftrun", "--", "sh", "-c", "kill -SEGV $$")
-    finds(directory, "note", "trace", "still running", "while they run", "--", "sh", "-c", "(read line <in; sleep 2; :) >/dev/null 2>&1 & sleep 0.3; :")
+    run(["gcc", "-static", "-no-pie", "-o", "loader", "a.c"], cwd=directory)
+    run(["gcc", f"-Wl,--dynamic-linker={directory}/loader", "-o", "odd", "a.c"], cwd=directory)
+    shutil.copytree(BUILD / "lib", directory / "own" / "lib", ignore=lambda _, names: [n for n in names if n != "libdftrace.so"])
+    (directory / "own" / "bin").mkdir()
+    for name in ("dftrun", "dftmerge"):
+        shutil.copy(BUILD / "bin" / name, directory / "own" / "bin")
+    done = run([directory / "own" / "bin" / "dftrun", "--doctor", "--", "./odd"], cwd=directory)  # nobody else opens this library
+    true(done.code == 1 and b"WRONG  trace " in done.out and b"the library was not loaded into './odd'" in done.out, f"a strange loader: {done}")
+
+
+@tests.case
+def a_program_in_the_background(directory):
+    (directory / "in").write_text("1")
+    line = "(read line <in; echo >ready; sleep 900; :) >/dev/null 2>&1 & echo $! >pid; while [ ! -s ready ]; do :; done"
+    try:
+        finds(directory, "note", "trace", "still running", "while they run", "--", "sh", "-c", line)
+    finally:
+        os.kill(int((directory / "pid").read_text()), signal.SIGKILL)
+
+
+@tests.case
+def on_a_terminal(directory):
+    ours, terminal = os.openpty()
+    for more, colour in (({}, True), ({"NO_COLOR": 1}, False)):
+        with subprocess.Popen([DFTRUN, "--doctor", "-o", "/proc/x"], cwd=directory, stdout=terminal, env=environment(TERM="xterm", **more)) as process:
+            equal(process.wait(SECONDS), 1, "exit code")
+        text = os.read(ours, 65536).decode()
+        true(("\033[1;31mWRONG" in text) == colour and "WRONG" in text, text)
+    os.close(ours)
+    os.close(terminal)
+
+
+@tests.case
+def odd_input(directory):
+    """Nothing crashes, and nothing disturbs the terminal."""
+    _, _, checks = doctor(directory, "--", "\033[1m\x01", DFTRACER_X="\033[1m\n\x01" + "7" * 5000, DFTRACER_="1", LD_PRELOAD="x" * 5000, DFTRACER_DATA_DIR=":::/" + "a" * 5000)
+    true(not any(ord(c) < 32 for check in checks for text in check if text for c in text), f"{checks}")
+    for place in ("/tmp/" + "a" * 5900, "a" * 300):
+        done = run([DFTRUN, "--doctor", "-o", place], cwd=directory)
+        true(done.code in (1, 125) and b"File name too long" in done.out + done.err, f"{done}")
+    doctor(directory, "--", "a" * 5000)
+    finds(directory, "note", "library", "could not be tried", "TMPDIR", TMPDIR="/no/where")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([DFTRUN, "--doctor"], cwd=directory, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
+    true(done.returncode == 125 and b"cannot be printed: No space left" in done.stderr, f"{done}")
+    done = run([DFTRUN, "--doctor", "--", "cat", "in"], cwd=directory, env={})
+    true(b"ok     library " in done.out, f"an empty environment: {done}")
 
 
 @tests.case

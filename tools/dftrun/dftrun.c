@@ -194,6 +194,24 @@ static void speak(struct dft_run *run, const struct dft_outcome *outcome)
         dft_page_point(run);
 }
 
+/* Does what prints something in place of a page. `no_library`: why there is none, or 0. */
+static int run_without_page(struct dft_run *run, int no_library)
+{
+    int error = make_prefix(run);
+
+    if (error) {
+        fprintf(stderr, "dftrun: -o %.100s: %s\n", run->directory, strerror(-error));
+        return DFTRUN_OWN;
+    }
+    if (run->doctor)
+        return dft_doctor(run, no_library);
+    if (no_library) {
+        say_library(run, no_library);
+        return DFTRUN_OWN;
+    }
+    return dft_container_print(run);
+}
+
 int main(int argc, char **argv)
 {
     static struct dft_run run;
@@ -205,14 +223,12 @@ int main(int argc, char **argv)
     find_home(&run);
     error = find_library(&run);
     dft_launch_find(&run.launch);
-    if (run.doctor && !make_prefix(&run))
-        return dft_doctor(&run, error);
+    if (run.doctor || run.container)
+        return run_without_page(&run, error);
     if (error) {
         say_library(&run, error);
         return DFTRUN_OWN;
     }
-    if (run.container)
-        return make_prefix(&run) ? DFTRUN_OWN : dft_container_print(&run);
     error = dft_page_check(&run, run.launch.rank <= 0);
     if (error)
         return error;

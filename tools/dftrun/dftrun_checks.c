@@ -34,7 +34,7 @@ void dft_checks_add(struct dft_checks *checks, enum dft_check_kind kind, const c
     va_start(list, format);
     check.found = text_of(format, list);
     va_end(list);
-    check.advice = advice ? strdup(advice) : NULL;
+    check.advice = advice ? dft_text_escaped(advice, strlen(advice)) : NULL;
     checks->list = more ? more : checks->list;
     checks->no_memory |= !more || !check.found || (advice && !check.advice);
     if (more)

@@ -151,9 +151,9 @@ static void check_other(struct dft_checks *checks, const char *entry)
     if (strchr(entry, '/') && access(entry, R_OK))
         dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD",
                        "Correct the path, or take it out of LD_PRELOAD. The loader leaves out what it does not find.",
-                       "%s: %s", entry, strerror(errno));
+                       "%.400s: %s", entry, strerror(errno));
     else
-        dft_checks_add(checks, advice ? DFT_CHECK_NOTE : DFT_CHECK_OK, "LD_PRELOAD", advice, "%s%s%s", entry,
+        dft_checks_add(checks, advice ? DFT_CHECK_NOTE : DFT_CHECK_OK, "LD_PRELOAD", advice, "%.400s%s%s", entry,
                        found ? ": " : "", found ? found : "");
 }
 
