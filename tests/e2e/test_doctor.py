@@ -81,8 +81,12 @@ def a_healthy_set_up(directory):
     done, verdict, checks = doctor(directory)
     true(verdict.startswith("Everything is in order") and done.code == 0, verdict)
     true(any(c[1] == "library" and "left a trace" in c[2] for c in checks), f"{checks}")
+    release = os.confstr("CS_GNU_LIBC_VERSION")
+    if release:
+        true(any(c[1] == "system" and c[2].startswith(release + ", Linux ") for c in checks), f"{release}: {checks}")
     done, verdict, checks = finds(directory, "ok", "run", "'./dynamic' ended with exit code 7", "", "--", "./dynamic")
     true(any(c[1] == "trace" and re.match(r"\d+ events? of 1 process$", c[2]) for c in checks), f"{checks}")
+    doctor(directory, "--", "sh", "-c", "cd /; cat in; :", TMPDIR=".")
     done, _, checks = doctor(directory, "--", "sh", "-c", "cat in; echo to stderr >&2; echo; cat in")
     equal(done.err.decode().split(), ["1to", "stderr", "1"], "what COMMAND prints goes to standard error")
     equal(sorted(p.name for p in directory.iterdir()), ["a.c", "dynamic", "go", "go.c", "in", "static"], "nothing is left")

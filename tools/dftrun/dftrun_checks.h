@@ -39,18 +39,21 @@ void dft_checks_fini(struct dft_checks *checks);
 
 /* What a program did that ran in a folder of its own, with the library in it. */
 struct dft_trial {
-    char folder[128]; /* temporary; empty: it could not be made */
-    char prefix[192]; /* of the traces: folder/traces/run */
-    char *output;     /* of the program: its memory map; "" where there is no /proc */
-    char *messages;   /* of the loader and the library */
-    int traced;       /* a trace with something in it was written */
-    int error;        /* why the trial could not be made */
+    char folder[1024];      /* temporary and absolute; empty: it could not be made */
+    char prefix[1024 + 16]; /* of the traces: folder/traces/run */
+    char *output;           /* of the program: its memory map; "" where there is no /proc */
+    char *messages;         /* of the loader and the library */
+    int traced;             /* a trace with something in it was written */
+    int error;              /* why the trial could not be made */
 };
 
 /* Makes the folder. Returns 0 or -errno. */
 int dft_trial_begin(struct dft_trial *trial);
 /* Runs `cat` under the library, with the user's variables or with none of ours. Returns 0 or -errno. */
 int dft_trial_run(struct dft_trial *trial, const struct dft_run *run, int with_settings);
+/* Puts the version of the C library that the memory map names, as "2.36", or "" where that is not
+ * known. */
+void dft_trial_libc(const struct dft_trial *trial, char *version, size_t capacity);
 /* Does the memory map lack the library? No where there is no map. */
 int dft_trial_is_without(const struct dft_trial *trial);
 /* Removes the folder and frees the texts. */

@@ -8,9 +8,6 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 
 #include "dftrun/dftrun_checks.h"
 
@@ -71,7 +68,18 @@ static void judge_trial(struct dft_checks *checks, const struct dft_run *run, co
     }
 }
 
-static void try_library(struct dft_checks *checks, const struct dft_run *run)
+static void check_system(struct dft_checks *checks, const char *libc)
+{
+    struct utsname names;
+
+    if (uname(&names))
+        return;
+    dft_checks_add(checks, DFT_CHECK_OK, "system", NULL, "%s%s%sLinux %s, %s", *libc ? "glibc " : "", libc,
+                   *libc ? ", " : "", names.release, names.machine);
+}
+
+/* *libc: the version of the C library. */
+static void try_library(struct dft_checks *checks, const struct dft_run *run, char libc[16])
 {
     struct dft_trial trial = {0};
     struct dft_program program;
@@ -89,32 +97,21 @@ static void try_library(struct dft_checks *checks, const struct dft_run *run)
     if (error)
         dft_checks_add(checks, DFT_CHECK_NOTE, topic, "Set TMPDIR to a folder that can be written.",
                        "%s; it could not be tried: %s", run->library, strerror(-error));
-    else
+    if (!error) {
         judge_trial(checks, run, &trial);
+        dft_trial_libc(&trial, libc, 16);
+    }
     dft_trial_end(&trial);
-}
-
-static void check_system(struct dft_checks *checks)
-{
-    struct utsname names;
-
-    if (uname(&names))
-        return;
-#ifdef __GLIBC__
-    dft_checks_add(checks, DFT_CHECK_OK, "system", NULL, "glibc %s, Linux %s, %s", gnu_get_libc_version(),
-                   names.release, names.machine);
-#else
-    dft_checks_add(checks, DFT_CHECK_OK, "system", NULL, "Linux %s, %s", names.release, names.machine);
-#endif
 }
 
 int dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error)
 {
     size_t before = dft_checks_number(checks, DFT_CHECK_WRONG);
+    char libc[16] = "";
 
     if (check_file(checks, run, error))
-        try_library(checks, run);
-    check_system(checks);
+        try_library(checks, run, libc);
+    check_system(checks, libc);
     if (access("/proc/self/exe", F_OK))
         dft_checks_add(
             checks, DFT_CHECK_NOTE, "system", "Mount it: mount -t proc proc /proc",

@@ -16,6 +16,7 @@
 #include "dftrun/dftrun_checks.h"
 
 #define TEXT_MAX 262144
+#define LIBC_MAX (8u << 20)
 
 extern char **environ;
 
@@ -34,12 +35,15 @@ void dft_trial_remove(const char *folder)
 int dft_trial_begin(struct dft_trial *trial)
 {
     const char *where = dft_run_variable("TMPDIR");
+    char absolute[PATH_MAX];
+    int n;
 
-    if (snprintf(trial->folder, sizeof trial->folder, "%s/dftrun-doctor-XXXXXX", where ? where : "/tmp") >=
-            (int)sizeof trial->folder ||
-        !mkdtemp(trial->folder)) {
-        *trial->folder = '\0';
+    if (!realpath(where ? where : "/tmp", absolute))
         return -errno;
+    n = snprintf(trial->folder, sizeof trial->folder, "%s/dftrun-doctor-XXXXXX", absolute);
+    if (n >= (int)sizeof trial->folder || !mkdtemp(trial->folder)) {
+        *trial->folder = '\0';
+        return n >= (int)sizeof trial->folder ? -ENAMETOOLONG : -errno;
     }
     snprintf(trial->prefix, sizeof trial->prefix, "%s/traces/run", trial->folder);
     return 0;
@@ -76,7 +80,7 @@ static int set_environment(const struct dft_trial *trial, const struct dft_run *
 
 static int redirect(const struct dft_trial *trial, const char *name, int to)
 {
-    char path[192];
+    char path[1024 + 64];
     int fd;
 
     snprintf(path, sizeof path, "%s/%s", trial->folder, name);
@@ -87,7 +91,7 @@ static int redirect(const struct dft_trial *trial, const char *name, int to)
 static void run_in_child(const struct dft_trial *trial, const struct dft_run *run, int with_settings)
 {
     char *words[] = {"cat", "/proc/self/maps", (char *)(uintptr_t)trial->folder, NULL};
-    char path[160];
+    char path[1024 + 64];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/text", trial->folder);
@@ -102,7 +106,7 @@ static void run_in_child(const struct dft_trial *trial, const struct dft_run *ru
 
 static char *read_text(const struct dft_trial *trial, const char *name)
 {
-    char path[192], *text = calloc(1, TEXT_MAX);
+    char path[1024 + 64], *text = calloc(1, TEXT_MAX);
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", trial->folder, name);
@@ -116,7 +120,7 @@ static char *read_text(const struct dft_trial *trial, const char *name)
 
 static int has_trace(const struct dft_trial *trial)
 {
-    char path[160];
+    char path[1024 + 64];
     struct dirent *entry;
     struct stat st;
     int found = 0;
@@ -153,6 +157,44 @@ int dft_trial_run(struct dft_trial *trial, const struct dft_run *run, int with_s
     if (!trial->output || !trial->messages)
         return -ENOMEM;
     return WIFEXITED(status) && WEXITSTATUS(status) >= DFTRUN_OWN ? -ENOEXEC : 0;
+}
+
+/* The library says its version in a text that is printed when it is run. */
+static void read_version(const char *path, char *version, size_t capacity)
+{
+    static const char before[] = "release version ";
+    char *bytes = malloc(LIBC_MAX), *at;
+    FILE *file = fopen(path, "re");
+    size_t size = file && bytes ? fread(bytes, 1, LIBC_MAX - 1, file) : 0;
+
+    if (size) {
+        bytes[size] = '\0';
+        at = memmem(bytes, size, before, strlen(before));
+        if (at)
+            snprintf(version, capacity, "%.*s", (int)strspn(at + strlen(before), "0123456789."), at + strlen(before));
+    }
+    if (*version && version[strlen(version) - 1] == '.')
+        version[strlen(version) - 1] = '\0';
+    if (file)
+        fclose(file);
+    free(bytes);
+}
+
+void dft_trial_libc(const struct dft_trial *trial, char *version, size_t capacity)
+{
+    const char *at = strstr(trial->output, "/libc.so.6\n"), *line;
+    char path[PATH_MAX];
+
+    *version = '\0';
+    if (!at)
+        at = strstr(trial->output, "/libc-2.");
+    if (!at)
+        return;
+    for (line = at; line > trial->output && line[-1] != '\n'; line--)
+        ;
+    line = memchr(line, '/', (size_t)(at - line) + 1);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(line, "\n"), line);
+    read_version(path, version, capacity);
 }
 
 int dft_trial_is_without(const struct dft_trial *trial)
