@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 
-from tracing import (BUILD, DFTMERGE, DFTRUN, LIBRARY, SECONDS, Skip, Tests, dftmerge, dump, environment, equal, need, run, traces, tracing,
-                     true)
+from tracing import (BUILD, DFTMERGE, DFTRUN, LIBRARY, SECONDS, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, run, traces,
+                     tracing, true)
 
 tests = Tests()
 STAND_IN = pathlib.Path(__file__).resolve().parent / "container.py"
@@ -168,6 +168,28 @@ def killed_and_running(directory):
     first = [p for p in processes(directory / "t") if p["pid"] == 1]
     true(len(first) == 1 and first[0]["ended"] == "killed", f"afterwards: {first}")
     true(any(e.get("file") == "/work/in" for e in dump(directory / "t", expect=None)), "the events before")
+
+
+@tests.case
+def live_files_elsewhere(directory):
+    """A directory that does not serve for live files: they lie in the host's /dev/shm, and outlive the container."""
+    prepare(directory)
+    (directory / "ram").mkdir()
+    if run(["mount", "-t", "ramfs", "ramfs", directory / "ram"]).code:
+        raise Skip("no file system can be mounted here")
+    try:
+        words = flags(directory, "docker", "-o", "ram/t")
+        true("/dev/shm:/opt/dftrace/live" in words and "DFTRACER_LIVE_DIR=/opt/dftrace/live" in words, f"{words}")
+        (directory / "image" / "work" / "killed").write_text("read line </work/in\nkill -9 $$\n")
+        done = shell(directory, f"docker run {' '.join(words)} image sh -c 'sh /work/killed; cat /work/in'")
+        equal((done.code, done.out), (0, b"some text\n"), "the command's own")
+        killed = [p for p in processes(directory / "ram" / "t") if p["ended"] == "killed"]
+        equal([bool(p["live_file"] and p["live_file"].startswith("/dev/shm/")) for p in killed], [True], f"{killed}")
+        true(any(e["pid"] == killed[0]["pid"] and e.get("file") == "/work/in" for e in dump(directory / "ram" / "t", expect=None)), "its last events")
+    finally:
+        for path in live_files(directory):
+            path.unlink()
+        run(["umount", "-l", directory / "ram"])
 
 
 @tests.case
