@@ -135,7 +135,7 @@ static int try_named(struct dft_source *source, struct dft_scanned **scanned, ui
     const char *slash = strrchr(path, '/');
     int rc = try_live(source, scanned, file, path, key, 0);
 
-    return rc || source->files[file].has_live || !slash ? rc : try_shared(source, scanned, file, slash + 1, key);
+    return rc || !slash ? rc : try_shared(source, scanned, file, slash + 1, key);
 }
 
 /* A trace without even a PROCESS does not say where its live file is. Its name holds the key. Where
