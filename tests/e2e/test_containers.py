@@ -42,6 +42,9 @@ def prepare(directory):
     for name in NAMES:
         (directory / "bin" / name).write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(STAND_IN))} \"$@\"\n")
         (directory / "bin" / name).chmod(0o755)
+    done = shell(directory, "docker run image true")
+    if done.code:
+        raise Skip(f"no container can be made here: {done.err.decode().strip()}")
     return image
 
 
