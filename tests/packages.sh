@@ -7,6 +7,7 @@
 #   need_packages faults         file systems of tests/faults; the same
 #   need_packages python         what tests/python uses; the same
 #   need_packages python-full    and its long form; the same
+#   need_packages containers     podman, for the long form of tests/e2e/test_containers.py; the same
 #   need_packages report         npm and a browser, for tests/report and tests/readers; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
@@ -133,6 +134,10 @@ need_packages_of() {
         ;;
     python-full)
         need_module torch python3-torch
+        ;;
+    containers)
+        need_command podman podman
+        need_command runc runc
         ;;
     report)
         need_command node nodejs
