@@ -18,6 +18,7 @@
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "store/process.h"
+#include "os/own_calls.h"
 #include "os/resolve.h"
 
 typedef void hook(void *function, void *call_site);

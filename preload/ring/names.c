@@ -10,7 +10,7 @@
 #include "os/bulk.h"
 #include "format/hash.h"
 #include "os/elf.h"
-#include "os/resolve.h"
+#include "os/own_calls.h"
 #include "os/rules.h"
 #include "store/process.h"
 

@@ -12,7 +12,8 @@
 
 #include "os/bulk.h"
 #include "os/elf.h"
-#include "os/resolve.h"
+#include "os/loader.h"
+#include "os/own_calls.h"
 #include "os/sys.h"
 
 #define TABLE     8192u
@@ -40,7 +41,7 @@ static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
 {
     const void *image = (const void *)map->l_addr; /* NOLINT: where the library lies */
 
-    if (map == _r_debug.r_map) {
+    if (map == dft_loader_libraries()) {
         *count = (unsigned)getauxval(AT_PHNUM);
         return (const ElfW(Phdr) *)getauxval(AT_PHDR); /* NOLINT: the kernel's word */
     }
@@ -51,7 +52,7 @@ static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
  * lock. */
 static const uint8_t *search_libraries(uint64_t pc)
 {
-    for (const struct link_map *map = _r_debug.r_map; map && dft_sys_can_read(map); map = map->l_next) {
+    for (const struct link_map *map = dft_loader_libraries(); map && dft_sys_can_read(map); map = map->l_next) {
         unsigned count = 0;
         const ElfW(Phdr) *parts = parts_of(map, &count);
         const uint8_t *table = NULL;
