@@ -79,10 +79,11 @@ static ffi_closure *allocate(void **code)
 
 static int load_ffi(void)
 {
-    void *library = dft_own_load("libffi.so.8");
+    static const char *const names[] = {"libffi.so.8", "libffi.so.7", "libffi.so.6"};
+    void *library = NULL;
 
-    if (!library)
-        library = dft_own_load("libffi.so.7");
+    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
+        library = dft_own_load(names[i]);
     if (!library)
         return -ENOENT;
     ffi.prep_cif = (__typeof__(ffi.prep_cif))dft_own_in_loaded(library, "ffi_prep_cif");
