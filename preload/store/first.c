@@ -199,8 +199,8 @@ int dft_first_tells(const char *variable)
 
 int dft_first_tells_musl(void)
 {
-    return dft_config_job.rank <= 0 && !(parent_maps("-musl") && parent_maps("/libdftrace") &&
-                                         dft_config_enabled_by && parent_has(dft_config_enabled_by));
+    return dft_config_job.rank <= 0 && !(parent_maps("-musl") && parent_maps("/libdftrace") && dft_config_enabled_by &&
+                                         parent_has(dft_config_enabled_by));
 }
 
 int dft_first_tells_of(const char *name, const char *value)
