@@ -53,6 +53,12 @@ COUNTED = {"cat": "cat data", "dd": "dd if=data of=/dev/null bs=10 2>/dev/null",
 
 # --- file systems ---------------------------------------------------------------------------------
 
+def remove(folder):
+    for root in folder.iterdir():
+        run(["umount", "-l", root / "proc"])
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def systems_folder(made=[]):
     """Where they lie: kept where DFT_SYSTEMS says, else removed at the end."""
     if not made:
@@ -60,7 +66,7 @@ def systems_folder(made=[]):
         made.append(pathlib.Path(folder or tempfile.mkdtemp(prefix="dft-systems-")).resolve())
         made[0].mkdir(parents=True, exist_ok=True)
         if not folder:
-            atexit.register(shutil.rmtree, made[0], ignore_errors=True)
+            atexit.register(remove, made[0])
     return made[0]
 
 
