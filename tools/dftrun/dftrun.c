@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,13 +28,16 @@ static int fits(int n, size_t capacity)
 }
 
 /* Finds the directory of this binary. The library and dftmerge are looked for around that
- * directory. */
+ * directory. Without /proc (a bare chroot) the kernel still tells how the binary was called. */
 static void find_home(struct dft_run *run)
 {
     ssize_t n = readlink("/proc/self/exe", run->home, sizeof(run->home) - 1);
+    const char *called = (const char *)getauxval(AT_EXECFN);
     char *slash;
 
     run->home[n > 0 ? n : 0] = '\0';
+    if (n <= 0 && (!called || !realpath(called, run->home)))
+        run->home[0] = '\0';
     slash = strrchr(run->home, '/');
     if (slash)
         *slash = '\0';
