@@ -56,6 +56,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftrace.pc DESTINATION ${CMAKE_INSTALL
 # For build lines that were written for DFTracer: -ldftracer_core and -ldftracer_preload, pkg-config dftracer, find_package(dftracer).
 option(DFT_DFTRACER_NAMES "Install the library under DFTracer's names, too" ON)
 if(DFT_DFTRACER_NAMES)
+  set(DFT_DFTRACER_VERSION 2.0.0) # whose interface the headers have, and that of versions before
   foreach(name dftracer_core dftracer_preload)
     file(CREATE_LINK libdftrace.so ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.so SYMBOLIC)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libdftrace)
@@ -66,5 +67,8 @@ if(DFT_DFTRACER_NAMES)
     ${CMAKE_CURRENT_LIST_DIR}/dftracer-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dftracer
     PATH_VARS DFT_PRELOAD_LIBRARY CMAKE_INSTALL_INCLUDEDIR)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dftracer)
+  write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/dftracer-config-version.cmake VERSION ${DFT_DFTRACER_VERSION}
+                                   COMPATIBILITY AnyNewerVersion)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config-version.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dftracer)
 endif()

@@ -16,7 +16,7 @@ _dftmerge_value() {
 }
 
 _dftmerge() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=summary options= kind= words= before=
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=summary options='' kind='' words='' before=''
     local commands='@COMMANDS@' verbs='@VERBS@'
 
     COMPREPLY=()

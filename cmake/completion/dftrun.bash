@@ -27,7 +27,7 @@ _dftrun_command() {
 }
 
 _dftrun() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options= kind= words= before= i word
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options='' kind='' words='' before='' i word
 
     COMPREPLY=()
     for ((i = 1; i <= COMP_CWORD; i++)); do

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Run by `cmake --install` after all else: keeps a record of this prefix for remove.cmake. A line is `file SHA256 PATH`,
-# `link TARGET PATH` or `folder - PATH`. Folders are those that were not there before.
+# `link TARGET PATH` or `folder - PATH`. Folders are those that were not there before. The first line is `prefix - PATH`.
 if("$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}" MATCHES "/_CPack_Packages/")
   return() # cpack lays out a package
 endif()
 cmake_policy(VERSION 3.20)
-set(lines)
 set(paths)
+set(lines "prefix - $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 foreach(path IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
   set(path "$ENV{DESTDIR}${path}")
   list(APPEND paths "${path}")
@@ -18,7 +18,7 @@ foreach(path IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
     list(APPEND lines "file ${sum} ${path}")
   endif()
   get_filename_component(folder "${path}" DIRECTORY)
-  while(NOT folder STREQUAL "/" AND NOT folder IN_LIST DFT_THERE AND NOT folder IN_LIST paths)
+  while(NOT folder STREQUAL "/" AND NOT folder IN_LIST DFT_THERE AND NOT "folder - ${folder}" IN_LIST lines)
     list(APPEND paths "${folder}")
     list(APPEND lines "folder - ${folder}")
     get_filename_component(folder "${folder}" DIRECTORY)
@@ -32,7 +32,7 @@ if(EXISTS "${DFT_RECORDS}/${name}")
 endif()
 foreach(line IN LISTS before)
   string(REGEX REPLACE "^[^ ]+ [^ ]+ " "" path "${line}")
-  if(NOT path IN_LIST paths)
+  if(NOT path IN_LIST paths AND NOT line MATCHES "^prefix ")
     list(APPEND lines "${line}")
   endif()
 endforeach()
