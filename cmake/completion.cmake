@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Completions for bash, zsh and fish, made of the options that the built dftmerge and dftrun list.
-if(DFT_SANITIZE OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
+if(CMAKE_CROSSCOMPILING)
+  list(GET CMAKE_CROSSCOMPILING_EMULATOR 0 emulator) # NOTFOUND without one
+  find_program(DFT_EMULATOR NAMES ${emulator})
+endif()
+if(DFT_SANITIZE OR (CMAKE_CROSSCOMPILING AND NOT DFT_EMULATOR))
   message(STATUS "completions for shells: none (this build's programs are not run)")
   return()
 endif()

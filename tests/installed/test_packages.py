@@ -153,15 +153,16 @@ def apt_upgrades_the_single_package(directory):
 def a_hand_made_installation_beside_it(directory):
     """Files in /usr/local hide those of packages: the packages say so, and change nothing."""
     system()
+    modules = inside("python3", "-c", "import sys; print('lib/python%d.%d/dist-packages' % sys.version_info[:2])").strip()
     run_checked(["cmake", "--install", BUILD, "--prefix", top / "usr/local"])
-    by_pip = top / "usr/local/lib/python3.11/dist-packages/dftrace/__init__.py"
+    by_pip = top / "usr/local" / modules / "dftrace/__init__.py"
     by_pip.parent.mkdir(parents=True)
     by_pip.write_text("")
     before = tree(top)
     said = apt("install", *ours())
     for package, file in (("libdftrace", "lib/libdftrace.so"), ("dftrace-tools", "bin/dftrun"), ("dftrace-tools", "share/man/man1/dftrun.1"),
                           ("libdftrace-dev", "include/dftrace/dftrace.h"), ("dftrace-mpi", "bin/dftmerge-mpi"),
-                          ("python3-dftrace", "lib/python3.11/dist-packages/dftrace/__init__.py")):
+                          ("python3-dftrace", f"{modules}/dftrace/__init__.py")):
         part = said.partition(f"\n{package}: these files were not installed by a package")[2].partition("Nothing was changed")[0]
         true(f"\n  /usr/local/{file}\n" in part and "--target uninstall" in part, f"{package}, {file}: {said}")
     equal({name: value for name, value in tree(top / "usr/local").items() if before.get(name) != value}, {}, "/usr/local is as it was")
