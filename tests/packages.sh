@@ -145,6 +145,11 @@ need_packages_of() {
         need_command shellcheck shellcheck
         PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command gcc-12 gcc-12
+        need_command lintian lintian
+        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
+        need_command rpmbuild rpm
+        need_command zsh zsh
+        need_command fish fish
         ;;
     esac
 }

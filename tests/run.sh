@@ -7,7 +7,8 @@
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           file systems of other systems, unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#                           file systems of other systems, packages in a system of their own, unit tests under ThreadSanitizer,
+#                           clang-tidy, shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -256,7 +257,7 @@ run_long_form() {
     need_packages full || note "some of the long form will be skipped"
     run_drivers 1 systems
     need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers
+    run_drivers 1 report readers installed
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi

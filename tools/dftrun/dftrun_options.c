@@ -144,6 +144,19 @@ static void print_row(const struct row *row)
     }
 }
 
+/* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, help. */
+static void list_options(void)
+{
+    puts("command\tdftrun\truns a command under the I/O tracer");
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
+        const char letter[] = {row->letter, 0};
+
+        printf("option\t%s\t%s\t%s\t\t%.*s\n", row->name, letter, row->argument ? row->argument : "",
+               (int)strcspn(row->help, "\n"), row->help);
+    }
+    exit(fflush(stdout) ? 1 : 0);
+}
+
 static int take_help(struct dft_run *run, char **argv)
 {
     (void)run, (void)argv;
@@ -232,6 +245,8 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv)
     char letters[2 * ROWS + 3];
     int option, error = 0;
 
+    if (argc == 2 && !strcmp(argv[1], "--list-options"))
+        list_options();
     make_tables(options, letters);
     run->directory = "traces";
     opterr = 0;
