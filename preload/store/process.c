@@ -154,6 +154,7 @@ static const char *const note_texts[] = {
     "no place for a live file: events not yet written are lost if the process is killed\n",
     "some rings lie in plain memory: the live file could not grow\n",
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
+    "the stage could not take the trace: it was written to its place at once\n",
 };
 static uint32_t notes; /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
