@@ -259,6 +259,7 @@ int dft_process_write_child(const struct dft_process_child *child)
                           .time_ns = child->end_ns,
                           .status = child->status,
                           .exit_kind = (uint8_t)child->exit_kind};
+    uint8_t kept[DFT_KEPT_PAIR_MAX];
     struct dft_process own;
     int result;
 
@@ -269,7 +270,8 @@ int dft_process_write_child(const struct dft_process_child *child)
     own.pid = child->pid;
     own.ppid = dft_pid;
     own.start_ns = child->start_ns;
-    own.live_path = own.notes = own.kept = text_of("", 0);
+    own.live_path = own.notes = text_of("", 0);
+    own.kept = dft_kept_of_child(kept);
     own.role = text_of(dft_config.role, strlen(dft_config.role));
     own.order = 1; /* takes precedence over dftmerge's findings in a ring */
     result = dft_staging_write(

@@ -2,9 +2,9 @@
 /* `dftmerge collect`: moves what processes have left in a stage (DFTRACER_STAGE_DIR) to the other
  * traces, and what their live files hold into their traces.
  *
- * Files of processes that may still run stay. The trace goes before its live file, each whole or not
- * at all, so collecting again goes on where it was interrupted. Two collectors of one stage work one
- * after the other. */
+ * Files of processes that may still run stay. The trace goes first, whole or not at all. Its live file
+ * stays until what it holds is in the trace. So collecting again goes on where it was interrupted. Two
+ * collectors of one stage work one after the other. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ struct collect {
     int force;
     struct stage *stages;
     size_t nstages, stages_capacity;
-    char **again; /* what came with a live file: paths where they are now */
+    char **again; /* live files, and their traces: paths where they are now */
     size_t nagain, again_capacity;
     uint64_t moved, left, recovered;
     int bad;
@@ -169,15 +169,25 @@ static enum dft_life life_of(const struct dft_source *source, const struct dft_s
 
 /* --- moves ------------------------------------------------------------------------------------ */
 
-static void keep_path(struct collect *collect, const char *path)
+static void keep_path(struct collect *collect, char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *there = dft_outfile_inside(collect->output, slash ? slash + 1 : path);
-
-    if (there && !DFT_ARRAY_RESERVE(collect->again, collect->again_capacity, collect->nagain + 1))
-        collect->again[collect->nagain++] = there;
+    if (path && !DFT_ARRAY_RESERVE(collect->again, collect->again_capacity, collect->nagain + 1))
+        collect->again[collect->nagain++] = path;
     else
-        free(there);
+        free(path);
+}
+
+/* The path of a file of this name in the output, from malloc. NULL: there is none. */
+static char *find_there(const struct collect *collect, const char *path, size_t length)
+{
+    char *name = strndup(path, length), *slash = name ? strrchr(name, '/') : NULL;
+    char *there = name ? dft_outfile_inside(collect->output, slash ? slash + 1 : name) : NULL;
+
+    free(name);
+    if (there && !access(there, F_OK))
+        return there;
+    free(there);
+    return NULL;
 }
 
 static int move(struct collect *collect, const char *path)
@@ -213,6 +223,20 @@ static void leave(struct collect *collect, const char *path, const struct dft_so
             pid, (int)host.length, host.bytes);
 }
 
+/* A live file without a trace moves, too; a trace is then made of it there. */
+static void collect_live(struct collect *collect, const char *live)
+{
+    size_t length = strlen(live), tail = strlen(".live");
+    char *trace = length > tail ? find_there(collect, live, length - tail) : NULL;
+
+    if (trace) {
+        keep_path(collect, trace);
+        keep_path(collect, strdup(live));
+    } else if (!move(collect, live)) {
+        keep_path(collect, find_there(collect, live, length));
+    }
+}
+
 static void collect_process(struct collect *collect, const struct dft_source *source,
                             const struct dft_source_file *file)
 {
@@ -220,16 +244,13 @@ static void collect_process(struct collect *collect, const struct dft_source *so
     const struct dft_source_file *files = dft_source_files(source, &count);
     const struct dft_source_process *owner = owner_of(source, file->key ? file->key : key_of(file->path));
     enum dft_life life = life_of(source, file, owner);
-    const char *live =
-        file->kind == DFT_FILE_TRACE && owner && owner->live_file ? files[owner->live_file - 1].path : NULL;
 
     if (life == DFT_LIFE_RUNNING || (life == DFT_LIFE_UNKNOWN && !collect->force)) {
         leave(collect, file->path, owner, life);
-    } else if (!move(collect, file->path) && (!live || !move(collect, live))) {
-        if (live || file->kind == DFT_FILE_LIVE)
-            keep_path(collect, file->path);
-        if (live)
-            keep_path(collect, live);
+    } else if (file->kind == DFT_FILE_LIVE) {
+        collect_live(collect, file->path);
+    } else if (!move(collect, file->path) && owner && owner->live_file) {
+        collect_live(collect, files[owner->live_file - 1].path);
     }
 }
 
@@ -244,7 +265,7 @@ static void collect_files(struct collect *collect, const struct dft_source *sour
             collect_process(collect, source, &files[i]);
 }
 
-/* What live files hold moves into the traces here, where it is known that their processes are over. */
+/* What live files hold goes into the traces. Their processes were found to be over. */
 static int recover(struct collect *collect)
 {
     struct dft_source_options options = {.paths = collect->again,
@@ -252,21 +273,23 @@ static int recover(struct collect *collect)
                                          .threads = collect->options.source.threads,
                                          .quiet = 1};
     struct dft_source *source;
-    uint32_t count;
+    uint32_t count, nfiles;
     const struct dft_source_process *processes;
-    int rc = collect->nagain ? dft_source_open(&source, &options) : 1;
+    int rc = collect->nagain ? dft_source_open(&source, &options) : 1, error;
 
     if (rc)
         return rc < 0 ? rc : 0;
     processes = dft_source_processes(source, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (!processes[i].live_file || processes[i].exit_kind == DFT_ENDING_RUNNING ||
-            (processes[i].unseen && !collect->force))
+        if (!processes[i].live_file || processes[i].exit_kind == DFT_ENDING_RUNNING)
             continue;
-        if (!dft_recover(source, &processes[i]))
-            collect->recovered++;
-        else
-            collect->bad = 1;
+        error = dft_recover(source, &processes[i]);
+        collect->recovered += !error;
+        if (!error)
+            continue;
+        collect->bad = 1;
+        fprintf(stderr, "dftmerge: %s: cannot be put into its trace: %s\n",
+                dft_source_files(source, &nfiles)[processes[i].live_file - 1].path, strerror(-error));
     }
     dft_source_close(source);
     return 0;
