@@ -79,8 +79,8 @@ static void put_id(char *id, size_t size)
     } else if (job) {
         snprintf(id, size, "%s%s%s", job, step ? "." : "", step ? step : "");
         restarts = 1;
-    } else {
-        dft_told_job(id, size, get, NULL);
+    } else if (!dft_told_job(id, size, get, NULL) && dft_run_variable("DFTRACER_JOB_ID")) {
+        snprintf(id, size, "%s", dft_run_variable("DFTRACER_JOB_ID"));
     }
     if (restarts)
         dft_told_restarts(id, size, get, NULL);
