@@ -298,15 +298,19 @@ static int recover(struct collect *collect)
 /* --- the command ------------------------------------------------------------------------------ */
 
 /* A pattern that fits nothing is no error, a missing path is one. */
-static int check_paths(struct collect *collect)
+static int check_words(const struct collect *collect)
 {
+    static const char example[] = "as in `dftmerge collect -o traces/ /dev/shm/stage`";
+
+    if (!collect->output)
+        return fprintf(stderr, "dftmerge collect: where do the traces belong? -o DIR, %s\n", example), -EINVAL;
+    if (!collect->options.source.npaths)
+        return fprintf(stderr, "dftmerge collect: which stage? Name its directory, %s\n", example), -EINVAL;
     for (int i = 0; i < collect->options.source.npaths; i++) {
         const char *path = collect->options.source.paths[i];
 
-        if (access(path, F_OK) && !strpbrk(path, "*?[")) {
-            fprintf(stderr, "dftmerge collect: %s: %s\n", path, strerror(errno));
-            return -ENOENT;
-        }
+        if (access(path, F_OK) && !strpbrk(path, "*?["))
+            return fprintf(stderr, "dftmerge collect: %s: %s\n", path, strerror(errno)), -ENOENT;
     }
     return 0;
 }
@@ -317,7 +321,7 @@ static int collect_all(struct collect *collect)
     struct dft_source *source;
     int rc = lock_stages(collect);
 
-    options.quiet = 1;
+    options.quiet = options.no_index = 1;
     if (!rc)
         rc = dft_source_open(&source, &options);
     if (rc)
@@ -354,11 +358,7 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&collect.options, &dft_command_collect, own, argc, argv, &code))
         return code;
-    rc = collect.output ? check_paths(&collect) : -EINVAL;
-    if (!collect.output)
-        fputs(
-            "dftmerge collect: where do the traces belong? -o DIR, as in `dftmerge collect -o traces/ /dev/shm/stage`\n",
-            stderr);
+    rc = check_words(&collect);
     code = rc ? DFT_EXIT_USAGE : DFT_EXIT_OK;
     if (!rc && (rc = dft_outfile_make_directory(collect.output)))
         dft_outfile_say(collect.output, rc);
@@ -383,5 +383,6 @@ const struct dft_command dft_command_collect = {
         "have ended move to DIR, and what their live files hold goes into them. Files of processes that may still\n"
         "run are left and named. Collecting twice is harmless, and so are two collectors at once.",
     .example = "dftmerge collect -o traces/ /dev/shm/stage",
+    .takes = DFT_TAKES_NONE, /* of common options only those that are about no events */
     .run = run,
 };
