@@ -35,6 +35,7 @@
 #include "store/first.h"
 #include "store/process.h"
 #include "store/process_start.h"
+#include "store/stage.h"
 #include "os/self.h"
 #include "probe/request.h"
 #include "os/own_calls.h"
@@ -92,12 +93,13 @@ static void end_regions(struct dft_thread *self)
 
 static const struct dft_thread_orders orders = {.ends = end_regions, .forked = dft_lifecycle_forked};
 
-static void set_up(void)
+static void set_up(char *const *environment)
 {
     dft_clock_init();
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_key = draw_key();
     dft_tracename_init();
+    dft_stage_init(environment);
     dft_traced_init();
     dft_mode_begin();
     if (make_generation() || dft_thread_init(&orders)) {
@@ -139,7 +141,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     dft_perfflow_find_next();
     if (dft_config.enable) {
         dft_perfflow_init(environment);
-        set_up();
+        set_up(environment);
     }
     dft_settings_tell(dft_first_tells);
 }

@@ -94,7 +94,7 @@ extern const struct dft_command dft_command_summary, dft_command_findings, dft_c
     dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
     dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
     dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
-    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay;
+    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */

@@ -85,14 +85,16 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 
 struct dft_run {
     /* options; NULL: not given */
-    const char *directory, *data_dir, *stack, *by, *top, *json, *report;
+    const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage;
     int aggregate, no_page, quiet, node;
+    int every; /* one rank in so many keeps events; 0: all */
     char **command;
 
-    char home[PATH_MAX];    /* where dftrun lies */
-    char library[PATH_MAX]; /* libdftrace.so */
-    char place[PATH_MAX];   /* the absolute directory of the traces */
-    char prefix[PATH_MAX];  /* absolute; trace files are <prefix>-... */
+    char home[PATH_MAX];        /* where dftrun lies */
+    char library[PATH_MAX];     /* libdftrace.so */
+    char place[PATH_MAX];       /* the absolute directory of the traces */
+    char prefix[PATH_MAX];      /* absolute; trace files are <prefix>-... */
+    char stage_place[PATH_MAX]; /* the absolute stage; empty: none */
     struct dft_program program;
     struct dft_launch launch;
     struct dft_ranks ranks;
@@ -100,6 +102,19 @@ struct dft_run {
 
 /* Returns 0 or an exit code, after it has said why. */
 int dft_run_parse(struct dft_run *run, int argc, char **argv);
+
+/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or
+ * -errno. */
+int dft_dftmerge_run(const struct dft_run *run, const char *const *arguments, int out, int err);
+/* Makes the glob of files that begin with this prefix, and escapes what has a meaning in a glob.
+ * Returns 0 or -ENAMETOOLONG. */
+int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity);
+
+/* Finds where the processes of the run stage their traces (DFTRACER_STAGE_DIR). Returns 0 or
+ * -errno. */
+int dft_stage_find(struct dft_run *run);
+/* Once the program has ended: moves what its processes have left in the stage to the other traces. */
+void dft_stage_collect(const struct dft_run *run);
 
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);

@@ -38,6 +38,18 @@ static int take_top(struct dft_run *run, char **argv)
     return DFTRUN_USAGE;
 }
 
+static int take_every(struct dft_run *run, char **argv)
+{
+    (void)argv;
+    run->every = is_number(optarg) && strlen(optarg) < 10 ? atoi(optarg) : 0;
+    if (run->every)
+        return 0;
+    fprintf(stderr,
+            "dftrun: --every takes a number of ranks from 1 on, not '%s': --every 8 traces ranks 0, 8, 16 ...\n",
+            optarg);
+    return DFTRUN_USAGE;
+}
+
 static int contradict(const char *first, const char *second, const char *why)
 {
     fprintf(stderr, "dftrun: %s and %s contradict each other: %s\n", first, second, why);
@@ -68,6 +80,8 @@ static int check(const struct dft_run *run)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
         return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");
+    if (run->every && run->aggregate)
+        return contradict("--every", "--aggregate", "--every keeps events of some ranks, and --aggregate of none");
     if (check_file("--json", run->json) || check_file("--report", run->report))
         return DFTRUN_USAGE;
     if (run->json && run->report && !strcmp(run->json, run->report))
@@ -109,6 +123,10 @@ struct row {
 static const struct row rows[] = {
     {"output", 'o', "DIR", AT(directory), "directory for the trace files (default: traces)"},
     {"aggregate", 0, NULL, AT(aggregate), "keep aggregates only, no single events: 0.15 to 3 bytes a call"},
+    {"every", 0, "N", 0, take_every, "keep events of every Nth rank of a job, and aggregates alone of the others"},
+    {"stage", 0, "DIR", AT(stage),
+     "write traces below DIR on the node (/dev/shm, a local disk), and move them at the end\n"
+     "of each process; what killed ones leave there is collected"},
     {"data-dir", 0, "D", AT(data_dir),
      "trace only files below these directories (colon-separated; a leading ! excludes,\n"
      "from everything where no directory is named)"},
