@@ -3,7 +3,7 @@
 # CMake). Included by the top CMakeLists.txt after all targets exist.
 include(CMakePackageConfigHelpers)
 
-foreach(target dftrace dftmerge dftrun dftsqlite)
+foreach(target dftrace dftcupti dftmerge dftrun dftsqlite)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()

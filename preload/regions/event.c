@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns events whose times the program says: complete ones, with start and duration by the clock of
  * the trace. */
+#include <string.h>
+
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/self.h"
@@ -72,27 +74,49 @@ static uint64_t duration_of(const struct dft_clock *clock, uint64_t start, uint6
     return dft_ticks_between(start, end);
 }
 
+/* `head`: items before those of the arguments. */
+static void put(struct dft_thread *self, struct dft_slot *record, const uint64_t times[2], const void *head,
+                uint32_t head_bytes, const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_clock clock = clock_of_now();
+    uint32_t from;
+
+    record->start = start_of(&clock, times[0]);
+    from = dft_args_begin(self);
+    dft_annotate_keep_args(self, args, count);
+    dft_annotate_put(self, record, duration_of(&clock, record->start, times[1]), head, head_bytes, from);
+}
+
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
-    struct dft_clock clock;
-    uint32_t from;
+    const uint64_t times[] = {start_ns, duration_ns};
+    struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
 
     if (!self)
         return;
     dft_bursts_end(self);
-    clock = clock_of_now();
-    {
-        struct dft_slot record = {.start = start_of(&clock, start_ns),
-                                  .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
-                                  .file = dft_annotate_site(self, site, "APP"),
-                                  .offset = -1,
-                                  .fd = -1};
+    record.file = dft_annotate_site(self, site, "APP");
+    record.region = dft_region_innermost(self, &record.depth);
+    put(self, &record, times, NULL, 0, args, count);
+}
 
-        record.region = dft_region_innermost(self, &record.depth);
-        from = dft_args_begin(self);
-        dft_annotate_keep_args(self, args, count);
-        dft_annotate_put(self, &record, duration_of(&clock, record.start, duration_ns), NULL, 0, from);
-    }
+void dft_span_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
+                    const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    const uint64_t times[] = {start_ns, duration_ns};
+    struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
+    uint8_t head[18] = {DFT_ITEM_ID, [9] = DFT_ITEM_SIZE};
+    uint64_t id;
+
+    if (!self)
+        return;
+    dft_bursts_end(self);
+    record.file = dft_annotate_site(self, site, "ASYNC");
+    id = dft_span_next_id(self);
+    memcpy(head + 1, &id, 8);
+    memcpy(head + 10, &bytes, 8);
+    put(self, &record, times, head, bytes ? 18 : 9, args, count);
 }

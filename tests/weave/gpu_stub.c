@@ -72,8 +72,8 @@ int cuMemsetD32Async(uint64_t dst, uint32_t value, size_t count, void *stream)
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **args, void **extra)
 {
-    TOLD("LaunchKernel %p %u %u %u %u %u %u %u %p %p %p\n", function, gx, gy, gz, bx, by, bz, shared, stream, (void *)args,
-         (void *)extra);
+    TOLD("LaunchKernel %p %u %u %u %u %u %u %u %p %p %p\n", function, gx, gy, gz, bx, by, bz, shared, stream,
+         (void *)args, (void *)extra);
     return 0;
 }
 /* 500: not found. */

@@ -132,6 +132,8 @@ static int set_environment(const void *context)
         failed |= setenv("DFTRACER_DATA_DIR", run->data_dir, 1);
     if (run->stack)
         failed |= setenv("DFTRACER_STACK", run->stack, 1);
+    if (run->gpu)
+        failed |= dft_gpu_set(run);
     return failed ? -ENOMEM : set_preload(run);
 }
 
@@ -198,6 +200,9 @@ int main(int argc, char **argv)
     find_home(&run);
     if (find_library(&run) < 0)
         return DFTRUN_OWN;
+    error = dft_gpu_check(&run);
+    if (error)
+        return error;
     dft_launch_find(&run.launch);
     error = dft_page_check(&run, run.launch.rank <= 0);
     if (error)

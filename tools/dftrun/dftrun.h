@@ -86,7 +86,7 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 struct dft_run {
     /* options; NULL: not given */
     const char *directory, *data_dir, *stack, *by, *top, *json, *report;
-    int aggregate, no_page, quiet, node;
+    int aggregate, no_page, quiet, node, gpu;
     char **command;
 
     char home[PATH_MAX];    /* where dftrun lies */
@@ -100,6 +100,12 @@ struct dft_run {
 
 /* Returns 0 or an exit code, after it has said why. */
 int dft_run_parse(struct dft_run *run, int argc, char **argv);
+
+/* Is the library of --gpu here, and the place of CUDA's driver for it free? Returns 0 or an exit code, after it has
+ * said why. */
+int dft_gpu_check(const struct dft_run *run);
+/* Lets CUDA's driver load it: sets a variable. Returns 0 or -errno. */
+int dft_gpu_set(const struct dft_run *run);
 
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);
