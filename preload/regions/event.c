@@ -74,49 +74,56 @@ static uint64_t duration_of(const struct dft_clock *clock, uint64_t start, uint6
     return dft_ticks_between(start, end);
 }
 
-/* `head`: items before those of the arguments. */
-static void put(struct dft_thread *self, struct dft_slot *record, const uint64_t times[2], const void *head,
+/* The args are kept behind those of the open regions, then put with the items of `head` before them. */
+static void put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                 uint32_t head_bytes, const struct dftrace_arg *args, uint32_t count)
 {
-    struct dft_clock clock = clock_of_now();
-    uint32_t from;
+    uint32_t from = dft_args_begin(self);
 
-    record->start = start_of(&clock, times[0]);
-    from = dft_args_begin(self);
     dft_annotate_keep_args(self, args, count);
-    dft_annotate_put(self, record, duration_of(&clock, record->start, times[1]), head, head_bytes, from);
+    dft_annotate_put(self, record, duration, head, head_bytes, from);
 }
 
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
-    const uint64_t times[] = {start_ns, duration_ns};
     struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
+    struct dft_clock clock;
 
     if (!self)
         return;
     dft_bursts_end(self);
+    clock = clock_of_now();
+    record.start = start_of(&clock, start_ns);
     record.file = dft_annotate_site(self, site, "APP");
     record.region = dft_region_innermost(self, &record.depth);
-    put(self, &record, times, NULL, 0, args, count);
+    put(self, &record, duration_of(&clock, record.start, duration_ns), NULL, 0, args, count);
 }
 
+/* As other spans: the begin is a point, the end is the whole. */
 void dft_span_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
                     const struct dftrace_arg *args, uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
-    const uint64_t times[] = {start_ns, duration_ns};
     struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
-    uint8_t head[18] = {DFT_ITEM_ID, [9] = DFT_ITEM_SIZE};
+    uint8_t begin[11] = {DFT_ITEM_PHASE, DFT_PHASE_ASYNC_BEGIN, DFT_ITEM_ID};
+    uint8_t end[18] = {DFT_ITEM_ID, [9] = DFT_ITEM_SIZE};
+    struct dft_clock clock;
     uint64_t id;
 
     if (!self)
         return;
     dft_bursts_end(self);
+    clock = clock_of_now();
+    record.start = start_of(&clock, start_ns);
     record.file = dft_annotate_site(self, site, "ASYNC");
     id = dft_span_next_id(self);
-    memcpy(head + 1, &id, 8);
-    memcpy(head + 10, &bytes, 8);
-    put(self, &record, times, head, bytes ? 18 : 9, args, count);
+    memcpy(begin + 3, &id, 8);
+    memcpy(end + 1, &id, 8);
+    memcpy(end + 10, &bytes, 8);
+    put(self, &record, 0, begin, sizeof begin, NULL, 0);
+    put(self, &record, duration_of(&clock, record.start, duration_ns), end, bytes ? 18 : 9, args, count);
+    atomic_fetch_add_explicit(&self->home->spans_begun, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->home->spans_ended, 1, memory_order_relaxed);
 }

@@ -49,7 +49,7 @@ def gpu(directory, *arguments, flags=(), code=0, options=(), **settings):
 
 
 def spans(events):
-    return [e for e in events if e["cat"] == "CUPTI" and e.get("phase") != "metadata"]
+    return [e for e in events if e["cat"] == "CUPTI" and e.get("phase") is None]
 
 
 def notes(events):
