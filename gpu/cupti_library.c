@@ -55,6 +55,7 @@ static const struct {
     {"cuptiActivityGetNumDroppedRecords", offsetof(struct dft_cupti, get_dropped), 0},
     {"cuptiActivityFlushAll", offsetof(struct dft_cupti, flush_all), 0},
     {"cuptiActivityFlushPeriod", offsetof(struct dft_cupti, flush_period), 1},
+    {"cuptiActivityEnableAllSyncRecords", offsetof(struct dft_cupti, enable_polls), 1},
     {"cuptiActivityRegisterTimestampCallback", offsetof(struct dft_cupti, register_timestamp), 1},
 };
 

@@ -28,6 +28,7 @@ struct dft_cupti {
     __typeof__(&cuptiActivityFlushAll) flush_all;
     /* NULL where the version has none */
     CUptiResult (*flush_period)(uint32_t ms);
+    CUptiResult (*enable_polls)(uint8_t enable);
     CUptiResult (*register_timestamp)(uint64_t (*callback)(void));
 };
 extern struct dft_cupti dft_cupti;

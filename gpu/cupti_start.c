@@ -136,6 +136,8 @@ static void start(const struct dftrace_api *api)
     }
     if (!enable_kinds())
         return;
+    if (dft_cupti.enable_polls) /* a loop of queries would be a record each */
+        dft_cupti.enable_polls(0);
     if (dft_cupti.flush_period)
         dft_cupti.flush_period(FLUSH_PERIOD_MS);
     started_in = getpid();

@@ -27,6 +27,7 @@ static size_t room, used;
 #define STUB_DROPS 0
 #endif
 static size_t dropped = STUB_DROPS;
+static int tells_polls = 1;
 
 static int setting(const char *name, int otherwise)
 {
@@ -104,6 +105,12 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityFlushPeriod(uint32_t ms)
 {
     (void)ms;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+    tells_polls = enable;
     return CUPTI_SUCCESS;
 }
 
@@ -254,6 +261,13 @@ void stub_wait(int type, uint64_t start, uint64_t end, unsigned stream)
                                             .streamId = stream};
 
     put(&record, record.kind);
+}
+
+/* A query of an event that has not happened yet. */
+void stub_poll(uint64_t start, uint64_t end)
+{
+    if (tells_polls)
+        stub_wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, start, end, 5);
 }
 
 void stub_unknown(void)

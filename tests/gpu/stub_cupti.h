@@ -11,6 +11,7 @@ void stub_copy(int kind, uint64_t bytes, uint64_t start, uint64_t end, unsigned 
 void stub_peer_copy(uint64_t bytes, uint64_t start, uint64_t end);
 void stub_fill(uint64_t bytes, uint64_t start, uint64_t end);
 void stub_wait(int type, uint64_t start, uint64_t end, unsigned stream);
+void stub_poll(uint64_t start, uint64_t end);
 void stub_unknown(void);
 void stub_lose(void);
 

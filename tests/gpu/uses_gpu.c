@@ -21,6 +21,7 @@ static struct {
     __typeof__(&stub_peer_copy) peer_copy;
     __typeof__(&stub_fill) fill;
     __typeof__(&stub_wait) wait;
+    __typeof__(&stub_poll) poll;
     __typeof__(&stub_unknown) unknown;
     __typeof__(&stub_lose) lose;
 } stub;
@@ -48,6 +49,7 @@ static int find_stub(void)
     stub.peer_copy = (__typeof__(stub.peer_copy))dlsym(library, "stub_peer_copy");
     stub.fill = (__typeof__(stub.fill))dlsym(library, "stub_fill");
     stub.wait = (__typeof__(stub.wait))dlsym(library, "stub_wait");
+    stub.poll = (__typeof__(stub.poll))dlsym(library, "stub_poll");
     stub.unknown = (__typeof__(stub.unknown))dlsym(library, "stub_unknown");
     stub.lose = (__typeof__(stub.lose))dlsym(library, "stub_lose");
     return stub.now != NULL;
@@ -91,6 +93,7 @@ static void work(void)
     stub.fill(6000, start, end);
     stub.wait(3, start, end, 5);
     stub.wait(4, start, end, UINT32_MAX);
+    stub.poll(start, end);
     stub.kernel("no times", 0, 0, 5);
     stub.unknown();
     rest();
