@@ -118,12 +118,11 @@ static void begin(struct call *call, struct dft_weave_rule *rule, void **argumen
         return;
     call->rule = rule;
     call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
-    call->data = dft_weave_data(rule, arguments);
     dft_bursts_end(call->self);
     now = dft_ticks();
     dft_region_end_left(call->self, now, place_of(call));
     dft_region_begin(call->self, call->name, now, place_of(call));
-    dft_weave_capture(call->self, rule, arguments);
+    call->data = dft_weave_capture(call->self, rule, arguments);
 }
 
 static void end(struct call *call, const void *result)
@@ -139,10 +138,8 @@ static void end(struct call *call, const void *result)
 }
 
 /* The caller gets what is called instead of the function that was found. */
-static void replace_found(const struct dft_weave_rule *rule, void **arguments)
+static void replace_found(void **found)
 {
-    void **found = rule->finds >= 0 ? *(void ***)arguments[rule->finds] : NULL;
-
     if (found && dft_sys_can_read((const void *)((uintptr_t)found & ~(uintptr_t)7)) && *found)
         *found = dft_weave_replacement(*found);
 }
@@ -161,7 +158,8 @@ static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
     errno = error;
     ffi.call(cif, FFI_FN(target->real), result, arguments);
     error = errno;
-    replace_found(target->rule, arguments);
+    if (target->rule->finds >= 0)
+        replace_found(*(void ***)arguments[target->rule->finds]);
     if (pointcut == DFT_WEAVE_AFTER)
         begin(&call, target->rule, arguments);
     if (pointcut != DFT_WEAVE_BEFORE)

@@ -17,6 +17,7 @@ enum dft_weave_pointcut { DFT_WEAVE_AROUND, DFT_WEAVE_BEFORE, DFT_WEAVE_AFTER };
 struct dft_weave_amount {
     uint64_t times;
     uint32_t count;
+    enum dft_weave_kind plain; /* of the one argument that is all of it; else void */
     int arguments[DFT_WEAVE_FACTORS];
 };
 
@@ -67,10 +68,9 @@ void dft_weave_read_rules(void);
 int dft_weave_parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule);
 
 /* What is recorded of a call that begins; `arguments` are where libffi has them. Becomes arguments of
- * the innermost region. */
-void dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments);
+ * the innermost region. Returns what the region ends with. */
+struct dft_region_data dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments);
 void dft_weave_capture_result(struct dft_thread *self, const struct dft_weave_rule *rule, const void *result);
-struct dft_region_data dft_weave_data(const struct dft_weave_rule *rule, void **arguments);
 
 /* A target for any function; NULL: no memory. Allocates. */
 struct dft_weave_target *dft_weave_new_target(void);

@@ -69,13 +69,16 @@ static int amount_role(struct dft_weave_text *text, const struct dft_weave_funct
         more = value + n < end;
         value += n + 1;
     }
+    if (amount->count == 1 && amount->times == 1 &&
+        dft_weave_is_number(function->arguments[*amount->arguments].type.kind))
+        amount->plain = function->arguments[*amount->arguments].type.kind;
     return rc || amount->count ? rc : dft_weave_fail(text, "a number alone says nothing of a call", "", 0);
 }
 
 static int capture_role(struct dft_weave_text *text, struct dft_weave_rule *rule, const char *value, size_t length)
 {
     if (dft_weave_is_word(value, length, "*")) {
-        rule->captured = ~UINT64_C(0);
+        rule->captured = rule->function.count ? ~UINT64_C(0) >> (64 - rule->function.count) : 0;
         return 0;
     }
     for (const char *end = value + length; value < end;) {

@@ -59,19 +59,20 @@ static void capture_pointer(struct dft_thread *self, const char *name, uintptr_t
 }
 
 /* As a word where the enum has one. */
-static void capture_number(struct dft_thread *self, const char *name, const struct dft_weave_type *type, int64_t number)
+static inline void capture_number(struct dft_thread *self, const char *name, const struct dft_weave_type *type,
+                                  int64_t number)
 {
-    const char *word = dft_weave_find_word(type->words, number);
+    const char *word = type->words ? dft_weave_find_word(type->words, number) : NULL;
 
-    keep(self, word ? dftrace_string(name, word) : dftrace_int(name, number));
+    if (word)
+        keep(self, dftrace_string(name, word));
+    else
+        keep(self, dftrace_int(name, number));
 }
 
-static void capture(struct dft_thread *self, const char *name, const struct dft_weave_type *type, const void *at)
+static void capture_other(struct dft_thread *self, const char *name, enum dft_weave_kind kind, const void *at)
 {
-    switch (type->kind) {
-    case DFT_WEAVE_VOID:
-    case DFT_WEAVE_STRUCT:
-        break;
+    switch (kind) {
     case DFT_WEAVE_FLOAT:
         keep(self, dftrace_double(name, (double)*(const float *)at));
         break;
@@ -88,23 +89,17 @@ static void capture(struct dft_thread *self, const char *name, const struct dft_
     case DFT_WEAVE_POINTER:
         capture_pointer(self, name, *(const uintptr_t *)at);
         break;
-    default:
-        capture_number(self, name, type, number_at(type->kind, at));
+    default: /* nothing, and structs */
+        break;
     }
 }
 
-void dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments)
+static inline void capture(struct dft_thread *self, const char *name, const struct dft_weave_type *type, const void *at)
 {
-    for (uint32_t i = 0; i < rule->function.count; i++)
-        if (rule->captured >> i & 1)
-            capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
-    for (const struct dft_weave_constant *constant = rule->constants; constant; constant = constant->next)
-        keep(self, dftrace_string(constant->key, constant->text));
-}
-
-void dft_weave_capture_result(struct dft_thread *self, const struct dft_weave_rule *rule, const void *result)
-{
-    capture(self, "ret", &rule->function.result, result);
+    if (dft_weave_is_number(type->kind))
+        capture_number(self, name, type, number_at(type->kind, at));
+    else
+        capture_other(self, name, type->kind, at);
 }
 
 /* Of a pointer what it points to when the call begins. Returns -1 where that cannot be read. */
@@ -122,8 +117,8 @@ static int factor(const struct dft_weave_type *type, const void *at, uint64_t *n
     return 0;
 }
 
-static uint64_t amount_of(const struct dft_weave_rule *rule, const struct dft_weave_amount *amount, void **arguments,
-                          uint64_t unknown)
+static uint64_t product(const struct dft_weave_rule *rule, const struct dft_weave_amount *amount, void **arguments,
+                        uint64_t unknown)
 {
     uint64_t number = amount->times;
 
@@ -133,11 +128,33 @@ static uint64_t amount_of(const struct dft_weave_rule *rule, const struct dft_we
         if (factor(&rule->function.arguments[argument].type, arguments[argument], &number))
             return unknown;
     }
-    return amount->count ? number : unknown;
+    return number;
 }
 
-struct dft_region_data dft_weave_data(const struct dft_weave_rule *rule, void **arguments)
+/* Most are one argument. */
+static inline uint64_t amount_of(const struct dft_weave_rule *rule, const struct dft_weave_amount *amount,
+                                 void **arguments, uint64_t unknown)
 {
+    if (!amount->count)
+        return unknown;
+    return amount->plain ? (uint64_t)number_at(amount->plain, arguments[amount->arguments[0]])
+                         : product(rule, amount, arguments, unknown);
+}
+
+struct dft_region_data dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments)
+{
+    for (uint64_t left = rule->captured; left; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+
+        capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
+    }
+    for (const struct dft_weave_constant *constant = rule->constants; constant; constant = constant->next)
+        keep(self, dftrace_string(constant->key, constant->text));
     return (struct dft_region_data){.size = amount_of(rule, &rule->size, arguments, 0),
                                     .offset = (int64_t)amount_of(rule, &rule->offset, arguments, UINT64_MAX)};
+}
+
+void dft_weave_capture_result(struct dft_thread *self, const struct dft_weave_rule *rule, const void *result)
+{
+    capture(self, "ret", &rule->function.result, result);
 }
