@@ -108,6 +108,7 @@ void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct d
 void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what);
 uint64_t dft_span_new_id(void);
+uint64_t dft_span_next_id(struct dft_thread *self); /* of this process alone */
 /* A span around a function: its end is found by its name, as that of a region. Returns -1: it was
  * not begun. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from);
@@ -120,6 +121,8 @@ void dft_flush(void);
 /* event.c: a complete event with start and duration in ns, by the clock of now. */
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count);
+void dft_span_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
+                    const struct dftrace_arg *args, uint32_t count);
 uint64_t dft_event_now(void);
 
 /* app_init.c: what a program says that was not preloaded. */

@@ -167,6 +167,7 @@ static const struct row rows[] = {
     {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
     {"node", 0, NULL, AT(node),
      "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"gpu", 0, NULL, AT(gpu), "record what NVIDIA GPUs do, too: kernels, copies, waits"},
     {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
     {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
     {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
