@@ -259,7 +259,8 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
  * begin's. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from)
 {
-    uint64_t id = dft_span_next_id(self), start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
+    uint64_t id = dft_span_next_id(self),
+             start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
 
     if (table_put(key_of(name, id), start ? start : 1))
         dft_misuse(self, DFT_MISUSE_SPAN_MANY, 1);
