@@ -258,6 +258,7 @@ main() {
     need_packages build test || exit 2
     need_packages guest || note "some of tests/guest will be skipped"
     need_packages faults || note "some of tests/faults will be skipped"
+    need_packages site || note "the site of the documentation will be skipped"
     need_packages python || note "some of tests/python will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
     mkdir -p "$logs"
