@@ -126,7 +126,8 @@ def copy_of_pages(folder):
 
 
 def sphinx(folder, **variables):
-    command = ["sphinx-build", "-q", "-W", "--keep-going", "-b", "dummy", "-c", folder / "docs/site", "-d", folder / "doctrees", folder, folder / "none"]
+    command = ["sphinx-build", "-q", "-W", "--keep-going", "-b", "dummy", "-c", folder / "docs/site", "-d", folder / "doctrees", folder,
+               folder / "none"]
     environment = {**os.environ, "LC_ALL": "C.UTF-8", **variables}
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
 
