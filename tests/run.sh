@@ -244,8 +244,8 @@ step_with() { # tool, title, command...
 
 run_long_form() {
     need_packages full || note "some of the long form will be skipped"
-    need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers
+    need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
+    run_drivers 1 report readers docs
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -282,7 +282,7 @@ main() {
         run_long_form
     else
         skipped=$((skipped + 1))
-        note "skipped tests/report and tests/readers (npm, a browser): tests/run.sh --full"
+        note "skipped tests/report, tests/readers and the site in a browser (npm, a browser): tests/run.sh --full"
     fi
 }
 
