@@ -40,7 +40,7 @@ EXPECTED = {
 # They end when they are told to.
 ENDLESS = re.compile(r"^(dftmerge serve\b.*)")
 # What a command needs that a machine may not have: programs, and modules of Python.
-PROGRAMS = {r"\bfio \w": "fio"}
+PROGRAMS = {"fio", "fakeroot", "faketime", "eatmydata", "stdbuf", "valgrind", "gdb", "rr", "perf"}
 MODULES = {r"-m jsonschema": "jsonschema", r"-m pytest.* -n \d": "xdist", r"dftrace kernel": "jupyter_client"}
 # Exit code 1 is an answer of these.
 MAY_FIND = re.compile(r"--fail-over|--recover|--stacks")
@@ -94,8 +94,8 @@ def plain(command):
 def missing(command, folder):
     """What a command needs and this machine has not."""
     made = sandbox.environment(folder)
-    for pattern, program in PROGRAMS.items():
-        if re.search(pattern, command) and not shutil.which(program, path=made["PATH"]):
+    for program in PROGRAMS & set(plain(command).split()):
+        if not shutil.which(program, path=made["PATH"]):
             return program
     for pattern, module in MODULES.items():
         if re.search(pattern, command):

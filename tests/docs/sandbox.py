@@ -30,6 +30,7 @@ FILES = {
     "my.rules": r'app.step match="^([0-9.]+) step ([0-9]+) of run ([0-9]+) ([a-z]+)" id=\3/\2 event=\4 time=\1 in=app.run:\3 key=\2' + "\n",
     "my-limits.txt": "small-reads.request = 64 KiB   # a comment\nany.share = 0.5 %\nfsync = off\n",
     "file": "some text\n",
+    "Makefile": "install:\n\tcp file installed && chown root installed 2>/dev/null || true\n",
 }
 LINKS = {"examples": "examples", "include": "include", "docs": "docs", "cmake": "cmake", "python": "python", "LICENSE": "LICENSE"}
 
@@ -72,6 +73,8 @@ def put_programs(folder):
     (folder / "folder/bin/cat").symlink_to("/bin/cat")
     (folder / "build").symlink_to(BUILD)
     (folder / "build-aarch64").symlink_to(BUILD)
+    portable = f"dftrace-0.1.0-linux-{os.uname().machine}"
+    run(folder, "tar", "czf", f"{portable}.tar.gz", "--transform", f"s,^[.],{portable},", "-C", "root/opt/dftrace", ".")
     (folder / ".python").mkdir()
     if pathlib.Path("/usr/bin/python3").exists():
         (folder / ".python/python3").symlink_to("/usr/bin/python3")
