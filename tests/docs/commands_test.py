@@ -72,8 +72,15 @@ def is_whole(text):
     return not starts or subprocess.run(["sh", "-n", "-c", text], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
+# What submits a script with such lines.
+SUBMIT = {"#SBATCH": "sbatch {}", "#BSUB": "bsub <{}", "#PBS": "qsub {}", "#flux:": "flux batch {}"}
+
+
 def commands(number, block):
-    """[(line number, text)] of a block."""
+    """[(line number, text)] of a block. A script for a job system, or for a shell, is submitted as one."""
+    if block.startswith("#!"):
+        submit = next((command for sign, command in SUBMIT.items() if sign in block), "sh {}")
+        return [(number, f"cat >submitted.sh <<'END_OF_SCRIPT'\n{block}END_OF_SCRIPT\n{submit.format('submitted.sh')}")]
     found, text = [], ""
     for at, line in enumerate(block.splitlines()):
         if not text and (not line.strip() or line.lstrip().startswith("#")):
@@ -162,6 +169,18 @@ def try_page(page, template):
     return ran, skipped, wrong
 
 
+def untested():
+    """Commands in blocks of text, which nobody runs. A synopsis has words in brackets."""
+    wrong = []
+    for page in pages():
+        text = page.read_text()
+        for match in re.finditer(r"^ *```(?:text)?\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
+            wrong += [f"{page.relative_to(ROOT)}: {line}: a command in a block of text: make it `sh`, or `console` with its output"
+                      for line in re.findall(r"^ *(?:\$ .*|(?:dftrun|dftmerge|python3 -m dftrace) .*)$", match[1], re.MULTILINE)
+                      if "[" not in line]
+    return wrong
+
+
 def stale():
     """Lines of UNRUN and EXPECTED that no page has."""
     there = {plain(command) for page in pages() for block in blocks(page) for _, command in commands(*block)}
@@ -210,12 +229,16 @@ def finds_what_is_wrong(template):
         ran, _, wrong = try_page(page, template)
         found = [line.splitlines()[1][2:] for line in wrong]
         assert found == [command for _, command in commands(*second)[1:]] and ran == len(found) + 5, wrong
+        script = "#!/bin/sh\n#SBATCH -n 2 --time=10 # minutes\nsrun dftrun -o traces --no-summary -- ./app\n"
+        page.write_text(f"```sh\n{script}```\n```sh\n{script.replace('--time', '--no-such')}```\n")
+        ran, _, failures = try_page(page, template)
+        assert ran == 2 and len(failures) == 1 and "no option --no-such=10 is known" in failures[0], failures
         assert "If the real program has it, add it to tests/docs/standins" in wrong[2], wrong[2]
 
 
 def main():
     chosen = [page for page in pages() if blocks(page) and (len(sys.argv) < 2 or str(page.relative_to(ROOT)) in sys.argv[1:])]
-    passed, skipped, wrong = 0, [], stale()
+    passed, skipped, wrong = 0, [], stale() + untested()
     with tempfile.TemporaryDirectory(prefix="docs-", dir="/var/tmp") as directory:
         template = pathlib.Path(directory)
         sandbox.make(template)

@@ -53,6 +53,8 @@ def srun(words):
     code = 0
     for words in parts:
         options, command = parse(words, SLURM, SLURM_FLAGS)
+        if not {"--ntasks", "-n"} & set(options):
+            options["-n"] = [os.environ.get("SLURM_NTASKS", "1")]
         code = max(code, run_ranks(number(options, "--ntasks", "-n"), command, slurm))
     return code
 
@@ -130,4 +132,4 @@ def mpirun(words):
 
 
 PROGRAMS = {"srun": srun, "sbatch": sbatch, "flux": flux, "jsrun": jsrun, "bsub": bsub, "qsub": qsub, "torchrun": torchrun, "mpirun": mpirun,
-            "mpiexec": mpirun}
+            "mpiexec": mpirun, "module": lambda words: 0}
