@@ -73,13 +73,13 @@ def is_whole(text):
 
 
 # What submits a script with such lines.
-SUBMIT = {"#SBATCH": "sbatch {}", "#BSUB": "bsub <{}", "#PBS": "qsub {}", "#flux:": "flux batch {}"}
+SUBMIT = {"#SBATCH": "sbatch {}", "#BSUB": "bsub <{}", "#PBS": "qsub {}", "# ?flux:": "flux batch {}"}
 
 
 def commands(number, block):
     """[(line number, text)] of a block. A script for a job system, or for a shell, is submitted as one."""
     if block.startswith("#!"):
-        submit = next((command for sign, command in SUBMIT.items() if sign in block), "sh {}")
+        submit = next((command for sign, command in SUBMIT.items() if re.search(f"^{sign}", block, re.MULTILINE)), "sh {}")
         return [(number, f"cat >submitted.sh <<'END_OF_SCRIPT'\n{block}END_OF_SCRIPT\n{submit.format('submitted.sh')}")]
     found, text = [], ""
     for at, line in enumerate(block.splitlines()):

@@ -19,7 +19,7 @@ RUNS = ("traces/base", "traces/new", "traces/fast", "traces/slow", "traces/befor
         "new1", "new2", "new3", "traces/base1", "traces/base2", "traces/base3", "traces/new1", "traces/new2", "traces/new3", "node1/base",
         "node1/new", "node2/base", "node2/new")
 # Absolute paths of pages lie in the folder, too; each is there, and empty but for installed programs.
-ABSOLUTE = ("/scratch", "/lustre", "/gpfs", "/local", "/nvme", "/data", "/mnt", "/work", "/tmp", "/usr/local", "/opt/dftrace")
+ABSOLUTE = ("/scratch", "/lustre", "/gpfs", "/local", "/nvme", "/data", "/mnt", "/work", "/tmp", "/dev/shm", "/usr/local", "/opt/dftrace")
 INSTALLED = ("/usr/local", "/opt/dftrace")
 FILES = {
     "train.py": samples_test.TRAIN,
@@ -78,7 +78,8 @@ def put_programs(folder):
     run(folder, "tar", "czf", f"{portable}.tar.gz", "--transform", f"s,^[.],{portable},", "-C", "root/opt/dftrace", ".")
     (folder / ".python").mkdir()
     if pathlib.Path("/usr/bin/python3").exists():
-        (folder / ".python/python3").symlink_to("/usr/bin/python3")
+        for name in ("python", "python3"):
+            (folder / ".python" / name).symlink_to("/usr/bin/python3")
     (folder / "data.h5").write_bytes(bytes(20000))
     subprocess.run(["cc", "-g", "-O1", f"-I{ROOT}/include", HERE / "job.c", "-o", folder / "app"], check=True)
 
@@ -88,6 +89,7 @@ def put_traces(folder):
     run(folder, "srun", "-n", "2", "dftrun", "-o", "traces", "--stack", "8", "--no-summary", "--", "./app")
     for name in RUNS:
         run(folder, "dftrun", "-o", name, "--no-summary", "--", "./app")
+    shutil.copytree(folder / "base", folder / "root/dev/shm/stage")  # what a killed job left
     run(folder, sys.executable, str(ROOT / "examples/workflow.py"), "workflow")
     for name in ("runinfo", "old"):
         (folder / name).mkdir()

@@ -85,11 +85,14 @@ def sbatch(words):
 
 
 def flux(words):
+    if words[:2] == ["job", "last"]:
+        print(os.environ.get("FLUX_JOB_ID", "f2Xy9"))
+        return 0
     if not words or words[0] not in ("run", "submit", "batch", "alloc"):
         fail(f"flux {words[:1]} is not known. If there is such a command, add it to tests/docs/standins")
     options, command = parse(words[1:], FLUX, "--exclusive --wait --watch -l --label-io --unbuffered -v")
     if words[0] in ("batch", "alloc"):
-        return run(script_of(command, "#flux", FLUX) if words[0] == "batch" else command, FLUX_JOB_ID="f2Xy9", FLUX_URI="local:///none")
+        return run(script_of(command, "# ?flux", FLUX) if words[0] == "batch" else command, FLUX_JOB_ID="f2Xy9", FLUX_URI="local:///none")
     return run_ranks(number(options, "--ntasks", "-n"), command, flux_rank)
 
 

@@ -42,6 +42,12 @@ def install(prefix):
             there.symlink_to(pathlib.Path(BUILD) / folder)
 
 
+def cpack(words):
+    if not os.path.exists("CPackConfig.cmake") or parse(words, "-G -C --config -B", "-V --verbose")[1]:
+        fail(f"{os.getcwd()} is no folder of a build, or {words} is not understood")
+    return 0
+
+
 def ctest(words):
     options, rest = parse(words, "--test-dir -R -E -L -j --timeout", "--output-on-failure -V -N")
     if not os.path.basename(one(options, "--test-dir") or "build").startswith("build") or rest:
@@ -107,5 +113,5 @@ def duckdb(words):
     return 0
 
 
-PROGRAMS = {"cmake": cmake, "ctest": ctest, "pip": pip, "sudo": sudo, "apt": apt, "apt-get": apt, "ssh": ssh, "qemu-aarch64": qemu,
+PROGRAMS = {"cmake": cmake, "ctest": ctest, "cpack": cpack, "pip": pip, "sudo": sudo, "apt": apt, "apt-get": apt, "ssh": ssh, "qemu-aarch64": qemu,
             "duckdb": duckdb}
