@@ -50,7 +50,7 @@ def check_menu(app, env):
 
 def mend_theme(app, error):
     """Debian ships furo in parts, which browsers do not load from files, and without its rule for browsers that are dark."""
-    if error:
+    if error or app.builder.format != "html":
         return
     static = pathlib.Path(app.outdir) / "_static"
     script, style = static / "scripts/furo.js", static / "styles/furo.css"
@@ -70,7 +70,7 @@ def mend_theme(app, error):
 
 def add_index(app, error):
     """The first page also has the name that browsers and web servers look for."""
-    if not error:
+    if not error and app.builder.format == "html":
         shutil.copy(pathlib.Path(app.outdir) / f"{root_doc}.html", pathlib.Path(app.outdir) / "index.html")
 
 
