@@ -39,7 +39,7 @@ LINKS = {"examples": "examples", "include": "include", "docs": "docs", "cmake": 
 def environment(folder):
     """Of the commands, which may write into their home. Python is Debian's, which has the modules of tests/packages.sh."""
     made = samples_test.environment()
-    return {**made, "PATH": f"{folder / '.python'}:{made['PATH']}", "HOME": str(folder / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**made, "PATH": f"{folder / '.bin'}:{made['PATH']}", "HOME": str(folder / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def here(command, folder):
@@ -76,10 +76,11 @@ def put_programs(folder):
     (folder / "build-aarch64").symlink_to(BUILD)
     portable = f"dftrace-0.1.0-linux-{os.uname().machine}"
     run(folder, "tar", "czf", f"{portable}.tar.gz", "--transform", f"s,^[.],{portable},", "-C", "root/opt/dftrace", ".")
-    (folder / ".python").mkdir()
+    (folder / ".bin").mkdir()
+    (folder / ".bin/COMMAND").symlink_to("../app")
     if pathlib.Path("/usr/bin/python3").exists():
         for name in ("python", "python3"):
-            (folder / ".python" / name).symlink_to("/usr/bin/python3")
+            (folder / ".bin" / name).symlink_to("/usr/bin/python3")
     (folder / "data.h5").write_bytes(bytes(20000))
     subprocess.run(["cc", "-g", "-O1", f"-I{ROOT}/include", HERE / "job.c", "-o", folder / "app"], check=True)
 
