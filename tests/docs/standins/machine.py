@@ -52,9 +52,9 @@ def ctest(words):
     options, rest = parse(words, "--test-dir -R -E -L -j --timeout", "--output-on-failure -V -N")
     if not os.path.basename(one(options, "--test-dir") or "build").startswith("build") or rest:
         fail(f"{words} is not understood")
-    done = subprocess.run([real("ctest"), "--test-dir", BUILD, "-N", *(["-R", one(options, "-R")] if "-R" in options else [])],
-                          stdout=subprocess.PIPE, text=True, check=False)
-    if "Total Tests: 0" in done.stdout or done.returncode:
+    lists = "".join(path.read_text() for path in pathlib.Path(BUILD, "tests").glob("**/CTestTestfile.cmake"))
+    names = re.findall(r"^add_test\(\W*([\w-]+)", lists, re.MULTILINE)
+    if not any(re.search(one(options, "-R") or "", name) for name in names):
         fail(f"no test has a name like {one(options, '-R')}")
     return 0
 
