@@ -6,8 +6,8 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
-#   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
+#                           and Polars, unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
