@@ -80,22 +80,41 @@ static void put_word(struct dft_raw *raw, uint64_t word)
     dft_raw_bytes(raw, &word, sizeof word); /* little-endian, as this machine */
 }
 
-static int put_names(struct rewrite *rewrite)
+static int put_name(struct rewrite *rewrite, const struct dft_name *name)
 {
-    const struct dft_name *names = rewrite->decoder->names.bytes;
+    uint64_t id = 0;
+    int rc = rewrite->how->name(rewrite->how->context, name->id, name->text, &id);
+
+    dft_raw_leb(rewrite->raw, 0);
+    put_word(rewrite->raw, id);
+    return rc;
+}
+
+static int put_counter(struct rewrite *rewrite, const struct dft_name *name)
+{
+    struct dft_text text;
+    int rc = rewrite->how->counter(rewrite->how->context, name->text, &text);
+
+    if (rc)
+        return rc;
+    dft_raw_leb(rewrite->raw, 1);
+    dft_raw_leb(rewrite->raw, text.length);
+    dft_raw_bytes(rewrite->raw, text.bytes, text.length);
+    return 0;
+}
+
+static int put_names(struct rewrite *rewrite, int are_counters)
+{
+    const struct dft_name *names;
     int rc = dft_names_get(rewrite->decoder);
 
     if (rc)
         return rc;
     names = rewrite->decoder->names.bytes;
     dft_raw_open(rewrite->raw, DFT_COL_NAMES, DFT_ENC_BYTES);
-    for (uint32_t i = 0; i < rewrite->decoder->nnames && !rc; i++) {
-        uint64_t other = 0;
-
-        rc = rewrite->how->name(rewrite->how->context, names[i].id, names[i].text, &other);
-        dft_raw_leb(rewrite->raw, 0);
-        put_word(rewrite->raw, other);
-    }
+    for (uint32_t i = 0; i < rewrite->decoder->nnames && !rc; i++)
+        rc = are_counters && names[i].text.bytes && !names[i].cut ? put_counter(rewrite, &names[i])
+                                                                  : put_name(rewrite, &names[i]);
     dft_raw_close(rewrite->raw);
     return rc;
 }
@@ -207,7 +226,7 @@ static int put_columns(struct rewrite *rewrite, const struct dft_block_header *h
                            (size_t)(column->end - column->at));
     }
     if (rewrite->list[DFT_COL_NAMES].present && header->type != DFT_BLOCK_CLOCK)
-        rc = put_names(rewrite);
+        rc = put_names(rewrite, header->type == DFT_BLOCK_COUNTERS);
     if (!rc && rewrite->list[DFT_COL_CALLS].present)
         rc = put_calls(rewrite);
     if (!rc && header->type == DFT_BLOCK_EVENTS && rewrite->list[DFT_EV_STACK].present)

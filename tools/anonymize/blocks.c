@@ -83,7 +83,7 @@ static uint64_t process_of(void *context, uint64_t key)
 static long rewrite(struct dft_anonymizer *anonymizer, const struct dft_block_header *header, const void *payload,
                     const void **block, const char **reason)
 {
-    struct dft_rewriting rewriting = {anonymizer, name_of, call_of, arg_of, process_of, 0};
+    struct dft_rewriting rewriting = {anonymizer, name_of, call_of, call_of, arg_of, process_of, 0};
     uint64_t unknown = 0;
     long length = dft_rewrite_block(anonymizer->decoder, anonymizer->encoder, header, payload, &rewriting, block,
                                     &unknown, reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is the same on every machine: the rows of public.def, of classes.def and of calls.def, as a set. */
+/* What is the same on every machine: the rows of public.def, classes.def, counters.def and calls.def, as a set. */
 #include "anonymize/public.h"
 
 #include <ctype.h>
@@ -21,6 +21,15 @@ static const struct row rows[] = {
 #define DFT_PUBLIC(kind, words) {DFT_PUBLIC_##kind, words},
 #include "anonymize/public.def"
 #undef DFT_PUBLIC
+};
+
+static const struct {
+    const char *text;
+    size_t length;
+} counters[] = {
+#define DFT_COUNTER(NAME, name, unit, kind, help) {"process\0" #name, sizeof "process\0" #name - 1},
+#include <dftrace/counters.def>
+#undef DFT_COUNTER
 };
 
 /* Parts of names and whole paths by which files have classes. */
@@ -95,6 +104,8 @@ int dft_public_init(struct dft_public *public, int strict)
             rc = add_row(public, &rows[i]);
     for (size_t i = 0; i < COUNT(classes) && !rc; i++)
         rc = add_class(public, classes[i].where, classes[i].text, strict);
+    for (size_t i = 0; i < COUNT(counters) && !rc; i++)
+        rc = add(public, DFT_PUBLIC_CALL, counters[i].text, counters[i].length);
     for (size_t i = 1; i < DFT_CALL_COUNT && !rc; i++)
         rc = add(public, DFT_PUBLIC_CALL, dft_call_text(&dft_call_rows[i]), dft_call_rows[i].length);
     return rc;

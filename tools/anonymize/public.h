@@ -16,7 +16,7 @@ enum dft_public_kind {
     DFT_PUBLIC_WORD,
     DFT_PUBLIC_MARK,
     DFT_PUBLIC_FUNCTION,
-    DFT_PUBLIC_CALL, /* "CATEGORY NUL name" */
+    DFT_PUBLIC_CALL, /* "CATEGORY NUL name", also of a counter */
 };
 
 struct dft_public {

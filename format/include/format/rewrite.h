@@ -11,6 +11,8 @@ struct dft_rewriting {
     void *context;
     /* The new id of a name. `text`: as the block has it; no bytes: only the id stands there. */
     int (*name)(void *context, uint64_t id, struct dft_text text, uint64_t *other);
+    /* The new text of a name of a counter, valid as that of a call. */
+    int (*counter)(void *context, struct dft_text text, struct dft_text *other);
     /* The new text of a call, valid until the next call of any of these. */
     int (*call)(void *context, struct dft_text text, struct dft_text *other);
     /* Changes the value of an argument in place; arg->key is the old id. A text is valid as above. */
@@ -20,7 +22,7 @@ struct dft_rewriting {
 };
 
 /* Rewrites an EVENTS, BUCKETS, COUNTERS or CLOCK block. Names are written as ids alone, so the texts
- * must stand in NAMES blocks. Columns that this version does not know are left out, and counted in
+ * must stand in NAMES blocks; readers of counters have their names from the block alone, so these stay. Columns that this version does not know are left out, and counted in
  * *unknown. Returns the bytes at *block, valid until the encoder is used again, or -E2BIG, -ENOMEM,
  * -EBADMSG with *reason, or what a function returned. */
 long dft_rewrite_block(struct dft_decoder *decoder, struct dft_encoder *encoder, const struct dft_block_header *header,
