@@ -33,6 +33,7 @@ int dft_anonymizer_name(struct dft_anonymizer *anonymizer, struct dft_text text)
 /* records.c: the record of a process without names. Its texts lie in `memory`, which the caller frees. */
 int dft_anonymizer_process(struct dft_anonymizer *anonymizer, const struct dft_process *process,
                            struct dft_process *other, char **memory);
+/* The key of a process that stands for another; 0 stays. */
 uint64_t dft_anonymizer_key(struct dft_anonymizer *anonymizer, uint64_t key);
 /* The names of functions in an END; the name and the rules of a GROUP. */
 int dft_anonymizer_lines(struct dft_anonymizer *anonymizer, struct dft_text lines);

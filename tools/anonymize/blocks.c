@@ -8,27 +8,13 @@
 
 #define REGION_KEY "\0region" /* its value may be the id of a name */
 
-/* A key of a DFTracer trace is made from the path of its file. The order of processes stays, for it is
- * that of the upper bits. */
+/* A key of a DFTracer trace is made from the path of its file. The upper bits stay, and with them the
+ * order of processes. */
 uint64_t dft_anonymizer_key(struct dft_anonymizer *anonymizer, uint64_t key)
 {
     const uint64_t low = (UINT64_C(1) << 40) - 1;
-    uint32_t nfiles, nprocesses;
-    const struct dft_source_file *files = dft_source_files(anonymizer->source, &nfiles);
-    const struct dft_source_process *processes = dft_source_processes(anonymizer->source, &nprocesses);
-    uint32_t from = 0, to = nprocesses;
 
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-
-        if (processes[middle].key < key)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == nprocesses || processes[from].key != key || files[processes[from].file].kind != DFT_FILE_IMPORTED)
-        return key;
-    return (key & ~low) | (dft_hashes_number(&anonymizer->texts.words, key) & low);
+    return key ? (key & ~low) | (dft_hashes_number(&anonymizer->texts.words, key) & low) : 0;
 }
 
 /* --- what columns ask ------------------------------------------------------------------------- */
