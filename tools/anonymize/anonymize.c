@@ -44,17 +44,16 @@ static int check(const struct asked *asked, int npaths)
 
 /* --- the traces ------------------------------------------------------------------------------- */
 
-static int begin(struct dft_anonymizer *anonymizer, struct dft_source *source, int strict)
+static int begin(struct dft_anonymizer *anonymizer, int strict)
 {
     void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int rc = dft_public_init(&anonymizer->texts.public, strict);
 
-    anonymizer->source = source;
     anonymizer->encoder = memory == MAP_FAILED ? NULL : dft_encoder_init(memory);
     anonymizer->decoder = dft_decoder_create();
     if (!rc && (!anonymizer->encoder || !anonymizer->decoder))
         rc = -ENOMEM;
-    return rc ? rc : dft_source_names(source, NULL, 0);
+    return rc ? rc : dft_source_names(anonymizer->source, NULL, 0);
 }
 
 static void end(struct dft_anonymizer *anonymizer)
@@ -104,18 +103,30 @@ static int finish(struct dft_anonymizer *anonymizer, struct dft_folder *folder, 
     return rc;
 }
 
-static int anonymize(struct dft_anonymizer *anonymizer, const struct asked *asked, struct dft_folder *folder,
-                     struct dft_anonymized *done)
+/* Says why nothing was written, but for what is said already. */
+static int say(const struct asked *asked, int rc)
 {
-    const _Atomic int *stopped = dft_source_interruptible(anonymizer->source);
-    int rc = dft_anonymize_write(anonymizer, folder->temporary, stopped, done);
-
     if (rc == -ECANCELED)
         fputs("dftmerge: anonymize: stopped; nothing was written\n", stderr);
     else if (rc)
         fprintf(stderr, "dftmerge: anonymize -o %s: %s; nothing was written\n", asked->output, strerror(-rc));
-    else
-        rc = finish(anonymizer, folder, asked->table);
+    return rc;
+}
+
+static int anonymize(struct dft_anonymizer *anonymizer, const struct asked *asked, const struct dft_options *options,
+                     struct dft_anonymized *done)
+{
+    const _Atomic int *stopped = dft_source_interruptible(anonymizer->source);
+    struct dft_folder folder = {0};
+    int rc = say(asked, begin(anonymizer, asked->strict));
+
+    if (!rc)
+        rc = dft_folder_open(&folder, asked->output, options->source.paths, options->source.npaths);
+    if (!rc)
+        rc = say(asked, dft_anonymize_write(anonymizer, folder.temporary, stopped, done));
+    if (!rc)
+        rc = finish(anonymizer, &folder, asked->table);
+    dft_folder_abort(&folder);
     dft_source_uninterruptible(anonymizer->source);
     return rc;
 }
@@ -124,8 +135,6 @@ static int run_source(struct dft_options *options, const struct asked *asked)
 {
     struct dft_anonymizer anonymizer = {0};
     struct dft_anonymized done = {0};
-    struct dft_folder folder = {0};
-    struct dft_source *source;
     int code = DFT_EXIT_BAD, rc;
 
     if (dft_key_read(asked->key, &anonymizer.texts.words.key)) {
@@ -133,23 +142,17 @@ static int run_source(struct dft_options *options, const struct asked *asked)
         return DFT_EXIT_USAGE;
     }
     options->source.copied = 1;
-    if (dft_command_begin(options, &source, &code))
+    if (dft_command_begin(options, &anonymizer.source, &code))
         return code;
-    rc = begin(&anonymizer, source, asked->strict);
-    if (rc)
-        fprintf(stderr, "dftmerge: anonymize: %s\n", strerror(-rc));
-    if (!rc)
-        rc = dft_folder_open(&folder, asked->output, options->source.paths, options->source.npaths);
-    if (!rc)
-        rc = anonymize(&anonymizer, asked, &folder, &done);
+    rc = anonymize(&anonymizer, asked, options, &done);
     if (!rc)
         note_left_out(&anonymizer, &done);
     if (!rc && !options->source.quiet)
         fprintf(stderr, "dftmerge: %s: %u traces, %llu blocks, %llu bytes\n", asked->output, done.files,
                 (unsigned long long)done.blocks, (unsigned long long)done.bytes);
-    dft_folder_abort(&folder);
     end(&anonymizer);
-    return dft_command_end(options, source, rc == -EINVAL ? DFT_EXIT_USAGE : rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+    code = rc == -EINVAL ? DFT_EXIT_USAGE : rc ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return dft_command_end(options, anonymizer.source, code);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
