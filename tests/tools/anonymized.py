@@ -9,14 +9,14 @@ import struct
 import zlib
 
 LETTERS = "ghjkmnpqrstvwxyz"
-LENGTHS = (28, 16, 15, 14)
+LENGTHS = (28, 16, 15, 14, 10)
 NUMBER = re.compile(rb"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![0-9A-Fa-f])"
                     rb"|(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{8,})|[0-9]+")
 ESCAPE = re.compile(rb"\\(x[0-9a-f]{2}|[ntr])")
 
 
 class Hashes:
-    """The four forms of a hash, by the description in docs/privacy.md."""
+    """The forms of a hash, by the description in docs/privacy.md."""
 
     def __init__(self, key_file):
         self.key = hashlib.blake2b(pathlib.Path(key_file).read_bytes(), digest_size=64).digest()
@@ -43,6 +43,8 @@ class Hashes:
         """What a row of the table must say, by the form of its token."""
         if len(token) == 28:
             return self.numbered(text)
+        if len(token) == 10:
+            return self.word(text)[:10]
         return {16: self.hex, 15: self.digits, 14: self.word}[len(token)](text)
 
 
@@ -84,16 +86,15 @@ def canonical(value, table=None, without=()):
     return value
 
 
-def without_texts(value):
-    """Numbers and the names of members alone."""
-    if isinstance(value, str):
-        return ""
-    if isinstance(value, dict):
-        return {k: without_texts(v) for k, v in value.items()}
-    if isinstance(value, list):
-        items = [without_texts(v) for v in value]
-        return sorted(items, key=lambda v: json.dumps(v, sort_keys=True))
-    return value
+def difference(before, after, path=""):
+    """Where the first difference is, and what differs; "": nothing."""
+    if isinstance(before, dict) and isinstance(after, dict) and set(before) == set(after):
+        return next(filter(None, (difference(before[k], after[k], f"{path}/{k}") for k in sorted(before))), "")
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return next(filter(None, (difference(x, y, f"{path}/{i}") for i, (x, y) in enumerate(zip(before, after)))), "")
+    return "" if before == after else f"{path}: {str(after)[:500]}, before {str(before)[:500]}"
+
+
 
 
 def inflated(path):

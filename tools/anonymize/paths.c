@@ -94,8 +94,21 @@ static void put_numbers(struct dft_texts *texts, const char *at, const char *end
     }
 }
 
-/* The extension of a name that ends here, from the point on, or an empty text. Digits of an unusual
- * one are numbers, which are part of the name. */
+/* How many letters stand before the number at the end of an extension (".e01"): with the number these
+ * remain an extension. 0: there is no such number, or a long one. */
+static uint32_t find_letters(struct dft_text extension)
+{
+    uint32_t letters = extension.length;
+
+    while (letters && isdigit((unsigned char)extension.bytes[letters - 1]))
+        letters--;
+    if (extension.length - letters > KEPT_DIGITS || has_digit(extension.bytes, letters))
+        return 0;
+    return dft_pattern_number(extension.bytes, extension.length, 0) ? 0 : letters;
+}
+
+/* The extension of a name that ends here, from the point on, or an empty text. Other digits of an
+ * unusual one are part of the name. */
 static struct dft_text find_extension(const struct dft_texts *texts, struct dft_text name, uint32_t from)
 {
     const char *point = name.length > from ? memrchr(name.bytes + from, '.', name.length - from) : NULL;
@@ -107,20 +120,29 @@ static struct dft_text find_extension(const struct dft_texts *texts, struct dft_
     if (found.length < 2 || found.length - 1 > EXTENSION_MAX)
         return none;
     if (has_digit(point, found.length) &&
-        !dft_public_has_folded(&texts->public, DFT_PUBLIC_EXTENSION, point + 1, found.length - 1))
+        !dft_public_has_folded(&texts->public, DFT_PUBLIC_EXTENSION, point + 1, found.length - 1) &&
+        !find_letters((struct dft_text){point + 1, found.length - 1}))
         return none;
     return found;
 }
 
 static void put_extension(struct dft_texts *texts, struct dft_text extension, struct dft_long_text *out)
 {
+    const char *name = extension.bytes + 1;
+    uint32_t length = extension.length - 1, letters;
+
     if (!extension.length)
         return;
     dft_long_text_add(out, ".", 1);
-    if (dft_public_has_folded(&texts->public, DFT_PUBLIC_EXTENSION, extension.bytes + 1, extension.length - 1))
-        dft_long_text_add(out, extension.bytes + 1, extension.length - 1);
-    else
-        dft_hashes_put(&texts->words, DFT_HASH_WORD, extension.bytes + 1, extension.length - 1, out);
+    letters = has_digit(name, length) ? find_letters((struct dft_text){name, length}) : 0;
+    if (dft_public_has_folded(&texts->public, DFT_PUBLIC_EXTENSION, name, length)) {
+        dft_long_text_add(out, name, length);
+    } else if (letters) {
+        dft_hashes_put(&texts->words, DFT_HASH_SHORT, name, letters, out);
+        dft_long_text_add(out, name + letters, length - letters);
+    } else {
+        dft_hashes_put(&texts->words, DFT_HASH_WORD, name, length, out);
+    }
 }
 
 /* A component without a public prefix. */

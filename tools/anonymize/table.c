@@ -42,7 +42,7 @@ struct table {
 };
 
 /* Lengths of tokens, the longest first. */
-static const unsigned lengths[] = {28, 16, 15, 14};
+static const unsigned lengths[] = {28, 16, 15, 14, 10};
 
 static int is_length(size_t length)
 {

@@ -12,8 +12,9 @@
 #include "base/write_text.h"
 #include "format/hash.h"
 
-#define LETTER_BYTES 7u
-#define DIGITS_MOST  UINT64_C(1000000000000000)
+#define LETTER_BYTES  7u
+#define SHORT_LETTERS 10u
+#define DIGITS_MOST   UINT64_C(1000000000000000)
 
 struct dft_hashed_word {
     size_t at; /* in `texts` */
@@ -117,6 +118,7 @@ static int make(struct dft_hashes *words, enum dft_hash_form form, const char *t
     }
     default:
         put_letters(token, digest);
+        token[form == DFT_HASH_SHORT ? SHORT_LETTERS : 2 * LETTER_BYTES] = 0;
         return 0;
     }
 }

@@ -16,6 +16,7 @@
 
 enum dft_hash_form {
     DFT_HASH_WORD = 1, /* 14 letters: 56 bits */
+    DFT_HASH_SHORT,    /* the first 10 of these letters: of an extension before a number, which has room for few */
     DFT_HASH_NUMBERED, /* 14 letters of the pattern, 0, and 13 hexadecimal digits: a number, as patterns have it */
     DFT_HASH_HEX,      /* 16 hexadecimal digits */
     DFT_HASH_DIGITS,   /* 15 decimal digits */
