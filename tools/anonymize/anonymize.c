@@ -75,9 +75,6 @@ static void note_left_out(const struct dft_anonymizer *anonymizer, const struct 
         dft_source_note(anonymizer->source, 0,
                         "left out: %llu blocks and %llu columns of a newer version, which may hold names",
                         (unsigned long long)done->left_out, (unsigned long long)anonymizer->unknown);
-    if (anonymizer->unreadable)
-        dft_source_note(anonymizer->source, DFT_BAD_UNREAD, "left out: %llu blocks that cannot be read",
-                        (unsigned long long)anonymizer->unreadable);
     if (anonymizer->without_texts)
         dft_source_note(anonymizer->source, 0,
                         "texts of arguments of %llu blocks left out: hashes are longer, and had no room",

@@ -18,7 +18,7 @@ struct dft_anonymizer {
     struct dft_long_text text; /* what functions below return */
     uint64_t unknown;          /* columns that were left out */
     uint64_t without_texts;    /* blocks whose texts of arguments did not fit */
-    uint64_t unreadable;       /* blocks that were left out */
+    const char *reason;        /* why the last block was left out; NULL: it was not */
 };
 
 /* names.c: the id that stands for a name. A text that is not known is a number. */

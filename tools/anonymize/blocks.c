@@ -118,10 +118,11 @@ static long rewrite_group(struct dft_anonymizer *anonymizer, const struct dft_bl
 int dft_anonymizer_block(struct dft_anonymizer *anonymizer, const struct dft_block_header *header, const void *payload,
                          int (*put)(void *context, const void *block, size_t length), void *context)
 {
-    const char *reason = NULL;
+    const char *reason = "larger than the format allows";
     const void *block = NULL;
     long length;
 
+    anonymizer->reason = NULL;
     switch (header->type) {
     case DFT_BLOCK_EVENTS:
     case DFT_BLOCK_BUCKETS:
@@ -139,7 +140,7 @@ int dft_anonymizer_block(struct dft_anonymizer *anonymizer, const struct dft_blo
         return 0;
     }
     if (length == -EBADMSG || length == -E2BIG || length == -EINVAL) {
-        anonymizer->unreadable++;
+        anonymizer->reason = reason;
         return 0;
     }
     return length < 0 ? (int)length : put(context, block, (size_t)length);

@@ -73,6 +73,25 @@ static int put_record(struct writing *writing, const struct dft_process *process
     return length < 0 ? (int)length : dft_archive_put(&writing->archive, block, (size_t)length);
 }
 
+/* Rewrites one block, or notes why it is left out. */
+static int put_block(struct writing *writing, const struct dft_block *block)
+{
+    struct dft_anonymizer *anonymizer = writing->anonymizer;
+    struct dft_block_header header;
+    const void *payload;
+    uint32_t nfiles;
+    int rc = dft_reader_block(writing->reader, block, &header, &payload);
+
+    if (rc)
+        return rc == -ENOMEM ? rc : 0; /* the block was noted; the rest is used */
+    rc = dft_anonymizer_block(anonymizer, &header, payload, dft_archive_put, &writing->archive);
+    if (!rc && anonymizer->reason)
+        dft_source_note(anonymizer->source, DFT_BAD_UNREAD, "%s: block at %llu: %s; it was left out",
+                        dft_source_files(anonymizer->source, &nfiles)[block->file].path,
+                        (unsigned long long)block->offset, anonymizer->reason);
+    return rc;
+}
+
 static int put_blocks(struct writing *writing, uint32_t process)
 {
     size_t count;
@@ -80,17 +99,10 @@ static int put_blocks(struct writing *writing, uint32_t process)
     int rc = 0;
 
     for (; !rc && writing->at < writing->count && writing->places[writing->at].process == process; writing->at++) {
-        struct dft_block_header header;
-        const void *payload;
-
         dft_source_progress(writing->anonymizer->source, "blocks anonymized", writing->at, writing->count);
         if (*writing->stopped)
             return -ECANCELED;
-        rc = dft_reader_block(writing->reader, &blocks[writing->places[writing->at].block], &header, &payload);
-        if (!rc)
-            rc = dft_anonymizer_block(writing->anonymizer, &header, payload, dft_archive_put, &writing->archive);
-        else if (rc != -ENOMEM)
-            rc = 0; /* the block was noted; the rest is used */
+        rc = put_block(writing, &blocks[writing->places[writing->at].block]);
     }
     return rc;
 }
