@@ -32,6 +32,16 @@ static const struct {
 #undef DFT_COUNTER
 };
 
+static const struct {
+    const char *call;
+    size_t length;
+    const char *name;
+} functions[] = {
+#define DFT_WEAVE_FUNCTION(category, name) {#category "\0" #name, sizeof #category + sizeof #name - 1, #name},
+#include "weave_functions.def"
+#undef DFT_WEAVE_FUNCTION
+};
+
 /* Parts of names and whole paths by which files have classes. */
 enum where { START, PART, END, VERSION };
 static const struct {
@@ -106,6 +116,11 @@ int dft_public_init(struct dft_public *public, int strict)
         rc = add_class(public, classes[i].where, classes[i].text, strict);
     for (size_t i = 0; i < COUNT(counters) && !rc; i++)
         rc = add(public, DFT_PUBLIC_CALL, counters[i].text, counters[i].length);
+    for (size_t i = 0; i < COUNT(functions) && !rc; i++) {
+        rc = add(public, DFT_PUBLIC_CALL, functions[i].call, functions[i].length);
+        if (!rc)
+            rc = add(public, DFT_PUBLIC_FUNCTION, functions[i].name, strlen(functions[i].name));
+    }
     for (size_t i = 1; i < DFT_CALL_COUNT && !rc; i++)
         rc = add(public, DFT_PUBLIC_CALL, dft_call_text(&dft_call_rows[i]), dft_call_rows[i].length);
     return rc;
@@ -164,14 +179,6 @@ size_t dft_public_prefix(const char *text, size_t length)
             found = bytes;
     }
     return found;
-}
-
-int dft_public_is_function(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return 0;
-    return length <= WORD_MAX && find_beginning(DFT_PUBLIC_FUNCTION, text, length) != 0;
 }
 
 size_t dft_public_find_mark(const char *text, size_t length, size_t *at)

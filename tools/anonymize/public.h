@@ -15,8 +15,8 @@ enum dft_public_kind {
     DFT_PUBLIC_PREFIX,
     DFT_PUBLIC_WORD,
     DFT_PUBLIC_MARK,
-    DFT_PUBLIC_FUNCTION,
-    DFT_PUBLIC_CALL, /* "CATEGORY NUL name", also of a counter */
+    DFT_PUBLIC_FUNCTION, /* of a library that a weave file names */
+    DFT_PUBLIC_CALL,     /* "CATEGORY NUL name", also of a counter */
 };
 
 struct dft_public {
@@ -32,8 +32,6 @@ int dft_public_has(const struct dft_public *public, enum dft_public_kind kind, c
 int dft_public_has_folded(const struct dft_public *public, enum dft_public_kind kind, const char *text, size_t length);
 /* How many bytes of a component are a public prefix; 0: none. */
 size_t dft_public_prefix(const char *text, size_t length);
-/* Is it the name of a function of a public library? */
-int dft_public_is_function(const char *text, size_t length);
 /* The first mark within a word, in any case of letters. Returns its length; 0: there is none. */
 size_t dft_public_find_mark(const char *text, size_t length, size_t *at);
 

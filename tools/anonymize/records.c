@@ -78,9 +78,17 @@ static void put_command(struct record *record, struct dft_text text)
     each_part(record, text, 0, put_argument);
 }
 
+static void put_line(struct record *record, struct dft_text text)
+{
+    if (dft_public_has(&record->texts->public, DFT_PUBLIC_FUNCTION, text.bytes, text.length))
+        put_as_it_is(record, text);
+    else
+        put_words(record, text);
+}
+
 static void put_lines(struct record *record, struct dft_text text)
 {
-    each_part(record, text, '\n', put_words);
+    each_part(record, text, '\n', put_line);
 }
 
 /* The id of a machine's start, as Linux writes it. */

@@ -84,10 +84,6 @@ static void put_word(struct dft_texts *texts, const char *text, size_t length, s
 
 void dft_texts_words(struct dft_texts *texts, struct dft_text phrase, struct dft_long_text *out)
 {
-    if (dft_public_is_function(phrase.bytes, phrase.length)) {
-        dft_long_text_add(out, phrase.bytes, phrase.length);
-        return;
-    }
     for (uint32_t from = 0, to; from < phrase.length; from = to) {
         for (to = from; to < phrase.length && !is_between(phrase.bytes[to]);)
             to++;
