@@ -21,10 +21,11 @@ struct dft_rewriting {
     int without_texts; /* texts of arguments become empty */
 };
 
-/* Rewrites an EVENTS, BUCKETS, COUNTERS or CLOCK block. Names are written as ids alone, so the texts
- * must stand in NAMES blocks; readers of counters have their names from the block alone, so these stay. Columns that this version does not know are left out, and counted in
- * *unknown. Returns the bytes at *block, valid until the encoder is used again, or -E2BIG, -ENOMEM,
- * -EBADMSG with *reason, or what a function returned. */
+/* Rewrites an EVENTS, BUCKETS, COUNTERS or CLOCK block. Names are written as ids alone, so their texts
+ * must stand in NAMES blocks. Names of counters keep their texts, for readers have these from the block
+ * alone. Columns that this version does not know are left out, and counted in *unknown. Returns the
+ * bytes at *block, valid until the encoder is used again, or -E2BIG, -ENOMEM, -EBADMSG with *reason, or
+ * what a function returned. */
 long dft_rewrite_block(struct dft_decoder *decoder, struct dft_encoder *encoder, const struct dft_block_header *header,
                        const void *payload, const struct dft_rewriting *rewriting, const void **block,
                        uint64_t *unknown, const char **reason);
