@@ -64,6 +64,7 @@ need_packages_of() {
         need_library liburcu-cds liburcu-dev
         need_file libdeflate.a libdeflate-dev
         need_file libyaml.a libyaml-dev
+        need_file libsodium.a libsodium-dev
         need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev

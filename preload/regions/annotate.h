@@ -39,6 +39,8 @@ static inline uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace
  * before. Texts are cut, numbers are kept whole or not at all. */
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value);
+/* A text of the library itself, which DFTRACER_PRIVATE does not leave out. */
+void dft_annotate_keep_own(struct dft_thread *self, const char *key, const char *text);
 /* The same of the innermost open region: others may see them while it is open. */
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 
