@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "format/live_format.h"
 #include "os/resolve.h"
 #include "os/sys.h"
 #include "os/self.h"
@@ -13,7 +14,6 @@
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
-#include "format/live_format.h"
 extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
 #define ASK_LOADER 1
 #endif
