@@ -109,6 +109,14 @@ need_packages_of() {
         need_command valgrind valgrind
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
+        need_file libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+        need_file libmimalloc.so.2 libmimalloc2.0
+        need_command eatmydata eatmydata
+        need_command fakeroot fakeroot
+        need_command gdb gdb
+        need_command ltrace ltrace
+        need_command perf linux-perf
+        need_command rr rr
         python3 tests/guest/python_modules.py || for package in $(python_testsuite); do lacks "$package"; done
         ;;
     faults)
