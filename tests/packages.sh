@@ -151,6 +151,8 @@ need_packages_of() {
         need_command clang-tidy clang-tidy
         need_command shellcheck shellcheck
         need_command gcc-12 gcc-12
+        need_command aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+        need_command qemu-aarch64 qemu-user
         ;;
     esac
 }

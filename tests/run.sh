@@ -7,7 +7,8 @@
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#                           unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer, and the
+#                           build for 64-bit ARM under qemu
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -245,7 +246,7 @@ step_with() { # tool, title, command...
 run_long_form() {
     need_packages full || note "some of the long form will be skipped"
     need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers
+    run_drivers 1 report readers aarch64
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -281,7 +282,7 @@ main() {
         run_long_form
     else
         skipped=$((skipped + 1))
-        note "skipped tests/report and tests/readers (npm, a browser): tests/run.sh --full"
+        note "skipped tests/report, tests/readers (npm, a browser) and tests/aarch64 (qemu): tests/run.sh --full"
     fi
 }
 
