@@ -112,6 +112,14 @@ need_packages_of() {
         need_command valgrind valgrind
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
+        need_file libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+        need_file libmimalloc.so.2 libmimalloc2.0
+        need_command eatmydata eatmydata
+        need_command fakeroot fakeroot
+        need_command gdb gdb
+        need_command ltrace ltrace
+        need_command perf linux-perf
+        need_command rr rr
         python3 tests/guest/python_modules.py || for package in $(python_testsuite); do lacks "$package"; done
         ;;
     faults)
@@ -154,10 +162,11 @@ need_packages_of() {
         PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command gcc-12 gcc-12
         need_command lintian lintian
-        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command rpmbuild rpm
         need_command zsh zsh
         need_command fish fish
+        need_command aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+        need_command qemu-aarch64 qemu-user
         ;;
     esac
 }

@@ -8,7 +8,8 @@
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
 #                           and Polars, file systems of other systems, packages in a system of their own, unit tests
-#                           under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#                           under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and the build for 64-bit
+#                           ARM under qemu
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -257,7 +258,7 @@ run_long_form() {
     need_packages full || note "some of the long form will be skipped"
     run_drivers 1 systems
     need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
-    run_drivers 1 report readers docs installed
+    run_drivers 1 report readers docs installed aarch64
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -298,7 +299,7 @@ main() {
         run_long_form
     else
         skipped=$((skipped + 1))
-        note "skipped the long form (browsers, old systems, the slowest tests under sanitizers): tests/run.sh --full"
+        note "skipped the long form (browsers, other systems, ARM, the slowest tests under sanitizers): tests/run.sh --full"
     fi
 }
 
