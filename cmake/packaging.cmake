@@ -5,9 +5,10 @@ include(CMakePackageConfigHelpers)
 
 # Each thing belongs to the package whose name its component has (cpack.cmake).
 install(TARGETS dftmerge dftrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dftrace-tools)
-foreach(target IN ITEMS dftrace dftsqlite)
+foreach(target IN ITEMS dftrace dftcupti dftsqlite)
   if(TARGET ${target})
     set(component_dftrace libdftrace)
+    set(component_dftcupti libdftrace)
     set(component_dftsqlite dftrace-tools)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component_${target}})
   endif()

@@ -7,6 +7,7 @@
 #   need_packages faults         file systems of tests/faults; the same
 #   need_packages python         what tests/python uses; the same
 #   need_packages python-full    and its long form; the same
+#   need_packages site           the site of the documentation; without it that is skipped
 #   need_packages report         npm and a browser, for tests/report and tests/readers; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
@@ -63,6 +64,7 @@ need_packages_of() {
         need_library liburcu-cds liburcu-dev
         need_file libdeflate.a libdeflate-dev
         need_file libyaml.a libyaml-dev
+        need_file libsodium.a libsodium-dev
         need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev
@@ -81,6 +83,7 @@ need_packages_of() {
         need_command mandoc mandoc
         python3 -c 'import jsonschema' 2>/dev/null || lacks python3-jsonschema
         need_command strace strace
+        need_command musl-gcc musl-tools
         need_command sqlite3 sqlite3
         need_command fio fio
         need_command mpicc libopenmpi-dev
@@ -134,6 +137,12 @@ need_packages_of() {
     python-full)
         need_module torch python3-torch
         ;;
+    site)
+        need_command sphinx-build python3-sphinx
+        need_module myst_parser python3-myst-parser
+        need_module sphinx_copybutton python3-sphinx-copybutton
+        need_module furo furo
+        ;;
     report)
         need_command node nodejs
         need_command npm npm
@@ -142,6 +151,7 @@ need_packages_of() {
     full)
         need_command clang-tidy clang-tidy
         need_command shellcheck shellcheck
+        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command gcc-12 gcc-12
         need_command lintian lintian
         PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap

@@ -6,8 +6,9 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
-#   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           packages in a system of their own, unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
+#                           and Polars, file systems of other systems, packages in a system of their own, unit tests
+#                           under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -254,8 +255,9 @@ step_with() { # tool, title, command...
 
 run_long_form() {
     need_packages full || note "some of the long form will be skipped"
-    need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers installed
+    run_drivers 1 systems
+    need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
+    run_drivers 1 report readers docs installed
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -268,13 +270,14 @@ main() {
     need_packages build test || exit 2
     need_packages guest || note "some of tests/guest will be skipped"
     need_packages faults || note "some of tests/faults will be skipped"
+    need_packages site || note "the site of the documentation will be skipped"
     need_packages python || note "some of tests/python will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_drivers 2 e2e weave endings guest
+        run_drivers 2 e2e weave gpu endings guest
         # These fill file systems, mount some, and compare shares of time: one at a time.
         run_drivers 1 faults findings
         run_python

@@ -331,7 +331,6 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
 
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
 {
-    const struct dftrace_arg reason = dftrace_string(DFT_ENDED_BY, what);
     uint64_t end = dft_ticks();
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     uint32_t most = self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS;
@@ -345,7 +344,7 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
         depth--;
         if (left && !*frame_of(self, depth))
             dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
-        dft_annotate_keep_args(self, &reason, 1);
+        dft_annotate_keep_own(self, DFT_ENDED_BY, what);
         end_innermost(self, depth, end, NULL);
     }
 }

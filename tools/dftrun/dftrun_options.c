@@ -38,6 +38,18 @@ static int take_top(struct dft_run *run, char **argv)
     return DFTRUN_USAGE;
 }
 
+static int take_every(struct dft_run *run, char **argv)
+{
+    (void)argv;
+    run->every = is_number(optarg) && strlen(optarg) < 10 ? atoi(optarg) : 0;
+    if (run->every)
+        return 0;
+    fprintf(stderr,
+            "dftrun: --every takes a number of ranks from 1 on, not '%s': --every 8 traces ranks 0, 8, 16 ...\n",
+            optarg);
+    return DFTRUN_USAGE;
+}
+
 static int contradict(const char *first, const char *second, const char *why)
 {
     fprintf(stderr, "dftrun: %s and %s contradict each other: %s\n", first, second, why);
@@ -60,19 +72,55 @@ static int check_file(const char *option, const char *path)
     return 0;
 }
 
+/* What prints something in place of a page takes no option of the page. */
+static int check_alone(const struct dft_run *run, const char *option)
+{
+    const char *page = run->by        ? "--by"
+                       : run->top     ? "--top"
+                       : run->report  ? "--report"
+                       : run->quiet   ? "--quiet"
+                       : run->no_page ? "--no-summary"
+                       : run->node    ? "--node"
+                                      : NULL;
+
+    return page ? contradict(option, page, "no page is printed") : 0;
+}
+
+static int check_container(const struct dft_run *run)
+{
+    if (run->doctor || run->json)
+        return contradict("--container", run->doctor ? "--doctor" : "--json", "it prints flags alone");
+    if (check_alone(run, "--container"))
+        return DFTRUN_USAGE;
+    if (*run->command) {
+        fprintf(stderr,
+                "dftrun: --container prints flags, and runs nothing: write '%s' behind the IMAGE, as in "
+                "docker run $(dftrun --container docker) IMAGE COMMAND\n",
+                *run->command);
+        return DFTRUN_USAGE;
+    }
+    return 0;
+}
+
 static int check(const struct dft_run *run)
 {
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
 
+    if (run->container)
+        return check_container(run);
+    if (run->doctor && check_alone(run, "--doctor"))
+        return DFTRUN_USAGE;
     if (shape && run->no_page)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
         return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");
+    if (run->every && run->aggregate)
+        return contradict("--every", "--aggregate", "--every keeps events of some ranks, and --aggregate of none");
     if (check_file("--json", run->json) || check_file("--report", run->report))
         return DFTRUN_USAGE;
     if (run->json && run->report && !strcmp(run->json, run->report))
         return contradict("--json", "--report", "each is a file of its own");
-    if (!*run->command) {
+    if (!*run->command && !run->doctor) {
         fputs("dftrun: which command shall be traced? For example: dftrun -- ls -l\n", stderr);
         return DFTRUN_USAGE;
     }
@@ -109,16 +157,27 @@ struct row {
 static const struct row rows[] = {
     {"output", 'o', "DIR", AT(directory), "directory for the trace files (default: traces)"},
     {"aggregate", 0, NULL, AT(aggregate), "keep aggregates only, no single events: 0.15 to 3 bytes a call"},
+    {"every", 0, "N", 0, take_every, "keep events of every Nth rank of a job, and aggregates alone of the others"},
+    {"stage", 0, "DIR", AT(stage),
+     "write traces below DIR on the node (/dev/shm, a local disk), and move them at the end\n"
+     "of each process; what killed ones leave there is collected"},
     {"data-dir", 0, "D", AT(data_dir),
      "trace only files below these directories (colon-separated; a leading ! excludes,\n"
      "from everything where no directory is named)"},
     {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
     {"node", 0, NULL, AT(node),
      "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"gpu", 0, NULL, AT(gpu), "record what NVIDIA GPUs do, too: kernels, copies, waits"},
     {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
     {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
     {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
     {"report", 0, "FILE", AT(report), "write a page to look at in a browser, too: dftmerge report --help"},
+    {"doctor", 0, NULL, AT(doctor),
+     "say why nothing is recorded: look at the library, the variables, DIR and the limits; run\n"
+     "COMMAND once, if there is one, and say which of its programs were not traced"},
+    {"container", 0, "IN", AT(container),
+     "print the flags with which programs in a container are traced; IN is podman, docker,\n"
+     "apptainer or kubernetes: docker run $(dftrun --container docker) IMAGE COMMAND"},
     {"no-summary", 0, NULL, AT(no_page), "print no page afterwards"},
     {"quiet", 'q', NULL, 0, take_quiet, "print no page: only why something failed, or was not traced"},
     {"version", 'V', NULL, 0, take_version, "print the version"},
@@ -161,6 +220,8 @@ static int take_help(struct dft_run *run, char **argv)
 {
     (void)run, (void)argv;
     puts("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+         "       dftrun --doctor [-o DIR] [--json FILE] [-- COMMAND [ARGUMENT...]]\n"
+         "       dftrun --container IN [-o DIR]\n"
          "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n");
     for (int i = 0; i < ROWS; i++)
         print_row(&rows[i]);
@@ -172,7 +233,8 @@ static int take_help(struct dft_run *run, char **argv)
          "Examples:\n"
          "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
          "  dftrun --stack --by line --top 5 -- ./app\n"
-         "  mpirun -n 4 dftrun -o traces --json page.json -- ./app");
+         "  mpirun -n 4 dftrun -o traces --json page.json -- ./app\n"
+         "  dftrun --doctor -- ./app");
     exit(0);
 }
 

@@ -33,12 +33,11 @@ static int wrote_something(const struct dft_run *run, int is_job)
     return found;
 }
 
-/* Makes the glob of this run's files, and escapes characters that have a meaning in a glob. */
-static int make_glob(const struct dft_run *run, char *glob, size_t capacity)
+int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity)
 {
     size_t n = 0;
 
-    for (const char *p = run->prefix; *p && n + 4 < capacity; p++) {
+    for (const char *p = prefix; *p && n + 4 < capacity; p++) {
         if (strchr("*?[\\", *p))
             glob[n++] = '\\';
         glob[n++] = *p;
@@ -56,9 +55,7 @@ static void make_pattern(char *pattern, size_t capacity, const char *name)
 
 /* --- dftmerge --------------------------------------------------------------------------------- */
 
-/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or
- * -errno. */
-static int run_dftmerge(const struct dft_run *run, const char *const *arguments, int out, int err)
+int dft_dftmerge_run(const struct dft_run *run, const char *const *arguments, int out, int err)
 {
     char path[PATH_MAX];
     int status;
@@ -107,29 +104,16 @@ int dft_page_check(const struct dft_run *run, int loud)
         return 0;
     null = open("/dev/null", O_RDWR | O_CLOEXEC);
     add_shape(run, arguments, 3);
-    if (null >= 0 && run_dftmerge(run, arguments, null, null) == DFTRUN_USAGE)
+    if (null >= 0 && dft_dftmerge_run(run, arguments, null, null) == DFTRUN_USAGE)
         code = DFTRUN_USAGE;
     if (code && loud)
-        run_dftmerge(run, arguments, null, STDERR_FILENO);
+        dft_dftmerge_run(run, arguments, null, STDERR_FILENO);
     if (null >= 0)
         close(null);
     return code;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
-
-/* What is no regular file (a pipe, a terminal) is written as it is. */
-static int open_beside(const char *path, char *temporary, size_t capacity)
-{
-    struct stat st;
-    int fd, special = !stat(path, &st) && !S_ISREG(st.st_mode);
-    int n = snprintf(temporary, capacity, special ? "%s" : "%s.%d.tmp", path, (int)getpid());
-
-    if (n >= (int)capacity)
-        return -ENAMETOOLONG;
-    fd = open(temporary, special ? O_WRONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd < 0 ? -errno : fd;
-}
 
 /* dftmerge fails also where it has printed everything of a trace that is damaged. */
 static int is_complete(int fd)
@@ -138,19 +122,6 @@ static int is_complete(int fd)
     off_t size = lseek(fd, 0, SEEK_END);
 
     return size > 2 && pread(fd, end, 2, size - 2) == 2 && end[0] == '}' && end[1] == '\n';
-}
-
-static int close_json(const struct dft_run *run, const char *temporary, int fd, int error)
-{
-    const int own = strcmp(temporary, run->json) != 0;
-
-    if (close(fd) < 0 && !error)
-        error = -errno;
-    if (!error && own && rename(temporary, run->json) < 0)
-        error = -errno;
-    if (error && own)
-        unlink(temporary);
-    return error;
 }
 
 /* Can the file be made? Returns 0 or -errno. */
@@ -162,7 +133,7 @@ static int try_file(const char *path)
 
     if (!path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
         return 0;
-    fd = open_beside(path, temporary, sizeof temporary);
+    fd = dft_beside_open(path, temporary, sizeof temporary);
     if (fd < 0)
         return fd;
     close(fd);
@@ -185,13 +156,13 @@ static void write_json(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--all", "--json", "--run", what[0], what[1]};
     char temporary[PATH_MAX];
-    int fd = open_beside(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
+    int fd = dft_beside_open(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
     if (!error) {
-        code = run_dftmerge(run, arguments, fd, STDERR_FILENO);
+        code = dft_dftmerge_run(run, arguments, fd, STDERR_FILENO);
         if (code == 1 && is_complete(fd))
             code = 0;
-        error = close_json(run, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
+        error = dft_beside_close(run->json, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
     }
     if (code > 0)
         fprintf(stderr, "dftrun: %s was not written: dftmerge failed, see above\n", run->json);
@@ -219,7 +190,7 @@ static int write_report(const struct dft_run *run, const char *const *what)
 
     if (stat(run->report, &before))
         before.st_ino = 0;
-    code = run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    code = dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
     if (code == 0 || (code == 1 && is_new(run->report, &before)))
         return 0;
     fprintf(stderr, "dftrun: %s was not written%s%s; later: dftmerge report -o FILE %s\n", run->report,
@@ -258,7 +229,7 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     if (run->no_page && !run->json && !run->report)
         return;
     make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
-    if (make_glob(run, glob, sizeof glob) < 0)
+    if (dft_dftmerge_glob(run->prefix, glob, sizeof glob) < 0)
         return;
     if (run->json)
         write_json(run, arguments + 3);
@@ -267,7 +238,7 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     if (run->no_page)
         return;
     add_shape(run, arguments, 5);
-    run_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
     dft_reason_note(run);
     say_where(run, is_job, has_report);
 }
