@@ -126,7 +126,8 @@ def fish_completes(directory):
         raise Skip("fish is not installed")
     cases = {"dftmerge time": {"timeline"}, "dftmerge export --format p": {"parquet", "perfetto", "perfflow", "pfw"},
              "dftmerge summary --by file,na": {"file,name"}, "dftmerge spans states --int": {"--interval"}, "dftrun --by cla": {"class"},
-             "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"}}
+             "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"},
+             "dftrun --by file -- dftmerge exp": {"export"}}
     script = [f"source {path}" for path in folder("fish").iterdir()]
     for line in cases:
         script += [f"complete -C '{line}'", "echo =="]
