@@ -16,7 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
 # In the order of json.md. The name of a schema is the command's, but for the answers of `summary --by instance`, and of
 # `ranks` to telemetry files.
-SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "layers", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "sql", "replay"]
+SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "layers", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "sql", "replay", "doctor"]
 
 
 # --- variables ----------------------------------------------------------------------------------------------------------

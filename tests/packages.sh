@@ -81,6 +81,7 @@ need_packages_of() {
         need_command mandoc mandoc
         python3 -c 'import jsonschema' 2>/dev/null || lacks python3-jsonschema
         need_command strace strace
+        need_command musl-gcc musl-tools
         need_command sqlite3 sqlite3
         need_command fio fio
         need_command mpicc libopenmpi-dev
@@ -142,7 +143,13 @@ need_packages_of() {
     full)
         need_command clang-tidy clang-tidy
         need_command shellcheck shellcheck
+        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command gcc-12 gcc-12
+        need_command lintian lintian
+        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
+        need_command rpmbuild rpm
+        need_command zsh zsh
+        need_command fish fish
         ;;
     esac
 }

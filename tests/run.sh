@@ -7,7 +7,8 @@
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
+#                           file systems of other systems, packages in a system of their own, unit tests under ThreadSanitizer,
+#                           clang-tidy, shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -19,6 +20,9 @@ logs=$top/build/logs
 passed=0
 failed=0
 skipped=0
+DFT_LONG=
+[ "${1:-}" != --full ] || DFT_LONG=1
+export DFT_LONG # what tests look at that have a long form
 
 . tests/packages.sh
 
@@ -66,10 +70,17 @@ build() { # folder, compiler, options...
         cmake --build "$folder" -j "$JOBS"
 }
 
+build_library() { # folder, compiler
+    CC=$2 cmake -S . -B "$1" -G Ninja -DDFT_WERROR=ON -DDFT_TESTS=ON && cmake --build "$1" -j "$JOBS" --target dftrace
+}
+
 # Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.
 run_ctest() { # folder, title, only tests of these names
     log=$logs/ctest-$(basename "$1").log
-    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 ${3:+-R "$3"} >"$log" 2>&1
+    choice='-LE long'
+    [ -z "$DFT_LONG" ] || choice=
+    # shellcheck disable=SC2086  # words on purpose
+    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 ${3:+-R "$3"} $choice >"$log" 2>&1
     status=$?
     counts=$(awk '
         /^ *[0-9]+: [0-9]+ passed, [0-9]+ failed/ {
@@ -143,7 +154,7 @@ run_drivers() { # lanes, folder...
 }
 
 # Tests of the Python package. A test that is marked 'long' says so where it is skipped.
-run_python() { # --full or nothing
+run_python() {
     python=
     for there in python3 /usr/bin/python3; do
         [ -n "$python" ] || ! "$there" -c 'import pytest' 2>/dev/null || python=$there
@@ -154,7 +165,7 @@ run_python() { # --full or nothing
         return
     fi
     log=$logs/python.log
-    DFT_BUILD=$top/build DFT_LONG=$1 timeout 1500 "$python" -m pytest -q -ra -p no:cacheprovider tests/python >"$log" 2>&1
+    DFT_BUILD=$top/build timeout 1500 "$python" -m pytest -q -ra -p no:cacheprovider tests/python >"$log" 2>&1
     status=$?
     # shellcheck disable=SC2046  # words on purpose
     set -- $(tail -n 1 "$log" | awk '{
@@ -244,8 +255,9 @@ step_with() { # tool, title, command...
 
 run_long_form() {
     need_packages full || note "some of the long form will be skipped"
+    run_drivers 1 systems
     need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers
+    run_drivers 1 report readers installed
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -267,9 +279,13 @@ main() {
         run_drivers 2 e2e weave endings guest
         # These fill file systems, mount some, and compare shares of time: one at a time.
         run_drivers 1 faults findings
-        run_python "$1"
+        run_python
     fi
-    step "build with clang, warnings are errors" build build-clang clang
+    if [ "$1" = --full ]; then
+        step "build with clang, warnings are errors" build build-clang clang
+    else # the sanitizers' build has everything else
+        step "build the library with clang, warnings are errors" build_library build-clang clang
+    fi
     if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \
         -DDFT_FUZZ=ON; then
         run_ctest build-asan "tests under ASan and UBSan"
@@ -281,7 +297,7 @@ main() {
         run_long_form
     else
         skipped=$((skipped + 1))
-        note "skipped tests/report and tests/readers (npm, a browser): tests/run.sh --full"
+        note "skipped the long form (browsers, old systems, the slowest tests under sanitizers): tests/run.sh --full"
     fi
 }
 

@@ -32,6 +32,23 @@ static void help(FILE *out)
             "nothing was found, 2 usage.\n\nExample:\n  dftmerge traces/\n");
 }
 
+/* For programs: all commands of this build, each with its options (options_table.h). */
+static int list_options(void)
+{
+    char option[] = "--list-options";
+    int code = DFT_EXIT_OK;
+
+    puts("command\tdftmerge\ttells where the I/O time of traced programs goes\n"
+         "option\thelp\th\t\t\tthe commands\noption\tversion\t\t\t\tthe version");
+    for (size_t i = 0; !code && i < COMMAND_COUNT; i++) {
+        char *arguments[] = {(char *)(size_t)commands[i]->name, option, NULL};
+
+        if (commands[i]->arguments) /* else the command is lacking in this build */
+            code = commands[i]->run(2, arguments);
+    }
+    return code || fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
 static const struct dft_command *find(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -108,6 +125,8 @@ static int run(int argc, char **argv)
         puts("dftmerge " DFT_VERSION);
         return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     }
+    if (argc == 2 && !strcmp(argv[1], "--list-options"))
+        return list_options();
     command = find(argv[1]);
     if (command)
         return command->run(argc - 1, argv + 1);

@@ -38,6 +38,7 @@
 #include "store/stage.h"
 #include "os/self.h"
 #include "probe/request.h"
+#include "os/own_calls.h"
 #include "os/resolve.h"
 #include "os/settings.h"
 #include "probe/traced.h"
@@ -114,12 +115,27 @@ static void set_up(char *const *environment)
     dft_counters_load();
 }
 
+/* Streams and threads of another C library are not what we know. The wrappers pass each call on. musl
+ * gives constructors no arguments. */
+static void refuse(void)
+{
+    dft_config_init(environ);
+    if (dft_config.enable && dft_first_tells_musl())
+        dft_message(DFT_LOG_ERROR,
+                    "the C library of this program is musl; libdftrace.so needs glibc, and nothing is traced", NULL);
+    dft_config.enable = 0;
+}
+
 __attribute__((constructor)) static void load(int argc, char **argv, char **environment)
 {
     (void)argc;
     (void)argv;
     dft_resolve();
-    dft_resolve_own_calls();
+    dft_own_init();
+    if (!dft_own_has_glibc()) {
+        refuse();
+        return;
+    }
     dft_config_init(environment);
     dft_env_propagation_init(environment);
     dft_perfflow_find_next();

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "os/resolve.h"
+#include "os/own_calls.h"
 #include "os/sys.h"
 #include "os/self.h"
 
@@ -13,8 +13,8 @@
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#include "format/crc32c.h"
 #include "format/live_format.h"
-extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
 #define ASK_LOADER 1
 #endif
 #endif
@@ -103,15 +103,28 @@ static int64_t read_offset(void)
     return offset;
 }
 
+#ifdef ASK_LOADER
+#define REGISTER_BITS 32u
+#define LEAF_BITS     (4 * REGISTER_BITS)
+
+/* The loader has already run cpuid. In a virtual machine the instruction costs microseconds. */
+static int loader_knows(unsigned feature)
+{
+    const struct cpuid_feature *leaf = dft_own.cpu_features(feature / LEAF_BITS);
+
+    return leaf->cpuid_array[feature % LEAF_BITS / REGISTER_BITS] >> feature % REGISTER_BITS & 1;
+}
+#endif
+
 static void detect(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
 
 #ifdef ASK_LOADER
-    /* The loader has already run cpuid. In a virtual machine the instruction costs microseconds. */
-    if (__x86_get_cpuid_feature_leaf) {
-        dft_clock_invariant = CPU_FEATURE_PRESENT(INVARIANT_TSC);
+    if (dft_own.cpu_features) {
+        dft_clock_invariant = loader_knows(x86_cpu_INVARIANT_TSC);
+        dft_crc32c_use(loader_knows(x86_cpu_SSE4_2));
         return;
     }
 #endif

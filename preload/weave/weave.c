@@ -3,7 +3,6 @@
  * captured, and goes on to the real one. */
 #include "weave/weave.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/own_calls.h"
 #include "os/reading.h"
 #include "os/sys.h"
 #include "unwind/unwind.h"
@@ -37,7 +37,7 @@ static int load_types(void *library)
         [DFT_WEAVE_POINTER] = "ffi_type_pointer"};
 
     for (int i = 0; i < DFT_WEAVE_KINDS; i++) {
-        dft_weave_ffi_types[i] = names[i] ? dlsym(library, names[i]) : NULL;
+        dft_weave_ffi_types[i] = names[i] ? dft_own_in_loaded(library, names[i]) : NULL;
         if (names[i] && !dft_weave_ffi_types[i])
             return -ENOENT;
     }
@@ -79,16 +79,17 @@ static ffi_closure *allocate(void **code)
 
 static int load_ffi(void)
 {
-    void *library = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
+    static const char *const names[] = {"libffi.so.8", "libffi.so.7", "libffi.so.6"};
+    void *library = NULL;
 
-    if (!library)
-        library = dlopen("libffi.so.7", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
+        library = dft_own_load(names[i]);
     if (!library)
         return -ENOENT;
-    ffi.prep_cif = (__typeof__(ffi.prep_cif))dlsym(library, "ffi_prep_cif");
-    ffi.call = (__typeof__(ffi.call))dlsym(library, "ffi_call");
-    ffi.closure_alloc = (__typeof__(ffi.closure_alloc))dlsym(library, "ffi_closure_alloc");
-    ffi.prep_closure_loc = (__typeof__(ffi.prep_closure_loc))dlsym(library, "ffi_prep_closure_loc");
+    ffi.prep_cif = (__typeof__(ffi.prep_cif))dft_own_in_loaded(library, "ffi_prep_cif");
+    ffi.call = (__typeof__(ffi.call))dft_own_in_loaded(library, "ffi_call");
+    ffi.closure_alloc = (__typeof__(ffi.closure_alloc))dft_own_in_loaded(library, "ffi_closure_alloc");
+    ffi.prep_closure_loc = (__typeof__(ffi.prep_closure_loc))dft_own_in_loaded(library, "ffi_prep_closure_loc");
     return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
 }
 

@@ -45,6 +45,12 @@ def compare(directory, name, command, least, places_max=PLACES, **more):
     return excused
 
 
+def long_form():
+    """Each program takes ten seconds: the short form has one of a kind."""
+    if not os.environ.get("DFT_LONG"):
+        raise Skip("in the long form: tests/run.sh --full")
+
+
 def compile_places(directory, name, compiler, *flags):
     need(compiler)
     run_checked([compiler, "-g", "-D_GNU_SOURCE", "-o", directory / name, *flags], cwd=directory)
@@ -64,11 +70,13 @@ def c_without_frame_pointers(directory):
 
 @tests.case
 def c_with_frame_pointers(directory):
+    long_form()
     compare(directory, "c", [compile_places(directory, "c", "gcc", "-O2", "-fno-omit-frame-pointer", *C)], 2000)
 
 
 @tests.case
 def c_without_optimization(directory):
+    long_form()
     compare(directory, "c", [compile_places(directory, "c", "gcc", "-O0", *C)], 2000)
 
 
@@ -80,6 +88,7 @@ def c_with_lazy_binding(directory):
 
 @tests.case
 def c_by_clang(directory):
+    long_form()
     compare(directory, "c", [compile_places(directory, "c", "clang", "-Os", *C)], 2000)
 
 
@@ -91,17 +100,19 @@ def c_with_an_old_library(directory):
 
 @tests.case
 def cpp(directory):
-    for level in ("-O0", "-O2"):
+    for level in ("-O2", "-O0") if os.environ.get("DFT_LONG") else ("-O2",):
         compare(directory, f"cpp{level}", [compile_places(directory, f"cpp{level}", "g++", level, *CPP)], 2000)
 
 
 @tests.case
 def fortran(directory):
+    long_form()
     compare(directory, "fortran", [compile_places(directory, "fortran", "gfortran", "-O2", HERE / "places.f90")], 1000)
 
 
 @tests.case
 def ada(directory):
+    long_form()
     need("gnatmake")
     shutil.copy(HERE / "places.adb", directory)
     run_checked(["gnatmake", "-q", "-O2", "-g", "places.adb"], cwd=directory)
@@ -111,6 +122,7 @@ def ada(directory):
 @tests.case
 def rust(directory):
     """Its linker is lld, which puts code at other addresses than offsets in the file."""
+    long_form()
     compiler = next((str(path) for path in RUST if shutil.which(path)), None)
     if not compiler:
         raise Skip("rustc is not installed")
@@ -123,6 +135,8 @@ def programs(directory):
     commands = {"sqlite3": [":memory:", "create table t(a); insert into t values (1); select sum(a) from t order by 1;"],
                 "git": ["--version"], "perl": ["-e", "print join ',', sort { $a <=> $b } map { $_ * 7 % 5 } 1 .. 9"],
                 "bash": ["-c", "for i in 1 2 3; do echo $((i * i)); done"], "python3": ["-S", "-c", "1"]}
+    if not os.environ.get("DFT_LONG"):
+        commands = {"sqlite3": commands["sqlite3"]}
     there = {name: arguments for name, arguments in commands.items() if shutil.which(name)}
     if not there:
         raise Skip("none of them is installed")

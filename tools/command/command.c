@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TELLS_WHY "`dftrun --doctor -- COMMAND` tells why nothing was recorded"
+
 static int fail(struct dft_options *options, struct dft_source *source, int *code, int rc)
 {
     if (source)
@@ -74,7 +76,8 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
         if (!files)
             fputs("dftmerge: no trace found. Traces are files named *.dft, or DFTracer's *.pfw and *.pfw.gz.\n"
                   "dftmerge: `dftrun -o DIR -- COMMAND` writes them, or COMMAND with LD_PRELOAD=libdftrace.so\n"
-                  "dftmerge: DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n",
+                  "dftmerge: DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n"
+                  "dftmerge: " TELLS_WHY "\n",
                   stderr);
         return rc;
     }
@@ -202,6 +205,8 @@ void dft_command_nothing(const struct dft_options *options, struct dft_source *s
         if (!fclose(out))
             dft_source_note(source, options->json || options->csv ? DFT_BAD_NOTHING : DFT_BAD_OTHER, "%s", text);
         free(text);
+    } else if (given) {
+        dft_source_note(source, DFT_BAD_NOTHING, "there is no event; " TELLS_WHY);
     }
     free(given);
     dft_source_note_outside(source);

@@ -11,13 +11,14 @@
 
 /* An option of one command. Either text or flag is set, not both. */
 struct dft_option {
-    const char *name;     /* long name; the list ends with NULL */
-    char letter;          /* short one, or 0 */
-    const char *argument; /* name of its argument in --help; NULL: a flag */
-    const char **text;    /* where the argument goes */
-    int *flag;            /* set to 1 */
-    const char *help;     /* NULL: an alias, which --help does not show */
-    int alone;            /* a flag with which paths may be missing */
+    const char *name;              /* long name; the list ends with NULL */
+    char letter;                   /* short one, or 0 */
+    const char *argument;          /* name of its argument in --help; NULL: a flag */
+    const char **text;             /* where the argument goes */
+    int *flag;                     /* set to 1 */
+    const char *help;              /* NULL: an alias, which --help does not show */
+    int alone;                     /* a flag with which paths may be missing */
+    const char *(*word)(size_t i); /* the words that it takes, by number, then NULL; NULL: any */
 };
 
 #define DFT_TAKES_JSON    1u
@@ -36,11 +37,12 @@ struct dft_option {
 
 struct dft_command {
     const char *name;
-    const char *arguments; /* "[PATH...]" */
-    const char *brief;     /* one line, for the list of commands */
-    const char *details;   /* further lines of --help; may be NULL */
-    const char *example;   /* one line of shell */
-    const char *lacks;     /* why filters are not taken that other commands take; may be NULL */
+    const char *arguments;              /* "[PATH...]" */
+    const char *brief;                  /* one line, for the list of commands */
+    const char *details;                /* further lines of --help; may be NULL */
+    const char *example;                /* one line of shell */
+    const char *lacks;                  /* why filters are not taken that other commands take; may be NULL */
+    const char *(*sort_word)(size_t i); /* as in struct dft_option, of --sort */
     unsigned takes;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };

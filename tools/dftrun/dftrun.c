@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,41 +27,48 @@ static int fits(int n, size_t capacity)
     return n > 0 && (size_t)n < capacity;
 }
 
-/* Finds the directory of this binary. The library and dftmerge are looked for around that
- * directory. */
+/* Finds the directory of this binary, also where there is no /proc. The library and dftmerge are
+ * looked for around that directory. */
 static void find_home(struct dft_run *run)
 {
     ssize_t n = readlink("/proc/self/exe", run->home, sizeof(run->home) - 1);
+    const char *name = (const char *)getauxval(AT_EXECFN);
     char *slash;
 
-    run->home[n > 0 ? n : 0] = '\0';
+    if (n > 0)
+        run->home[n] = '\0';
+    else if (!name || !realpath(name, run->home))
+        run->home[0] = '\0';
     slash = strrchr(run->home, '/');
     if (slash)
         *slash = '\0';
 }
 
-/* LD_PRELOAD cannot name a path with a space or a colon, because it has no quotes. */
+/* Returns 0, or -errno: -EINVAL where LD_PRELOAD cannot name the path, because it has no quotes. */
 static int find_library(struct dft_run *run)
 {
     static const char *const places[] = {"../lib", "../lib64", "."};
     char path[PATH_MAX];
+    int found = 0;
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (fits(snprintf(path, sizeof(path), "%s/%s/%s", run->home, places[i], DFTRUN_LIBRARY), sizeof(path)) &&
-            realpath(path, run->library))
-            goto found;
-    if (!realpath(DFT_LIBDIR "/" DFTRUN_LIBRARY, run->library)) {
-        fprintf(stderr, "dftrun: %s is neither in %s/../lib nor in %s: build or install dftrace first\n",
-                DFTRUN_LIBRARY, run->home, DFT_LIBDIR);
+    for (size_t i = 0; !found && i < sizeof(places) / sizeof(places[0]); i++)
+        found = fits(snprintf(path, sizeof(path), "%s/%s/%s", run->home, places[i], DFTRUN_LIBRARY), sizeof(path)) &&
+                realpath(path, run->library);
+    if (!found && !realpath(DFT_LIBDIR "/" DFTRUN_LIBRARY, run->library)) {
+        *run->library = '\0';
         return -ENOENT;
     }
-found:
-    if (strpbrk(run->library, " :\t\n")) {
+    return strpbrk(run->library, " :\t\n") ? -EINVAL : 0;
+}
+
+static void say_library(const struct dft_run *run, int error)
+{
+    if (error == -ENOENT)
+        fprintf(stderr, "dftrun: %s is neither in %s/../lib nor in %s: build or install dftrace first\n",
+                DFTRUN_LIBRARY, run->home, DFT_LIBDIR);
+    else
         fprintf(stderr, "dftrun: the loader cannot preload '%s' (a space or colon in the path): move it\n",
                 run->library);
-        return -EINVAL;
-    }
-    return 0;
 }
 
 /* A run's files begin with the time and our pid. A '-' separates the rest, which the library
@@ -133,8 +141,7 @@ static int set_left_out(void)
            unsetenv("DFTRACER_STACK");
 }
 
-/* Runs in the child, because dftmerge must not be traced. */
-static int set_environment(const void *context)
+int dft_run_environment(const void *context)
 {
     const struct dft_run *run = context;
     const int aggregates = run->aggregate || is_left_out(run);
@@ -191,7 +198,7 @@ static int run_command(struct dft_run *run, struct dft_outcome *outcome)
     int error;
 
     dft_ranks_begin(&run->ranks, &run->launch);
-    error = dft_child_run(run->command, set_environment, run, outcome);
+    error = dft_child_run(run->command, dft_run_environment, run, outcome);
     dft_node_stop(node);
     return error;
 }
@@ -216,6 +223,24 @@ static int check_every(const struct dft_run *run)
     return DFTRUN_USAGE;
 }
 
+/* Does what prints something in place of a page. `no_library`: why there is none, or 0. */
+static int run_without_page(struct dft_run *run, int no_library)
+{
+    int error = make_prefix(run);
+
+    if (error) {
+        fprintf(stderr, "dftrun: -o %.100s: %s\n", run->directory, strerror(-error));
+        return DFTRUN_OWN;
+    }
+    if (run->doctor)
+        return dft_doctor(run, no_library);
+    if (no_library) {
+        say_library(run, no_library);
+        return DFTRUN_OWN;
+    }
+    return dft_container_print(run);
+}
+
 int main(int argc, char **argv)
 {
     static struct dft_run run;
@@ -225,9 +250,14 @@ int main(int argc, char **argv)
     if (error)
         return error;
     find_home(&run);
-    if (find_library(&run) < 0)
-        return DFTRUN_OWN;
+    error = find_library(&run);
     dft_launch_find(&run.launch);
+    if (run.doctor || run.container)
+        return run_without_page(&run, error);
+    if (error) {
+        say_library(&run, error);
+        return DFTRUN_OWN;
+    }
     error = dft_page_check(&run, run.launch.rank <= 0);
     if (!error)
         error = check_every(&run);

@@ -25,6 +25,8 @@ struct dft_program {
 
 /* Inspects COMMAND as execvp would find it. Never fails: what cannot be read stays empty. */
 void dft_program_inspect(struct dft_program *program, const char *command);
+/* The file that execvp would run for COMMAND, without a look behind #!. Empty: there is none. */
+void dft_program_find(char *found, size_t capacity, const char *command);
 
 /* Makes the directories that this file lies in. Returns 0 or -errno. */
 int dft_folder_make(const char *file);
@@ -85,8 +87,8 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 
 struct dft_run {
     /* options; NULL: not given */
-    const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage;
-    int aggregate, no_page, quiet, node;
+    const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage, *container;
+    int aggregate, no_page, quiet, node, doctor;
     int every; /* one rank in so many keeps events; 0: all */
     char **command;
 
@@ -116,6 +118,23 @@ int dft_stage_find(struct dft_run *run);
 /* Once the program has ended: moves what its processes have left in the stage to the other traces. */
 void dft_stage_collect(const struct dft_run *run);
 
+/* Sets what the library reads. Runs in the child, because dftmerge must not be traced. `context` is
+ * the run. Returns 0 or -errno. */
+int dft_run_environment(const void *context);
+/* Is the variable set to a word for yes? */
+int dft_run_is_on(const char *name);
+
+/* Looks for everything that keeps calls from being recorded, and prints what it found. `error`: why
+ * there is no library, or 0. Returns the exit code: 1 when something is wrong. */
+int dft_doctor(struct dft_run *run, int error);
+/* Prints what makes a container be traced. Returns the exit code. */
+int dft_container_print(const struct dft_run *run);
+
+/* Opens a file beside this one, which dft_beside_close() puts in its place. What is no regular file
+ * (a pipe, a terminal) is written as it is. Returns the descriptor or -errno. */
+int dft_beside_open(const char *path, char *temporary, size_t capacity);
+/* Forgets the file when there was an error. Returns the first error. */
+int dft_beside_close(const char *path, const char *temporary, int fd, int error);
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);
 /* Can the files of --json and --report be written? Returns 0, or -errno and *which file. */
@@ -124,6 +143,29 @@ int dft_page_try_files(const struct dft_run *run, const char **which);
 void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome);
 /* Says how to get the page of a job whose last rank is not known. */
 void dft_page_point(const struct dft_run *run);
+
+/* Why something is so, and what to do. */
+struct dft_reason {
+    char why[512];
+    const char *remedy;
+    int in_script; /* it stands in a script, which perhaps never comes there */
+};
+
+/* Does COMMAND, or its script, take LD_PRELOAD away from what it runs? */
+int dft_reason_cleaned(const struct dft_run *run, struct dft_reason *reason);
+/* Is there a program behind COMMAND ("timeout 5 ./app") that cannot be traced? */
+int dft_reason_wrapped(const struct dft_run *run, struct dft_reason *reason);
+/* What to do when COMMAND cannot be run; NULL: not known. */
+const char *dft_reason_exec(const char *command, int error);
+/* The text of the script that COMMAND is, or the words of COMMAND; *where: which. From malloc; NULL:
+ * no memory. */
+char *dft_reason_lines(const struct dft_run *run, const char **where);
+/* The first command of these lines that takes LD_PRELOAD away, or NULL. Changes the lines. */
+const char *dft_reason_find_cleaning(char *lines);
+/* Is the word in a list that ends with NULL? */
+int dft_reason_is_one_of(const char *word, const char *const *words);
+/* The last component of a path. */
+const char *dft_reason_base(const char *path);
 
 /* Says why nothing was recorded. */
 void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outcome);

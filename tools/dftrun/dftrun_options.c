@@ -72,10 +72,44 @@ static int check_file(const char *option, const char *path)
     return 0;
 }
 
+/* What prints something in place of a page takes no option of the page. */
+static int check_alone(const struct dft_run *run, const char *option)
+{
+    const char *page = run->by        ? "--by"
+                       : run->top     ? "--top"
+                       : run->report  ? "--report"
+                       : run->quiet   ? "--quiet"
+                       : run->no_page ? "--no-summary"
+                       : run->node    ? "--node"
+                                      : NULL;
+
+    return page ? contradict(option, page, "no page is printed") : 0;
+}
+
+static int check_container(const struct dft_run *run)
+{
+    if (run->doctor || run->json)
+        return contradict("--container", run->doctor ? "--doctor" : "--json", "it prints flags alone");
+    if (check_alone(run, "--container"))
+        return DFTRUN_USAGE;
+    if (*run->command) {
+        fprintf(stderr,
+                "dftrun: --container prints flags, and runs nothing: write '%s' behind the IMAGE, as in "
+                "docker run $(dftrun --container docker) IMAGE COMMAND\n",
+                *run->command);
+        return DFTRUN_USAGE;
+    }
+    return 0;
+}
+
 static int check(const struct dft_run *run)
 {
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
 
+    if (run->container)
+        return check_container(run);
+    if (run->doctor && check_alone(run, "--doctor"))
+        return DFTRUN_USAGE;
     if (shape && run->no_page)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
@@ -86,7 +120,7 @@ static int check(const struct dft_run *run)
         return DFTRUN_USAGE;
     if (run->json && run->report && !strcmp(run->json, run->report))
         return contradict("--json", "--report", "each is a file of its own");
-    if (!*run->command) {
+    if (!*run->command && !run->doctor) {
         fputs("dftrun: which command shall be traced? For example: dftrun -- ls -l\n", stderr);
         return DFTRUN_USAGE;
     }
@@ -137,6 +171,12 @@ static const struct row rows[] = {
     {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
     {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
     {"report", 0, "FILE", AT(report), "write a page to look at in a browser, too: dftmerge report --help"},
+    {"doctor", 0, NULL, AT(doctor),
+     "say why nothing is recorded: look at the library, the variables, DIR and the limits; run\n"
+     "COMMAND once, if there is one, and say which of its programs were not traced"},
+    {"container", 0, "IN", AT(container),
+     "print the flags with which programs in a container are traced; IN is podman, docker,\n"
+     "apptainer or kubernetes: docker run $(dftrun --container docker) IMAGE COMMAND"},
     {"no-summary", 0, NULL, AT(no_page), "print no page afterwards"},
     {"quiet", 'q', NULL, 0, take_quiet, "print no page: only why something failed, or was not traced"},
     {"version", 'V', NULL, 0, take_version, "print the version"},
@@ -162,10 +202,25 @@ static void print_row(const struct row *row)
     }
 }
 
+/* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, help. */
+static void list_options(void)
+{
+    puts("command\tdftrun\truns a command under the I/O tracer");
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
+        const char letter[] = {row->letter, 0};
+
+        printf("option\t%s\t%s\t%s\t\t%.*s\n", row->name, letter, row->argument ? row->argument : "",
+               (int)strcspn(row->help, "\n"), row->help);
+    }
+    exit(fflush(stdout) ? 1 : 0);
+}
+
 static int take_help(struct dft_run *run, char **argv)
 {
     (void)run, (void)argv;
     puts("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+         "       dftrun --doctor [-o DIR] [--json FILE] [-- COMMAND [ARGUMENT...]]\n"
+         "       dftrun --container IN [-o DIR]\n"
          "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n");
     for (int i = 0; i < ROWS; i++)
         print_row(&rows[i]);
@@ -177,7 +232,8 @@ static int take_help(struct dft_run *run, char **argv)
          "Examples:\n"
          "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
          "  dftrun --stack --by line --top 5 -- ./app\n"
-         "  mpirun -n 4 dftrun -o traces --json page.json -- ./app");
+         "  mpirun -n 4 dftrun -o traces --json page.json -- ./app\n"
+         "  dftrun --doctor -- ./app");
     exit(0);
 }
 
@@ -250,6 +306,8 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv)
     char letters[2 * ROWS + 3];
     int option, error = 0;
 
+    if (argc == 2 && !strcmp(argv[1], "--list-options"))
+        list_options();
     make_tables(options, letters);
     run->directory = "traces";
     opterr = 0;

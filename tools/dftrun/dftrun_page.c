@@ -115,19 +115,6 @@ int dft_page_check(const struct dft_run *run, int loud)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* What is no regular file (a pipe, a terminal) is written as it is. */
-static int open_beside(const char *path, char *temporary, size_t capacity)
-{
-    struct stat st;
-    int fd, special = !stat(path, &st) && !S_ISREG(st.st_mode);
-    int n = snprintf(temporary, capacity, special ? "%s" : "%s.%d.tmp", path, (int)getpid());
-
-    if (n >= (int)capacity)
-        return -ENAMETOOLONG;
-    fd = open(temporary, special ? O_WRONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd < 0 ? -errno : fd;
-}
-
 /* dftmerge fails also where it has printed everything of a trace that is damaged. */
 static int is_complete(int fd)
 {
@@ -135,19 +122,6 @@ static int is_complete(int fd)
     off_t size = lseek(fd, 0, SEEK_END);
 
     return size > 2 && pread(fd, end, 2, size - 2) == 2 && end[0] == '}' && end[1] == '\n';
-}
-
-static int close_json(const struct dft_run *run, const char *temporary, int fd, int error)
-{
-    const int own = strcmp(temporary, run->json) != 0;
-
-    if (close(fd) < 0 && !error)
-        error = -errno;
-    if (!error && own && rename(temporary, run->json) < 0)
-        error = -errno;
-    if (error && own)
-        unlink(temporary);
-    return error;
 }
 
 /* Can the file be made? Returns 0 or -errno. */
@@ -159,7 +133,7 @@ static int try_file(const char *path)
 
     if (!path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
         return 0;
-    fd = open_beside(path, temporary, sizeof temporary);
+    fd = dft_beside_open(path, temporary, sizeof temporary);
     if (fd < 0)
         return fd;
     close(fd);
@@ -182,13 +156,13 @@ static void write_json(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--all", "--json", "--run", what[0], what[1]};
     char temporary[PATH_MAX];
-    int fd = open_beside(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
+    int fd = dft_beside_open(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
     if (!error) {
         code = dft_dftmerge_run(run, arguments, fd, STDERR_FILENO);
         if (code == 1 && is_complete(fd))
             code = 0;
-        error = close_json(run, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
+        error = dft_beside_close(run->json, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
     }
     if (code > 0)
         fprintf(stderr, "dftrun: %s was not written: dftmerge failed, see above\n", run->json);

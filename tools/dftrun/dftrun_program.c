@@ -58,7 +58,7 @@ static int executable(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-static void find_by_path(char *found, size_t capacity, const char *command)
+void dft_program_find(char *found, size_t capacity, const char *command)
 {
     const char *search = getenv("PATH");
 
@@ -226,7 +226,7 @@ void dft_program_inspect(struct dft_program *program, const char *command)
     char name[sizeof(program->path)];
 
     memset(program, 0, sizeof(*program));
-    find_by_path(program->path, sizeof(program->path), command);
+    dft_program_find(program->path, sizeof(program->path), command);
     /* the kernel follows as many #! lines */
     for (int hop = 0; hop < 4 && program->path[0]; hop++) {
         struct image image = {0};
@@ -238,7 +238,7 @@ void dft_program_inspect(struct dft_program *program, const char *command)
         if (again && !*program->script)
             strcpy(program->script, program->path);
         if (again)
-            find_by_path(program->path, sizeof(program->path), name);
+            dft_program_find(program->path, sizeof(program->path), name);
         else
             inspect_elf(program, &image);
         munmap((void *)(uintptr_t)image.bytes, image.size);

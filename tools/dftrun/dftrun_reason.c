@@ -13,21 +13,16 @@
 
 #define TEXT_MAX 65536
 
-struct reason {
-    char why[512];
-    const char *remedy;
-};
-
 static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", NULL};
 
-static const char *base_of(const char *path)
+const char *dft_reason_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
 }
 
-static int is_one_of(const char *word, const char *const *words)
+int dft_reason_is_one_of(const char *word, const char *const *words)
 {
     while (*words && strcmp(word, *words))
         words++;
@@ -37,11 +32,20 @@ static int is_one_of(const char *word, const char *const *words)
 /* --- the environment that a program cleans ---------------------------------------------------- */
 
 /* Finds the first command of these lines that takes LD_PRELOAD away. */
-static const char *find_cleaning(char *lines)
+const char *dft_reason_find_cleaning(char *lines)
 {
-    static const char *const commands[] = {
-        "env -i", "env - ", "env --ignore-environment", "env -u LD_PRELOAD", "unset LD_PRELOAD", "exec -c ",
-        "sudo ",  "doas "};
+    static const char *const commands[] = {"env -i",
+                                           "env - ",
+                                           "env --ignore-environment",
+                                           "env -u LD_PRELOAD",
+                                           "unset LD_PRELOAD",
+                                           "exec -c ",
+                                           "sudo ",
+                                           "doas ",
+                                           "pkexec ",
+                                           "su - ",
+                                           "su -l ",
+                                           "su --login "};
 
     for (char *line = strtok(lines, "\n;"); line; line = strtok(NULL, "\n;")) {
         line += strspn(line, " \t");
@@ -76,31 +80,43 @@ static void read_script(char *text, const char *path)
         fclose(file);
 }
 
+/* The script that COMMAND is, or that a shell is given. NULL: there is none. */
+static const char *script_of(const struct dft_run *run)
+{
+    char *const *words = run->command;
+
+    if (*run->program.script)
+        return run->program.script;
+    return dft_reason_is_one_of(dft_reason_base(words[0]), shells) && words[1] && words[1][0] != '-' ? words[1] : NULL;
+}
+
+char *dft_reason_lines(const struct dft_run *run, const char **where)
+{
+    const char *script = script_of(run);
+    char *text = calloc(1, TEXT_MAX);
+
+    *where = script ? script : "the command";
+    if (text && script)
+        read_script(text, script);
+    else if (text)
+        join(text, run->command);
+    return text;
+}
+
 /* The command itself may say it, the words of `sh -c`, or a script. */
 static const char *cleaning_command(const struct dft_run *run, const char **where)
 {
-    static const char *const cleaners[] = {"env", "sudo", "doas", NULL};
-    const char *name = base_of(run->command[0]), *script = run->program.script, *found = NULL;
-    char *text = calloc(1, TEXT_MAX);
+    static const char *const cleaners[] = {"env", "sudo", "doas", "pkexec", "su", NULL};
+    const char *name = dft_reason_base(run->command[0]), *found = NULL;
+    char *text = dft_reason_lines(run, where);
 
-    if (!text)
-        return NULL;
-    *where = "the command";
-    if (is_one_of(name, cleaners) || is_one_of(name, shells))
-        join(text, run->command);
-    found = find_cleaning(text);
-    if (!found && is_one_of(name, shells) && run->command[1])
-        script = run->command[1];
-    if (!found && *script) {
-        *where = script;
-        read_script(text, script);
-        found = find_cleaning(text);
-    }
+    if (text && (script_of(run) || dft_reason_is_one_of(name, cleaners) || dft_reason_is_one_of(name, shells)))
+        found = dft_reason_find_cleaning(text);
     free(text);
     return found;
 }
 
-static int is_on(const char *name)
+int dft_run_is_on(const char *name)
 {
     const char *value = dft_run_variable(name);
 
@@ -108,17 +124,18 @@ static int is_on(const char *name)
            (!strcmp(value, "1") || !strcasecmp(value, "true") || !strcasecmp(value, "on") || !strcasecmp(value, "yes"));
 }
 
-static int find_cleaned(const struct dft_run *run, struct reason *reason)
+int dft_reason_cleaned(const struct dft_run *run, struct dft_reason *reason)
 {
     const char *where, *command = cleaning_command(run, &where);
-    int changes_user = command && (!strcmp(command, "sudo ") || !strcmp(command, "doas "));
+    int changes_user = command && strchr("sdp", *command) != NULL; /* sudo, su, doas, pkexec */
 
-    if (!command || (is_on("DFTRACER_FOLLOW_EXEC") && !changes_user))
+    if (!command || (dft_run_is_on("DFTRACER_FOLLOW_EXEC") && !changes_user))
         return 0;
     snprintf(reason->why, sizeof reason->why, "'%.*s' in %.400s takes LD_PRELOAD away from what it runs",
              (int)strcspn(command + strlen(command) - 1, " ") + (int)strlen(command) - 1, command, where);
     reason->remedy = changes_user ? "Put dftrun behind it: sudo dftrun -- COMMAND."
                                   : "Set DFTRACER_FOLLOW_EXEC=1, or put dftrun behind it.";
+    reason->in_script = script_of(run) != NULL;
     return 1;
 }
 
@@ -130,19 +147,19 @@ static void wrapped_program(const struct dft_run *run, char *name, size_t capaci
 {
     static const char *const wrappers[] = {"env",    "nice",    "nohup",  "timeout", "time", "stdbuf",
                                            "setsid", "taskset", "ionice", "numactl", "chrt", NULL};
-    const char *command = base_of(run->command[0]);
+    const char *command = dft_reason_base(run->command[0]);
     char **words = run->command + 1;
 
     *name = '\0';
-    if (is_one_of(command, shells) && words[0] && !strcmp(words[0], "-c") && words[1])
+    if (dft_reason_is_one_of(command, shells) && words[0] && !strcmp(words[0], "-c") && words[1])
         snprintf(name, capacity, "%.*s", (int)strcspn(words[1], " \t\n;|&<>()$`'\""), words[1]);
-    else if (is_one_of(command, wrappers))
+    else if (dft_reason_is_one_of(command, wrappers))
         for (; *words && !*name; words++)
             if (strchr(*words, '/') && !access(*words, X_OK) && !strchr(*words, '='))
                 snprintf(name, capacity, "%s", *words);
 }
 
-static int find_wrapped(const struct dft_run *run, struct reason *reason)
+int dft_reason_wrapped(const struct dft_run *run, struct dft_reason *reason)
 {
     struct dft_program program;
     char name[512];
@@ -160,7 +177,7 @@ static int find_wrapped(const struct dft_run *run, struct reason *reason)
 
 /* --- a program that could not be run ---------------------------------------------------------- */
 
-static const char *remedy_for_exec(const char *command, int error)
+const char *dft_reason_exec(const char *command, int error)
 {
     struct stat st;
     int is_path = strchr(command, '/') != NULL, is_there = !stat(command, &st);
@@ -179,15 +196,15 @@ static const char *remedy_for_exec(const char *command, int error)
 /* --- what is said ----------------------------------------------------------------------------- */
 
 /* Returns whether the program was traced, and made no call that is recorded. */
-static int find_reason(const struct dft_run *run, struct reason *reason)
+static int find_reason(const struct dft_run *run, struct dft_reason *reason)
 {
     if (run->program.untraceable) {
         snprintf(reason->why, sizeof reason->why, "'%.400s': %s", run->command[0], run->program.untraceable);
         reason->remedy = run->program.remedy;
-    } else if (is_on("DFTRACER_DISABLE_IO")) {
+    } else if (dft_run_is_on("DFTRACER_DISABLE_IO")) {
         snprintf(reason->why, sizeof reason->why, "DFTRACER_DISABLE_IO is set, and the program has no annotations");
         reason->remedy = "Unset it to record calls.";
-    } else if (!find_cleaned(run, reason) && !find_wrapped(run, reason)) {
+    } else if (!dft_reason_cleaned(run, reason) && !dft_reason_wrapped(run, reason)) {
         snprintf(reason->why, sizeof reason->why, "no file I/O was seen in '%.400s', nor in what it ran",
                  run->command[0]);
         reason->remedy = "Loading a program does not count, nor what lies in /proc, /sys and /dev.";
@@ -198,11 +215,11 @@ static int find_reason(const struct dft_run *run, struct reason *reason)
 
 void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outcome)
 {
-    struct reason reason = {0};
+    struct dft_reason reason = {0};
     int error = dft_folder_try(run->prefix);
 
     if (outcome->error) {
-        const char *remedy = remedy_for_exec(run->command[0], outcome->error);
+        const char *remedy = dft_reason_exec(run->command[0], outcome->error);
 
         if (remedy)
             fprintf(stderr, "dftrun: %s\n", remedy);
@@ -215,13 +232,14 @@ void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outco
     }
     if (find_reason(run, &reason) && run->no_page) /* nobody asked for a page, and nothing went wrong */
         return;
-    fprintf(stderr, "dftrun: nothing was recorded: %s\ndftrun: %s\n", reason.why, reason.remedy);
+    fprintf(stderr, "dftrun: nothing was recorded: %s\ndftrun: %s More: dftrun --doctor -- COMMAND\n", reason.why,
+            reason.remedy);
 }
 
 void dft_reason_note(const struct dft_run *run)
 {
-    struct reason reason = {0};
+    struct dft_reason reason = {0};
 
-    if (find_cleaned(run, &reason) || find_wrapped(run, &reason))
+    if (dft_reason_cleaned(run, &reason) || dft_reason_wrapped(run, &reason))
         fprintf(stderr, "dftrun: some programs were not traced: %s\ndftrun: %s\n", reason.why, reason.remedy);
 }

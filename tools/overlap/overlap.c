@@ -13,10 +13,16 @@
 
 #define TOP_DEFAULT 20u
 
+static const char *const keys[] = {"rank", "process", "epoch", "step"};
+
+static const char *key_word(size_t i)
+{
+    return i < 4 ? keys[i] : NULL;
+}
+
 /* Returns the key, or -1 after an error. */
 static int parse_by(const char *by)
 {
-    static const char *const keys[] = {"rank", "process", "epoch", "step"};
     const char *nearest;
 
     if (!by)
@@ -68,7 +74,7 @@ static int run(int argc, char **argv)
     int aggregates = 0, key, code, rc;
     uint64_t lines;
     const struct dft_option own[] = {
-        {"by", 'b', "KEY", &by, NULL, "a line for each rank (default), process, epoch or step"},
+        {"by", 'b', "KEY", &by, NULL, "a line for each rank (default), process, epoch or step", .word = key_word},
         {"top", 0, "N", &top, NULL, "at most N lines (default: 20)"},
         {"compute", 0, "PATTERNS", &lists[DFT_OVERLAP_COMPUTE], NULL, "regions that compute: category:name or name"},
         {"data", 0, "PATTERNS", &lists[DFT_OVERLAP_DATA], NULL, "regions in which a trainer waits for data"},

@@ -114,6 +114,30 @@ static int has_process(const struct dft_scanned *scanned)
     return 0;
 }
 
+/* Looks in /dev/shm for the live file of this name. */
+static int try_shared(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, const char *name,
+                      uint64_t key)
+{
+    char *path;
+    int rc;
+
+    if (asprintf(&path, "/dev/shm/%s", name) < 0)
+        return -ENOMEM;
+    rc = try_live(source, scanned, file, path, key, 0);
+    free(path);
+    return rc;
+}
+
+/* The file that PROCESS names. In a container /dev/shm of this machine may have had another name. */
+static int try_named(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, const char *path,
+                     uint64_t key)
+{
+    const char *slash = strrchr(path, '/');
+    int rc = try_live(source, scanned, file, path, key, 0);
+
+    return rc || !slash ? rc : try_shared(source, scanned, file, slash + 1, key);
+}
+
 /* A trace without even a PROCESS does not say where its live file is. Its name holds the key. Where
  * there was no room beside the trace, the live file is in /dev/shm. */
 static int try_nameless(struct dft_source *source, struct dft_scanned **scanned, uint32_t file)
@@ -129,9 +153,9 @@ static int try_nameless(struct dft_source *source, struct dft_scanned **scanned,
     rc = try_trace(source, scanned, file, key);
     if (rc)
         return rc;
-    if (asprintf(&path, "/dev/shm/%s.live", name) < 0)
+    if (asprintf(&path, "%s.live", name) < 0)
         return -ENOMEM;
-    rc = try_live(source, scanned, file, path, key, 0);
+    rc = try_shared(source, scanned, file, path, key);
     free(path);
     return rc;
 }
@@ -146,7 +170,7 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned, ui
         const struct dft_found_record *record = &(*scanned)[f].records[i];
 
         if (record->type == DFT_BLOCK_PROCESS && record->process->live_path.length)
-            rc = try_live(source, scanned, f, record->process->live_path.bytes, record->process->key, 0);
+            rc = try_named(source, scanned, f, record->process->live_path.bytes, record->process->key);
     }
     return rc;
 }
