@@ -274,6 +274,7 @@ main() {
     need_packages site || note "the site of the documentation will be skipped"
     need_packages python || note "some of tests/python will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
+    [ "$1" != --full ] || need_packages containers || note "podman is left out of tests/e2e/test_containers.py"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
