@@ -6,7 +6,9 @@
 #include "crc32c_table.h"
 #include "format/leb128.h"
 
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
 #include <arm_acle.h>
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -24,23 +26,12 @@ uint32_t dft_crc32c_by_table(uint32_t crc, const void *bytes, size_t length)
 
 #if defined(__x86_64__)
 
-/* Asks the loader, which has looked already: the cpuid instruction costs microseconds in a virtual
- * machine, and the compiler's own check issues a dozen of them at load. */
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-
-extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
-
-static int have_instruction(void)
+static int ask_processor(void)
 {
-    return __x86_get_cpuid_feature_leaf && CPU_FEATURE_ACTIVE(SSE4_2);
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
 }
-#else
-static int have_instruction(void)
-{
-    return 0;
-}
-#endif
 
 __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t length)
 {
@@ -56,7 +47,7 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, c
 
 #elif defined(__aarch64__)
 
-static int have_instruction(void)
+static int ask_processor(void)
 {
     return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
 }
@@ -73,7 +64,7 @@ __attribute__((target("+crc"))) static uint32_t by_instruction(uint32_t crc, con
 
 #else
 
-static int have_instruction(void)
+static int ask_processor(void)
 {
     return 0;
 }
@@ -84,6 +75,25 @@ static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t length)
 }
 
 #endif
+
+static int known; /* atomic: 0 not asked yet, 1 no, 2 yes */
+
+void dft_crc32c_use(int instruction)
+{
+    __atomic_store_n(&known, instruction ? 2 : 1, __ATOMIC_RELAXED);
+}
+
+/* Threads that ask at the same time get the same answer. */
+static int have_instruction(void)
+{
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+    if (!answer) {
+        answer = ask_processor() ? 2 : 1;
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+    }
+    return answer == 2;
+}
 
 uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length)
 {

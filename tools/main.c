@@ -11,11 +11,12 @@
 #include "command/command.h"
 
 static const struct dft_command *const commands[] = {
-    &dft_command_summary, &dft_command_findings, &dft_command_dump,     &dft_command_ps,       &dft_command_top,
-    &dft_command_check,   &dft_command_merge,    &dft_command_export,   &dft_command_stat,     &dft_command_calls,
-    &dft_command_ranks,   &dft_command_compare,  &dft_command_counters, &dft_command_timeline, &dft_command_control,
-    &dft_command_overlap, &dft_command_lineage,  &dft_command_plot,     &dft_command_report,   &dft_command_serve,
-    &dft_command_layers,  &dft_command_spans,    &dft_command_replay,   &dft_command_sql,
+    &dft_command_summary,   &dft_command_findings, &dft_command_dump,     &dft_command_ps,       &dft_command_top,
+    &dft_command_check,     &dft_command_merge,    &dft_command_export,   &dft_command_stat,     &dft_command_calls,
+    &dft_command_ranks,     &dft_command_compare,  &dft_command_counters, &dft_command_timeline, &dft_command_control,
+    &dft_command_overlap,   &dft_command_lineage,  &dft_command_plot,     &dft_command_report,   &dft_command_serve,
+    &dft_command_layers,    &dft_command_spans,    &dft_command_replay,   &dft_command_sql,      &dft_command_collect,
+    &dft_command_anonymize,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
@@ -30,6 +31,23 @@ static void help(FILE *out)
     fprintf(out,
             "\n`dftmerge COMMAND --help` tells about one. Exit codes: 0 all good, 1 something could not be read or\n"
             "nothing was found, 2 usage.\n\nExample:\n  dftmerge traces/\n");
+}
+
+/* For programs: all commands of this build, each with its options (options_table.h). */
+static int list_options(void)
+{
+    char option[] = "--list-options";
+    int code = DFT_EXIT_OK;
+
+    puts("command\tdftmerge\ttells where the I/O time of traced programs goes\n"
+         "option\thelp\th\t\t\tthe commands\noption\tversion\t\t\t\tthe version");
+    for (size_t i = 0; !code && i < COMMAND_COUNT; i++) {
+        char *arguments[] = {(char *)(size_t)commands[i]->name, option, NULL};
+
+        if (commands[i]->arguments) /* else the command is lacking in this build */
+            code = commands[i]->run(2, arguments);
+    }
+    return code || fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
 static const struct dft_command *find(const char *name)
@@ -108,6 +126,8 @@ static int run(int argc, char **argv)
         puts("dftmerge " DFT_VERSION);
         return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     }
+    if (argc == 2 && !strcmp(argv[1], "--list-options"))
+        return list_options();
     command = find(argv[1]);
     if (command)
         return command->run(argc - 1, argv + 1);

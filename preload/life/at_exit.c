@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "life/shutdown.h"
+#include "os/own_calls.h"
 #include "os/resolve.h"
 
 /* exit() and a return from main call two functions of ours: the destructor and the handler. Only

@@ -35,8 +35,10 @@
 #include "store/first.h"
 #include "store/process.h"
 #include "store/process_start.h"
+#include "store/stage.h"
 #include "os/self.h"
 #include "probe/request.h"
+#include "os/own_calls.h"
 #include "os/resolve.h"
 #include "os/settings.h"
 #include "probe/traced.h"
@@ -91,12 +93,13 @@ static void end_regions(struct dft_thread *self)
 
 static const struct dft_thread_orders orders = {.ends = end_regions, .forked = dft_lifecycle_forked};
 
-static void set_up(void)
+static void set_up(char *const *environment)
 {
     dft_clock_init();
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_key = draw_key();
     dft_tracename_init();
+    dft_stage_init(environment);
     dft_traced_init();
     dft_mode_begin();
     if (make_generation() || dft_thread_init(&orders)) {
@@ -112,18 +115,33 @@ static void set_up(void)
     dft_counters_load();
 }
 
+/* Streams and threads of another C library are not what we know. The wrappers pass each call on. musl
+ * gives constructors no arguments. */
+static void refuse(void)
+{
+    dft_config_init(environ);
+    if (dft_config.enable && dft_first_tells_musl())
+        dft_message(DFT_LOG_ERROR,
+                    "the C library of this program is musl; libdftrace.so needs glibc, and nothing is traced", NULL);
+    dft_config.enable = 0;
+}
+
 __attribute__((constructor)) static void load(int argc, char **argv, char **environment)
 {
     (void)argc;
     (void)argv;
     dft_resolve();
-    dft_resolve_own_calls();
+    dft_own_init();
+    if (!dft_own_has_glibc()) {
+        refuse();
+        return;
+    }
     dft_config_init(environment);
     dft_env_propagation_init(environment);
     dft_perfflow_find_next();
     if (dft_config.enable) {
         dft_perfflow_init(environment);
-        set_up();
+        set_up(environment);
     }
     dft_settings_tell(dft_first_tells);
 }

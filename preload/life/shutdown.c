@@ -21,6 +21,7 @@
 #include "ring/rows.h"
 #include "os/self.h"
 #include "store/process_start.h"
+#include "store/stage.h"
 #include "probe/traced.h"
 #include "weave/weave.h"
 #include "life/sandbox.h"
@@ -181,8 +182,10 @@ int dft_shutdown_exec(void)
     if (try_exec()) {
         unsure = announce_late();
         if (!unsure && !drain_everything(&not_yet) && !write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
-            !is_kept() && renewed < NEW_LIVEFILES)
+            !is_kept() && renewed < NEW_LIVEFILES) {
             dft_livefile_remove();
+            dft_stage_end();
+        }
     } else {
         wait_for_the_end();
     }
@@ -303,6 +306,7 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
     /* When END cannot be written, only the live file knows what was lost. */
     if (!write_end(exit_kind, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
+    dft_stage_end();
     __atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
         dft_futex_wake(&done, INT32_MAX);

@@ -3,9 +3,11 @@
  * becomes more exact with time. */
 #include "os/clock.h"
 
+#include <string.h>
 #include <time.h>
 
-#include "os/resolve.h"
+#include "format/live_format.h"
+#include "os/own_calls.h"
 #include "os/sys.h"
 #include "os/self.h"
 
@@ -13,8 +15,7 @@
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
-#include "format/live_format.h"
-extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
+#include "format/crc32c.h"
 #define ASK_LOADER 1
 #endif
 #endif
@@ -103,15 +104,28 @@ static int64_t read_offset(void)
     return offset;
 }
 
+#ifdef ASK_LOADER
+#define REGISTER_BITS 32u
+#define LEAF_BITS     (4 * REGISTER_BITS)
+
+/* The loader has already run cpuid. In a virtual machine the instruction costs microseconds. */
+static int loader_knows(unsigned feature)
+{
+    const struct cpuid_feature *leaf = dft_own.cpu_features(feature / LEAF_BITS);
+
+    return leaf->cpuid_array[feature % LEAF_BITS / REGISTER_BITS] >> feature % REGISTER_BITS & 1;
+}
+#endif
+
 static void detect(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
 
 #ifdef ASK_LOADER
-    /* The loader has already run cpuid. In a virtual machine the instruction costs microseconds. */
-    if (__x86_get_cpuid_feature_leaf) {
-        dft_clock_invariant = CPU_FEATURE_PRESENT(INVARIANT_TSC);
+    if (dft_own.cpu_features) {
+        dft_clock_invariant = loader_knows(x86_cpu_INVARIANT_TSC);
+        dft_crc32c_use(loader_knows(x86_cpu_SSE4_2));
         return;
     }
 #endif
@@ -238,6 +252,14 @@ static int look(void)
     return again;
 }
 
+/* Another process reads it in the live file, perhaps after a kill: no two threads change it there at
+ * a time, and only a change is written. */
+static void show(void)
+{
+    if (dft_live && dft_generation && *dft_generation && memcmp(&dft_live->clock, &current, sizeof current) != 0)
+        dft_live->clock = current;
+}
+
 int dft_clock_update(struct dft_clock *clock)
 {
     int again;
@@ -245,6 +267,7 @@ int dft_clock_update(struct dft_clock *clock)
     dft_spin_lock(&lock);
     again = has_counter && !must_not_read() ? look() : 0;
     *clock = current;
+    show();
     dft_spin_unlock(&lock);
     return again;
 }
@@ -288,8 +311,6 @@ void dft_clock_disable_counter(struct dft_task *task)
     struct dft_signals before = dft_signals_block();
 
     dft_clock_update(&clock);
-    if (dft_live)
-        dft_live->clock = clock;
     dft_signals_restore(before);
     task->ticks_least = dft_ticks();
     task->no_counter = 1;

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "os/library.h"
+#include "os/loader.h"
+#include "os/substitute.h"
 
 struct dft_reals dft_real;
 
@@ -121,18 +123,16 @@ static const char *text_at(uint16_t offset)
  * but ours. */
 static const struct link_map *libraries_behind_ours(void)
 {
-    const struct link_map *map = _r_debug.r_map;
+    const struct link_map *map = dft_loader_libraries();
 
     while (map && map->l_ld != _DYNAMIC)
         map = map->l_next;
-    return map && map->l_next ? map->l_next : _r_debug.r_map;
+    return map && map->l_next ? map->l_next : dft_loader_libraries();
 }
 
 static int is_c_library(const struct link_map *map)
 {
-    const char *name = map->l_name ? strrchr(map->l_name, '/') : NULL;
-
-    return name && !strncmp(name, "/libc.so.", 9);
+    return dft_loader_is_called(map, "/libc.so.");
 }
 
 static long answer_number(void)
@@ -192,11 +192,28 @@ static void set(size_t i, void *function)
     __atomic_store_n(&((void **)&dft_real)[i], function, __ATOMIC_RELEASE);
 }
 
+/* The functions of C23 do the same as those of C99, but for numbers that begin with 0b. */
+static void *find_older(const char *name)
+{
+    char older[32] = "__isoc99_";
+    size_t begins = strlen("__isoc23_");
+
+    if (strncmp(name, "__isoc23_", begins) || strlen(name) >= sizeof older)
+        return NULL;
+    memcpy(older + begins, name + begins, strlen(name + begins) + 1);
+    return find_up_to(last, older, NULL, 0);
+}
+
 static void set_missing(size_t i)
 {
-    const char *type = text_at(wanted[i].type);
+    const char *type = text_at(wanted[i].type), *name = text_at(wanted[i].name);
+    void *substitute = type ? dft_substitute(name) : NULL;
 
-    if (type)
+    if (type && !substitute)
+        substitute = find_older(name);
+    if (substitute)
+        set(i, substitute);
+    else if (type)
         set(i, strchr(type, '*') ? (void *)answer_pointer : (void *)answer_number);
 }
 
@@ -278,32 +295,9 @@ void *dft_resolve_symbol(const char *name)
     return address ? address : find_up_to(NULL, name, NULL, 1);
 }
 
-struct dft_own_calls dft_own;
-static struct dft_library c_library;
-
-void *dft_resolve_in_c_library(const char *name)
-{
-    return dft_library_find(&c_library, name, NULL);
-}
-
-void dft_resolve_own_calls(void)
-{
-    const struct link_map *map = _r_debug.r_map;
-
-    *(void **)&dft_own.find_object = dft_resolve_symbol("_dl_find_object");
-    while (map && !is_c_library(map))
-        map = map->l_next;
-    if (!map)
-        return;
-    dft_library_read(&c_library, map->l_addr, map->l_ld);
-    *(void **)&dft_own.clock_gettime = dft_resolve_in_c_library("clock_gettime");
-    *(void **)&dft_own.on_exit = dft_resolve_in_c_library("on_exit");
-    *(void **)&dft_own.__cxa_at_quick_exit = dft_resolve_in_c_library("__cxa_at_quick_exit");
-}
-
 static const struct link_map *our_library(void)
 {
-    const struct link_map *map = _r_debug.r_map;
+    const struct link_map *map = dft_loader_libraries();
 
     while (map && map->l_ld != _DYNAMIC)
         map = map->l_next;

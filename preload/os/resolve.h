@@ -39,8 +39,6 @@
 
 #include "os/hidden.h"
 
-struct dl_find_object; /* from <dlfcn.h>, where that is new enough */
-
 /* libaio's */
 struct io_context;
 struct io_event;
@@ -89,24 +87,6 @@ void dft_resolve_one(size_t i);
     (__builtin_expect(dft_real.name != NULL, 1)                                                                        \
          ? dft_real.name                                                                                               \
          : (dft_resolve_one(offsetof(struct dft_reals, name) / sizeof(void *)), dft_real.name))
-
-/* Functions of the C library that we call ourselves and that others replace. Sanitizers replace
- * them, and are not ready when we are loaded. Libraries that fake the time replace them, too. These
- * are the C library's own functions. They are NULL before dft_resolve_own_calls(). */
-struct dft_own_calls {
-    int (*clock_gettime)(clockid_t clock, struct timespec *now);
-    int (*on_exit)(void (*handler)(int status, void *argument), void *argument);
-    int (*__cxa_at_quick_exit)(void (*handler)(void *argument), void *library);
-    int (*find_object)(void *address,
-                       /* the loader's _dl_find_object, since glibc 2.35 */
-                       struct dl_find_object *result);
-};
-extern struct dft_own_calls dft_own;
-/* Constructor only. */
-void dft_resolve_own_calls(void);
-
-/* The C library's own function. NULL: the C library lacks it. Any time after the constructor. */
-void *dft_resolve_in_c_library(const char *name);
 
 /* Is this our dynamic section? */
 int dft_resolve_is_ours(const void *dynamic);

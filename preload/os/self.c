@@ -13,6 +13,7 @@ uint32_t dft_pid;
 struct dft_spin dft_process_lock;
 struct dft_live *dft_live;
 int dft_sandbox;
+const char *dft_single = "";
 uint32_t dft_too_large;
 uint64_t dft_own_read, dft_own_written;
 

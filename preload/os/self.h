@@ -76,12 +76,13 @@ static inline int dft_in_vfork_child(void)
     return __builtin_expect(dft_vfork_mark, 0) && dft_is_vfork_child();
 }
 
-/* A single-threaded process needs no locked instructions. */
-extern char __libc_single_threaded __attribute__((weak));
+/* The C library's __libc_single_threaded. Before glibc 2.32: a 0. */
+extern const char *dft_single DFT_HIDDEN;
 
+/* A single-threaded process needs no locked instructions. */
 static inline int dft_is_single(void)
 {
-    return &__libc_single_threaded && __libc_single_threaded;
+    return *dft_single;
 }
 
 /* --- without system calls --------------------------------------------------------------------- */

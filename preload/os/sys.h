@@ -65,13 +65,21 @@ static inline long dft_sys_close(int fd)
  * program's */
 extern uint64_t dft_own_read DFT_HIDDEN, dft_own_written DFT_HIDDEN;
 
-static inline long dft_sys_read(int fd, void *buffer, size_t size)
+static inline long dft_sys_has_read(long n)
 {
-    long n = DFT_SYS(read, fd, buffer, size, 0, 0, 0);
-
     if (n > 0)
         __atomic_fetch_add(&dft_own_read, (uint64_t)n, __ATOMIC_RELAXED);
     return n;
+}
+
+static inline long dft_sys_read(int fd, void *buffer, size_t size)
+{
+    return dft_sys_has_read(DFT_SYS(read, fd, buffer, size, 0, 0, 0));
+}
+
+static inline long dft_sys_pread(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    return dft_sys_has_read(DFT_SYS(pread64, fd, buffer, size, offset, 0, 0));
 }
 
 /* atomic: how often the kernel found a file of ours too large. Each time it sends a SIGXFSZ. */

@@ -8,9 +8,6 @@
  * So an exit is matched by where frames lie: what lies below the frame of who exits is gone. */
 #include "regions/function.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 
 #include "ring/bursts.h"
@@ -18,6 +15,7 @@
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "store/process.h"
+#include "os/image.h"
 #include "os/resolve.h"
 
 typedef void hook(void *function, void *call_site);
@@ -27,10 +25,10 @@ static hook *next_enter, *next_exit;
 static void *next_hook(const char *name)
 {
     void *next = dft_resolve_symbol(name), *libc = dft_resolve_symbol("gnu_get_libc_version");
-    struct dl_find_object of_next, of_libc;
+    struct dft_image of_next, of_libc;
 
-    if (!next || !libc || !dft_own.find_object || dft_own.find_object(next, &of_next) ||
-        dft_own.find_object(libc, &of_libc) || of_next.dlfo_link_map == of_libc.dlfo_link_map)
+    if (!next || !libc || dft_image_find(&of_next, (uintptr_t)next) || dft_image_find(&of_libc, (uintptr_t)libc) ||
+        of_next.map == of_libc.map)
         return NULL;
     return next;
 }

@@ -3,14 +3,12 @@
  * before the first event that uses the name. */
 #include "ring/names.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 
 #include "os/bulk.h"
 #include "format/hash.h"
 #include "os/elf.h"
-#include "os/resolve.h"
+#include "os/image.h"
 #include "os/rules.h"
 #include "store/process.h"
 
@@ -95,24 +93,26 @@ static size_t put_hex(char *to, size_t used, uint64_t number, int digits)
 /* "/path[build id]+0xoffset". A path that is too long keeps its end. */
 static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint64_t address)
 {
-    struct dl_find_object object;
+    struct dft_image image;
     char text[ROOM + 48];
     const char *path;
     size_t used;
 
-    if (!dft_own.find_object || dft_own.find_object((void *)address, &object)) { /* NOLINT: an address of code */
+    if (dft_image_find(&image, address)) {
         put_hex(text, put_text(text, 0, ROOM, "0x"), address, 16);
         return dft_names_define(self, "FUNC", text);
     }
-    path = object.dlfo_link_map->l_name;
+    path = image.map->l_name;
     if (!path || !*path)
         path = dft_process_exe();
     used = strlen(path);
     used = put_text(text, 0, ROOM - 48, used > ROOM - 48 ? path + used - (ROOM - 48) : path);
     used = put_text(text, used, ROOM, "[");
-    used = put_hex(text, used, dft_elf_build_id(object.dlfo_map_start, object.dlfo_link_map->l_addr), 16);
+    used =
+        put_hex(text, used,
+                dft_elf_build_id((const void *)image.from, /* NOLINT: where the library lies */ image.map->l_addr), 16);
     used = put_text(text, used, ROOM, "]+0x");
-    put_hex(text, used, address - object.dlfo_link_map->l_addr, 12);
+    put_hex(text, used, address - image.map->l_addr, 12);
     return dft_names_define(self, "FUNC", text);
 }
 

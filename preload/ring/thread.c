@@ -13,6 +13,7 @@
 #include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/own_calls.h"
 #include "ring/drain.h"
 #include "os/shared_tls.h"
 #include "store/livefile.h"
@@ -28,6 +29,7 @@ uint32_t dft_process_pauses;
 static struct dft_thread_orders orders;
 static pthread_key_t end_key;
 static int have_key;
+#define FIRST_KEYS 32u            /* glibc has memory for the values of these in each thread */
 static uint32_t inherited_pauses; /* of the thread that forked */
 
 /* States that wait for a thread. Guarded by dft_process_lock. */
@@ -136,11 +138,34 @@ void dft_thread_end(void)
 
 int dft_thread_init(const struct dft_thread_orders *given)
 {
-    int error = pthread_key_create(&end_key, thread_ends);
+    int error = dft_own_find_keys() ? dft_own.key_create(&end_key, thread_ends) : 0;
 
     orders = *given;
-    have_key = !error;
+    have_key = dft_own.key_create && !error;
     return -error;
+}
+
+/* The first thread beside the main thread, where the library of threads was loaded later. Setting a
+ * value of a later key would allocate memory. */
+static void make_key_late(void)
+{
+    pthread_key_t key;
+
+    dft_spin_lock(&dft_process_lock);
+    if (!have_key && dft_own_find_keys() && !dft_own.key_create(&key, thread_ends) && key < FIRST_KEYS) {
+        end_key = key;
+        have_key = 1;
+    }
+    dft_spin_unlock(&dft_process_lock);
+}
+
+/* Arranges that thread_ends() is called. */
+static void await_end(struct dft_thread *self)
+{
+    if (!have_key && (uint32_t)dft_sys_gettid() != dft_pid)
+        make_key_late();
+    if (have_key)
+        dft_own.setspecific(end_key, self);
 }
 
 static struct dft_thread *take_idle(void)
@@ -272,8 +297,8 @@ struct dft_thread *dft_thread_begin(void)
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
         dft_self = begin(); /* begin() drops the state that a forked child inherited */
-        if (dft_self && have_key)
-            pthread_setspecific(end_key, dft_self);
+        if (dft_self)
+            await_end(dft_self);
         if (!dft_self)
             dft_process_start_drop();
     }

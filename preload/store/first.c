@@ -95,12 +95,15 @@ static int parent_has(const char *variable)
     return parent_holds("/environ", variable, length < TEXT_MAX ? length : TEXT_MAX);
 }
 
+static int parent_maps(const char *library)
+{
+    return parent_holds("/maps", library, strlen(library));
+}
+
 static int parent_tells(const char *variable)
 {
-    static const char ours[] = "/libdftrace";
-
     return parent_has(variable) && (!dft_config_enabled_by || parent_has(dft_config_enabled_by)) &&
-           parent_holds("/maps", ours, sizeof ours - 1);
+           parent_maps("/libdftrace");
 }
 
 /* When this process began, whatever program it ran then (Unix ns). The time may be up to a tick
@@ -192,6 +195,12 @@ static int tells(const char *variable, const char *ending)
 int dft_first_tells(const char *variable)
 {
     return tells(variable, DFT_SETTINGS_NO_EFFECT);
+}
+
+int dft_first_tells_musl(void)
+{
+    return dft_config_job.rank <= 0 && !(parent_maps("-musl") && parent_maps("/libdftrace") && dft_config_enabled_by &&
+                                         parent_has(dft_config_enabled_by));
 }
 
 int dft_first_tells_of(const char *name, const char *value)

@@ -13,7 +13,11 @@ int dft_first_tells(const char *variable);
  * DFTRACER_. */
 int dft_first_tells_of(const char *name, const char *value);
 
-/* Has either function been called? Then the PROCESS block is stored uncompressed. */
+/* Does this process report that its C library is musl? Not where its parent has. Call in the constructor,
+ * after dft_config_init. */
+int dft_first_tells_musl(void);
+
+/* Has one of the first two functions been called? Then the PROCESS block is stored uncompressed. */
 int dft_first_was_asked(void);
 
 #endif

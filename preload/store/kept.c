@@ -70,6 +70,17 @@ struct dft_text dft_kept_column(void)
     return text;
 }
 
+struct dft_text dft_kept_of_child(uint8_t room[DFT_KEPT_PAIR_MAX])
+{
+    struct dft_text text = {(const char *)room, 0};
+
+    dft_spin_lock(&lock);
+    if (now != DFT_KEEP_EVENTS)
+        text.length = dft_kept_put(room, 0, now, now_why);
+    dft_spin_unlock(&lock);
+    return text;
+}
+
 void dft_kept_forked(void)
 {
     lock.held = 0;

@@ -18,6 +18,9 @@ void dft_kept_tell(void);
 /* What PROCESS stores. dft_process_lock is held. */
 struct dft_text dft_kept_column(void);
 
+/* What PROCESS of a child that runs in this memory stores: what is kept now. Signals blocked. */
+struct dft_text dft_kept_of_child(uint8_t column[DFT_KEPT_PAIR_MAX]);
+
 /* In a forked child: the record begins with what is kept now. */
 void dft_kept_forked(void);
 

@@ -154,13 +154,13 @@ static int is_fit(const char *directory)
 /* Appends the name to the directory in dft_livefile_path. */
 static void put_name(size_t used)
 {
-    const char *name = dft_tracename_base + dft_tracename_directory;
+    const char *trace = dft_tracefile_path(), *name = strrchr(trace, '/') + 1;
 
     if (used && dft_livefile_path[used - 1] != '/')
         dft_livefile_path[used++] = '/';
     while (*name && used < sizeof dft_livefile_path - 16)
         dft_livefile_path[used++] = *name++;
-    memcpy(dft_livefile_path + used, ".dft.live", 10);
+    memcpy(dft_livefile_path + used, ".live", 6);
 }
 
 /* Creates the file in a directory whose file system is fit for it. Returns its descriptor, or -1
@@ -187,16 +187,26 @@ static int create_in(const char *directory, size_t length)
     return (int)fd;
 }
 
+static int create_beside(const char *trace)
+{
+    return create_in(trace, (size_t)(strrchr(trace, '/') + 1 - trace));
+}
+
+/* A stage that is full leaves the place of the trace. */
 static int create(void)
 {
     int fd = -1;
 
+    dft_tracefile_hold();
     if (*dft_config.live_dir)
         fd = create_in(dft_config.live_dir, strlen(dft_config.live_dir));
     if (fd < 0)
-        fd = create_in(dft_tracename_base, dft_tracename_directory);
+        fd = create_beside(dft_tracefile_path());
+    if (fd < 0 && dft_tracefile_is_staged())
+        fd = create_beside(dft_tracefile_target());
     if (fd < 0)
         fd = create_in("/dev/shm", 8);
+    dft_tracefile_release();
     return fd;
 }
 
@@ -304,7 +314,7 @@ static int create_and_map(void)
     dft_clock_update(&live->clock);
     atomic_store(&live->state, DFT_LIVE_RUNNING);
     __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
-    dft_live = live;
+    __atomic_store_n(&dft_live, live, __ATOMIC_RELEASE);
     dft_livefile_number++;
     return 0;
 }

@@ -154,6 +154,7 @@ static const char *const note_texts[] = {
     "no place for a live file: events not yet written are lost if the process is killed\n",
     "some rings lie in plain memory: the live file could not grow\n",
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
+    "the stage could not take the trace: it was written to its place at once\n",
 };
 static uint32_t notes; /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
@@ -233,7 +234,7 @@ int dft_process_write_start(void)
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
     at = texts + process.exe.length + 1;
-    process.command = read_file("/proc/self/cmdline", at, COMMAND_ROOM);
+    process.command = dft_config.private_texts ? text_of("", 0) : read_file("/proc/self/cmdline", at, COMMAND_ROOM);
     at += process.command.length;
     n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);
     process.cwd = text_of(at, n > 1 ? (size_t)n - 1 : 0);
@@ -258,6 +259,7 @@ int dft_process_write_child(const struct dft_process_child *child)
                           .time_ns = child->end_ns,
                           .status = child->status,
                           .exit_kind = (uint8_t)child->exit_kind};
+    uint8_t kept[DFT_KEPT_PAIR_MAX];
     struct dft_process own;
     int result;
 
@@ -268,7 +270,8 @@ int dft_process_write_child(const struct dft_process_child *child)
     own.pid = child->pid;
     own.ppid = dft_pid;
     own.start_ns = child->start_ns;
-    own.live_path = own.notes = own.kept = text_of("", 0);
+    own.live_path = own.notes = text_of("", 0);
+    own.kept = dft_kept_of_child(kept);
     own.role = text_of(dft_config.role, strlen(dft_config.role));
     own.order = 1; /* takes precedence over dftmerge's findings in a ring */
     result = dft_staging_write(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the trace file: creates it, hides its descriptor, appends to it.
+/* Owns the trace file: creates it, hides its descriptor, appends to it. tracefile_move.c moves it.
  *
  * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)). Programs count on lower numbers, and
  * higher numbers make fork slow. Each writer thread is counted as a user. step_aside waits until
@@ -21,17 +21,18 @@
 #include "os/shared_tls.h"
 #include "tables/fd_progress.h"
 #include "os/sys.h"
+#include "store/tracefile_inside.h"
 #include "store/tracename.h"
 
 #define LOWEST_FD    256
 #define HIGHEST_FD   1024
-#define PATH_ROOM    (DFT_TRACENAME_ROOM + 8)
 #define PAGE         4096u /* the kernel completes a write to one page, even of a killed thread */
 #define HEADER       sizeof(struct dft_block_header)
 #define REPLACED_MAX 2u
 
 __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
-static char path[PATH_ROOM] DFT_BULK;
+char dft_tracefile_name[DFT_TRACEFILE_ROOM] DFT_BULK;
+#define path dft_tracefile_name
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
@@ -54,36 +55,35 @@ static void identify_created(void)
     ours = dft_ourfile_of(&st);
 }
 
-/* Makes a copy in our range. -1: the range has no free number. */
-static int move_up(int fd)
+int dft_tracefile_move_up(const struct dft_ourfile *file, int fd)
 {
     long high = dft_fd_progress_copy(fd, LOWEST_FD);
 
     if (high >= HIGHEST_FD ||
         /* the copy is ours, but may show any file */
-        (high >= 0 && !dft_ourfile_has(&ours, (int)high))) {
+        (high >= 0 && !dft_ourfile_has(file, (int)high))) {
         dft_sys_close((int)high);
         high = -1;
     }
     return high < 0 ? -1 : (int)high;
 }
 
-static void make_path(void)
+/* A staged file is read again when it is moved. */
+static int mode_of_access(void)
 {
-    dft_tracename_make();
-    memcpy(path, dft_tracename_base, strlen(dft_tracename_base) + 1);
-    memcpy(path + strlen(path), ".dft", sizeof ".dft");
+    return (dft_tracefile_is_staged() ? O_RDWR : O_WRONLY) | O_CLOEXEC | O_NOCTTY;
 }
 
-int dft_tracefile_create(void)
+int dft_tracefile_create_file(void)
 {
+    int flags = mode_of_access() | O_CREAT | O_EXCL;
     long fd, unmade = 0;
 
-    make_path();
-    fd = dft_fd_progress_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    dft_tracefile_make_path();
+    fd = dft_fd_progress_open(path, flags, 0644);
     if (fd == -ENOENT) {
         unmade = dft_tracename_make_directories(path);
-        fd = dft_fd_progress_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+        fd = dft_fd_progress_open(path, flags, 0644);
     }
     if (fd < 0)
         return (int)(fd == -ENOENT && unmade ? unmade : fd); /* the first cause tells more */
@@ -91,13 +91,12 @@ int dft_tracefile_create(void)
     __atomic_store_n(&dft_tracefile_bytes, 0, __ATOMIC_RELAXED);
     exists = 1;
     replaced = 0;
-    __atomic_store_n(&trace_fd, move_up((int)fd), __ATOMIC_RELEASE);
+    __atomic_store_n(&trace_fd, dft_tracefile_move_up(&ours, (int)fd), __ATOMIC_RELEASE);
     dft_ourfile_close(&ours, (int)fd);
     return 0;
 }
 
-/* No thread writes until end_move(). Signals blocked. */
-static void begin_move(void)
+void dft_tracefile_begin_move(void)
 {
     uint32_t there;
 
@@ -107,33 +106,24 @@ static void begin_move(void)
         dft_futex_wait(&users, there);
 }
 
-static void end_move(void)
+void dft_tracefile_end_move(void)
 {
     __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
     dft_futex_wake(&moving, INT32_MAX);
 }
 
-/* Writer threads find the file by its path when its descriptor is gone. They wait while the path
- * changes. */
-int dft_tracefile_move(void)
+int dft_tracefile_exists(void)
 {
-    static char old[PATH_ROOM] DFT_BULK;
-    long result;
+    return exists;
+}
 
-    if (!exists) {
-        dft_tracename_init();
-        return 0;
-    }
-    begin_move();
-    memcpy(old, path, sizeof old);
-    dft_tracename_init();
-    make_path();
-    dft_tracename_make_directories(path);
-    result = DFT_SYS(renameat, AT_FDCWD, old, AT_FDCWD, path, 0, 0);
-    if (result < 0)
-        memcpy(path, old, sizeof path);
-    end_move();
-    return (int)result;
+/* Other threads may ask which number is ours, and learn meanwhile that there is none. */
+void dft_tracefile_replace(const struct dft_ourfile *file, int fd)
+{
+    dft_ourfile_close(&ours, __atomic_exchange_n(&trace_fd, -1, __ATOMIC_ACQ_REL));
+    ours = *file;
+    replaced = 0;
+    __atomic_store_n(&trace_fd, fd, __ATOMIC_RELEASE);
 }
 
 const char *dft_tracefile_path(void)
@@ -164,20 +154,20 @@ void dft_tracefile_forget(void)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void users_leave(void)
+void dft_tracefile_release(void)
 {
     __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
     if (__builtin_expect(__atomic_load_n(&moving, __ATOMIC_SEQ_CST), 0))
         dft_futex_wake(&users, 1);
 }
 
-static void users_enter(void)
+void dft_tracefile_hold(void)
 {
     for (;;) {
         __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
         if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
             return;
-        users_leave();
+        dft_tracefile_release();
         dft_futex_wait(&moving, 1);
     }
 }
@@ -185,7 +175,7 @@ static void users_enter(void)
 /* Opens the existing file again. Never creates it. */
 static int open_again(void)
 {
-    long fd = dft_fd_progress_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+    long fd = dft_fd_progress_open(path, mode_of_access(), 0);
 
     if (fd >= 0 && !dft_ourfile_has(&ours, (int)fd)) {
         dft_sys_close((int)fd);
@@ -194,11 +184,9 @@ static int open_again(void)
     return (int)fd;
 }
 
-/* Returns our descriptor, if the number still shows our file. Otherwise the function opens the file
- * again, and the program keeps the number that it took. *own: the caller closes the descriptor
- * after use. A program that takes the number repeatedly might do so between our check and our
- * write. Then nothing more is written. */
-static int get_fd(int *own)
+/* The program keeps the number that it took. A program that takes the number repeatedly might do so
+ * between our check and our write. Then nothing more is written. */
+int dft_tracefile_get_fd(int *own)
 {
     int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
     struct stat st;
@@ -216,7 +204,7 @@ static int get_fd(int *own)
     again = open_again();
     if (again < 0)
         return again;
-    high = move_up(again);
+    high = dft_tracefile_move_up(&ours, again);
     if (high < 0) {
         *own = 1;
         return again;
@@ -306,16 +294,14 @@ static void take_back(int fd, uint64_t at, size_t done, size_t length)
     __atomic_compare_exchange_n(&dft_tracefile_bytes, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-int dft_tracefile_write(const void *bytes, size_t length)
+static int write_once(const void *bytes, size_t length)
 {
     int fd, own, result;
     size_t done;
     uint64_t at;
 
-    if (!exists)
-        return -EBADF;
-    users_enter();
-    fd = get_fd(&own);
+    dft_tracefile_hold();
+    fd = dft_tracefile_get_fd(&own);
     if (fd >= 0) {
         at = reserve(length);
         result = write_blocks(fd, bytes, length, at, &done);
@@ -326,8 +312,20 @@ int dft_tracefile_write(const void *bytes, size_t length)
     } else {
         result = fd;
     }
+    dft_tracefile_release();
+    return result;
+}
+
+int dft_tracefile_write(const void *bytes, size_t length)
+{
+    int was_staged = dft_tracefile_is_staged(), result;
+
+    if (!exists)
+        return -EBADF;
+    result = write_once(bytes, length);
+    if (__builtin_expect(was_staged && (result == -ENOSPC || result == -EDQUOT), 0) && dft_tracefile_leave_stage())
+        result = write_once(bytes, length);
     __atomic_store_n(&fails, result != 0, __ATOMIC_RELAXED);
-    users_leave();
     return result;
 }
 
@@ -389,11 +387,11 @@ void dft_tracefile_step_aside(int fd)
         return;
     }
     before = dft_signals_block();
-    begin_move();
+    dft_tracefile_begin_move();
     if (dft_tracefile_is(fd)) {
-        __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
+        __atomic_store_n(&trace_fd, dft_tracefile_move_up(&ours, fd), __ATOMIC_RELEASE);
         dft_ourfile_close(&ours, fd);
     }
-    end_move();
+    dft_tracefile_end_move();
     dft_signals_restore(before);
 }

@@ -8,14 +8,28 @@
 
 #include "format/ops.h"
 
-/* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or
- * -errno. */
+/* Creates the file of the current key, and missing directories: in the stage, else where it belongs.
+ * Signals blocked. Returns 0 or -errno. */
 int dft_tracefile_create(void);
 /* Call after dft_config.log_file has changed. The new name holds from now on; a file that exists
  * already is moved. Signals blocked. Returns 0, or -errno when the file stays where it is. */
 int dft_tracefile_move(void);
-/* The path that was last tried. */
+/* The path that was last tried. Other threads may move the file, unless the caller holds it. */
 const char *dft_tracefile_path(void);
+/* Nobody moves the file in between. The caller must not write to it. Signals blocked. */
+void dft_tracefile_hold(void);
+void dft_tracefile_release(void);
+
+/* The absolute directory in which files are made from now on; "": where they belong. It stays valid,
+ * and leaves room for a name. Constructor only. */
+void dft_tracefile_stage(const char *directory);
+/* Atomic: does the file lie in the stage? */
+int dft_tracefile_is_staged(void);
+/* Moves a staged file to where it belongs, and goes on there. Harmless for other files. No instant is
+ * without a whole file. Signals blocked. Returns 0, or -errno when the file stays in the stage. */
+int dft_tracefile_unstage(void);
+/* The path where a staged file belongs. */
+const char *dft_tracefile_target(void);
 /* Device and inode of the file that was created last. */
 struct dft_ourfile;
 const struct dft_ourfile *dft_tracefile_identity(void);

@@ -3,16 +3,12 @@
  * place in code. */
 #include "unwind/unwind.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <ucontext.h>
 
 #include "os/bulk.h"
-#include "os/elf.h"
-#include "os/resolve.h"
+#include "os/image.h"
 #include "os/sys.h"
 
 #define TABLE     8192u
@@ -34,47 +30,11 @@ int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t
 
 /* --- the library of an address ---------------------------------------------------------------- */
 
-/* Returns the program headers of a library in the loader's list, and their number. The program
- * itself need not begin with a header. */
-static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
-{
-    const void *image = (const void *)map->l_addr; /* NOLINT: where the library lies */
-
-    if (map == _r_debug.r_map) {
-        *count = (unsigned)getauxval(AT_PHNUM);
-        return (const ElfW(Phdr) *)getauxval(AT_PHDR); /* NOLINT: the kernel's word */
-    }
-    return dft_sys_can_read(image) ? dft_elf_parts(image, count) : NULL;
-}
-
-/* For C libraries without _dl_find_object (before 2.35). dl_iterate_phdr would take the loader's
- * lock. */
-static const uint8_t *search_libraries(uint64_t pc)
-{
-    for (const struct link_map *map = _r_debug.r_map; map && dft_sys_can_read(map); map = map->l_next) {
-        unsigned count = 0;
-        const ElfW(Phdr) *parts = parts_of(map, &count);
-        const uint8_t *table = NULL;
-        int is_here = 0;
-
-        for (unsigned i = 0; parts && i < count; i++)
-            if (parts[i].p_type == PT_LOAD && pc - map->l_addr - parts[i].p_vaddr < parts[i].p_memsz)
-                is_here = 1;
-            else if (parts[i].p_type == PT_GNU_EH_FRAME)
-                table = (const uint8_t *)(map->l_addr + parts[i].p_vaddr); /* NOLINT: its table */
-        if (is_here)
-            return table;
-    }
-    return NULL;
-}
-
 static const uint8_t *table_of(uint64_t pc)
 {
-    struct dl_find_object object;
+    struct dft_image image;
 
-    if (!dft_own.find_object)
-        return search_libraries(pc);
-    return dft_own.find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
+    return dft_image_find(&image, pc) ? NULL : image.frames;
 }
 
 /* --- what is known of places ------------------------------------------------------------------ */
@@ -303,12 +263,12 @@ static int is_spared(uint64_t address)
 
 void dft_unwind_spare(const void *address)
 {
-    struct dl_find_object object;
+    struct dft_image image;
 
-    if (!dft_own.find_object || dft_own.find_object((void *)(uintptr_t)address, &object))
+    if (dft_image_find(&image, (uintptr_t)address))
         return;
-    spared_from = (uint64_t)object.dlfo_map_start;
-    spared_to = (uint64_t)object.dlfo_map_end;
+    spared_from = image.from;
+    spared_to = image.to;
 }
 
 uint32_t dft_unwind(uint64_t *addresses, uint32_t capacity)

@@ -72,6 +72,41 @@ test -f "$(cat "$tmp/project/build/library.txt")"
 "$tmp/project/build/annotated" "$tmp/data" | cmp - "$tmp/alone"
 ok "find_package finds both"
 
+# The same source as C++, with both ways to find the header.
+cp "$here/annotated.c" "$tmp/project/annotated.cpp"
+sed -i -e 's/(stranger C)/(stranger CXX)/' -e 's/annotated\.c)/annotated.cpp)/' "$tmp/project/CMakeLists.txt"
+cmake -S "$tmp/project" -B "$tmp/project/plus" -DCMAKE_PREFIX_PATH="$tmp/moved" >"$tmp/log" 2>&1 &&
+    cmake --build "$tmp/project/plus" >>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
+"$tmp/project/plus/annotated" "$tmp/data" | cmp - "$tmp/alone"
+# shellcheck disable=SC2046  # the flags are words
+c++ -Wall -Wextra -Werror "$tmp/project/annotated.cpp" $(pkg-config --cflags --libs dftrace) -o "$tmp/plus"
+LD_PRELOAD=$library DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$tmp/plus.trace "$tmp/plus" "$tmp/data" | cmp - "$tmp/alone"
+"$tmp/moved/bin/dftmerge" dump --json "$tmp"/plus.trace*.dft >"$tmp/dump"
+grep -q '"region": *"installed"' "$tmp/dump"
+ok "from C++, too"
+
+# A version that is not there is refused, and the one that is there is named. What is there is enough for what was asked before.
+refused() {
+    ! "$@" || { echo "not refused: $*"; exit 1; }
+}
+for name in dftrace dftracer; do
+    refused pkg-config --exists --print-errors "$name >= 99" >"$tmp/log" 2>&1
+    grep -q "version .*$(pkg-config --modversion "$name")" "$tmp/log"
+done
+pkg-config "dftrace >= 0.1" "dftracer >= 1.0"
+asks() { # find_package's words
+    mkdir -p "$tmp/asks"
+    printf 'cmake_minimum_required(VERSION 3.20)\nproject(asks C)\nfind_package(%s REQUIRED)\n' "$1" >"$tmp/asks/CMakeLists.txt"
+    cmake -S "$tmp/asks" -B "$tmp/asks/build" -DCMAKE_PREFIX_PATH="$tmp/moved" >"$tmp/log" 2>&1
+}
+refused asks "dftrace 99"
+grep -q "version: $(pkg-config --modversion dftrace)" "$tmp/log"
+refused asks "dftracer 99"
+grep -q "version: $(pkg-config --modversion dftracer)" "$tmp/log"
+asks "dftrace 0.1"
+asks "dftracer 1.0.9"
+ok "a version that is not there is refused, by its name"
+
 # A program that was written, and is built, for DFTracer: linked, and told where the trace goes by its own INIT.
 lib=$(dirname "$library")
 program() {

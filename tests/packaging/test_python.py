@@ -8,13 +8,12 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
-from tracing import BUILD, ROOT, Skip, Tests, environment, equal, need, run, run_checked, true  # noqa: E402
+from tracing import ROOT, Skip, Tests, environment, equal, run, run_checked, true  # noqa: E402
 
 tests = Tests()
 USE = "import dftrace, dftrace._core\nwith dftrace.region('here', step=1): print(dftrace.__file__)"
@@ -208,41 +207,6 @@ def source_that_does_not_compile(directory):
         file.write("#error planted\n")
     said = backend(directory, folder, f"build_wheel({str(directory)!r})", expect=1)
     true("does not compile" in said and "planted" in said, said)
-
-
-def installed(name):
-    return run(["dpkg", "-s", name]).code == 0
-
-
-@tests.case
-def debian_packages(directory):
-    """They are made, are complete, install, run, and leave nothing."""
-    for program in ("cpack", "dpkg-deb", "dpkg", "unshare"):
-        need(program)
-    out = directory / "out"
-    done = subprocess.run(["cpack", "-G", "DEB", "-B", str(out)], cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    equal(done.returncode, 0, done.stdout.decode(errors="replace"))
-    packages = {path.name.split("_")[0]: path for path in out.glob("*.deb")}
-    if "python3-dftrace" not in packages:
-        raise Skip("built without the Python package")
-    files = run_checked(["dpkg-deb", "-c", packages["python3-dftrace"]]).out.decode()
-    true("./usr/lib/python3/dist-packages/dftrace/_core.abi3.so" in files and "dist-info/METADATA" in files, files)
-    true("/python" not in run_checked(["dpkg-deb", "-c", packages["dftrace"]]).out.decode(), "each file has one owner")
-    depends = run_checked(["dpkg-deb", "-f", packages["python3-dftrace"], "Depends"]).out.decode()
-    true(re.search(r"python3 .*, dftrace \(= ", depends), depends)
-    if os.geteuid() or not os.path.exists("/usr/bin/python3") or installed("dftrace") or installed("python3-dftrace"):
-        raise Skip("made, not installed: that needs root, Debian's python3, and no dftrace that is installed already")
-    order = [packages["dftrace"], packages["python3-dftrace"]]
-    try:
-        # Their dependencies are what the build has used.
-        run_checked(["dpkg", "-i", *order], env=environment(DEBIAN_FRONTEND="noninteractive"))
-        equal(used("/usr/bin/python3", directory), pathlib.Path("/usr/lib/python3/dist-packages/dftrace/__init__.py"), "file")
-        run_checked(["/usr/bin/dftrun", "-o", directory / "traces", "--no-summary", "--", "/usr/bin/python3", "-c", USE], cwd=directory)
-        events = run_checked(["/usr/bin/dftmerge", "dump", "--json", directory / "traces"]).out.decode()
-        true('"name":"here"' in events.replace(" ", ""), "the region is in the trace")
-    finally:
-        run(["dpkg", "--purge", "python3-dftrace", "dftrace"])
-    true(not installed("python3-dftrace") and not os.path.exists("/usr/lib/python3/dist-packages/dftrace"), "removed")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@
 
 /* An option of one command. Either text or flag is set, not both. */
 struct dft_option {
-    const char *name;     /* long name; the list ends with NULL */
-    char letter;          /* short one, or 0 */
-    const char *argument; /* name of its argument in --help; NULL: a flag */
-    const char **text;    /* where the argument goes */
-    int *flag;            /* set to 1 */
-    const char *help;     /* NULL: an alias, which --help does not show */
-    int alone;            /* a flag with which paths may be missing */
+    const char *name;              /* long name; the list ends with NULL */
+    char letter;                   /* short one, or 0 */
+    const char *argument;          /* name of its argument in --help; NULL: a flag */
+    const char **text;             /* where the argument goes */
+    int *flag;                     /* set to 1 */
+    const char *help;              /* NULL: an alias, which --help does not show */
+    int alone;                     /* with it, paths may be missing */
+    const char *(*word)(size_t i); /* the words that it takes, by number, then NULL; NULL: any */
 };
 
 #define DFT_TAKES_JSON    1u
@@ -36,11 +37,12 @@ struct dft_option {
 
 struct dft_command {
     const char *name;
-    const char *arguments; /* "[PATH...]" */
-    const char *brief;     /* one line, for the list of commands */
-    const char *details;   /* further lines of --help; may be NULL */
-    const char *example;   /* one line of shell */
-    const char *lacks;     /* why filters are not taken that other commands take; may be NULL */
+    const char *arguments;              /* "[PATH...]" */
+    const char *brief;                  /* one line, for the list of commands */
+    const char *details;                /* further lines of --help; may be NULL */
+    const char *example;                /* one line of shell */
+    const char *lacks;                  /* why filters are not taken that other commands take; may be NULL */
+    const char *(*sort_word)(size_t i); /* as in struct dft_option, of --sort */
     unsigned takes;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
@@ -92,7 +94,8 @@ extern const struct dft_command dft_command_summary, dft_command_findings, dft_c
     dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
     dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
     dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
-    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay;
+    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect,
+    dft_command_anonymize;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */

@@ -52,7 +52,7 @@ static void help(const struct dft_command *command, const struct dft_option *own
 static int needs_paths(const struct dft_command *command, const struct dft_option *own)
 {
     for (; own && own->name; own++)
-        if (own->alone && *own->flag)
+        if (own->alone && (own->flag ? *own->flag : *own->text != NULL))
             return 0;
     return !(command->takes & DFT_TAKES_NONE);
 }
@@ -293,6 +293,11 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     signal(SIGXFSZ, SIG_IGN);
     memset(options, 0, sizeof *options);
     dft_filter_init(&options->filter);
+    if (argc == 2 && !strcmp(argv[1], "--list-options")) {
+        dft_options_list(command, own);
+        *code = fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+        goto done;
+    }
     make_table(command, own, table, letters);
     optind = 0; /* GNU: start anew */
     opterr = 0;

@@ -3,6 +3,7 @@
  * them. */
 #include "command/options_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FILTER(option, name, argument, takes, help)                                                                    \
@@ -68,4 +69,47 @@ int dft_takes_option(const struct dft_command *command, const struct dft_option 
     if (option->takes == OF_TRACES)
         return !(command->takes & DFT_TAKES_NONE);
     return !option->takes || (command->takes & option->takes);
+}
+
+static void list_option(char first, const char *name, const char *argument)
+{
+    const char letter[] = {first, 0};
+
+    printf("option\t%s\t%s\t%s\t", name, letter, argument ? argument : "");
+}
+
+static void list_word(size_t i, const char *word)
+{
+    printf("%s%s", i ? "," : "", word);
+}
+
+static void list_common(const struct dft_command *command, const struct dft_common_option *option)
+{
+    const char *words[DFT_FILTER_WORDS_MAX];
+    size_t count =
+        option->id < OPT_FILTER ? 0 : dft_filter_words((enum dft_filter_option)(option->id - OPT_FILTER), words);
+
+    list_option(option->letter, option->name, option->argument);
+    for (size_t i = 0, shown = 0; i < count; i++)
+        if (words[i])
+            list_word(shown++, words[i]);
+    for (size_t i = 0; option->id == OPT_SORT && command->sort_word && command->sort_word(i); i++)
+        list_word(i, command->sort_word(i));
+    printf("\t%s\n", option->help);
+}
+
+void dft_options_list(const struct dft_command *command, const struct dft_option *own)
+{
+    printf("command\t%s\t%s\n", command->name, command->brief);
+    for (const struct dft_option *option = own; option && option->name; option++) {
+        if (!option->help)
+            continue;
+        list_option(option->letter, option->name, option->argument);
+        for (size_t i = 0; option->word && option->word(i); i++)
+            list_word(i, option->word(i));
+        printf("\t%s\n", option->help);
+    }
+    for (size_t i = 0; i < DFT_COMMON_OPTIONS; i++)
+        if (dft_takes_option(command, own, &dft_common_options[i], 1))
+            list_common(command, &dft_common_options[i]);
 }

@@ -46,5 +46,9 @@ extern const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS];
  * does not show an alias. */
 int dft_takes_option(const struct dft_command *command, const struct dft_option *own,
                      const struct dft_common_option *option, int for_help);
+/* What `dftmerge COMMAND --list-options` prints, for programs that make completions: a line for the
+ * command and one for each option that --help shows, with tabs between name, letter, argument, the
+ * words that the argument may be, and help. */
+void dft_options_list(const struct dft_command *command, const struct dft_option *own);
 
 #endif

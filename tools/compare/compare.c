@@ -24,6 +24,11 @@ struct asked {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+static const char *measure_word(size_t i)
+{
+    return i < DFT_MEASURES ? dft_measure_word((enum dft_measure)i) : NULL;
+}
+
 /* `text` NULL: time. */
 static int parse_measure(enum dft_measure *measure, const char *option, const char *text)
 {
@@ -217,7 +222,8 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
          "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
-        {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
+        {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
+         .word = measure_word},
         {"job-a", 0, "LIST", &asked.jobs[0], NULL, "only these jobs of A, where several are together"},
         {"job-b", 0, "LIST", &asked.jobs[1], NULL,
          "only these jobs of B; both may lie in one directory: A and B the same"},
@@ -272,5 +278,6 @@ const struct dft_command dft_command_compare = {
         "1 worse (or something was unreadable), 2 usage.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
+    .sort_word = measure_word,
     .run = run,
 };

@@ -9,6 +9,11 @@
 #include "source/source_names.h"
 #include "source/source_notes.h"
 
+static const char *by_word(size_t i)
+{
+    return i < DFT_COUNTER_BYS ? dft_counter_by_name((enum dft_counter_by)i) : NULL;
+}
+
 static int parse_by(struct dft_counter_groups *groups, const char *by)
 {
     const char *wrong;
@@ -58,8 +63,10 @@ static int run(int argc, char **argv)
     struct dft_options options;
     struct dft_source *source;
     const char *by = NULL;
-    const struct dft_option own[] = {
-        {"by", 'b', "KEYS", &by, NULL, "a line for each process, rank or host, or several of these with commas"}, {0}};
+    const struct dft_option own[] = {{"by", 'b', "KEYS", &by, NULL,
+                                      "a line for each process, rank or host, or several of these with commas",
+                                      .word = by_word},
+                                     {0}};
     int code;
 
     if (dft_options_parse(&options, &dft_command_counters, own, argc, argv, &code))

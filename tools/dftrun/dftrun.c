@@ -127,18 +127,39 @@ static int set_run_id(const struct dft_launch *launch)
     return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
 }
 
+/* Does this rank keep aggregates alone, where others keep events? */
+static int is_left_out(const struct dft_run *run)
+{
+    return run->every && run->launch.rank % run->every;
+}
+
+/* Rules and limits are about events. */
+static int set_left_out(void)
+{
+    return setenv("DFTRACER_AGGREGATION_TYPE", "FULL", 1) | unsetenv("DFTRACER_AGGREGATION_FILE") |
+           unsetenv("DFTRACER_MAX_OVERHEAD_PERCENT") | unsetenv("DFTRACER_MAX_TRACE_BYTES") |
+           unsetenv("DFTRACER_STACK");
+}
+
 int dft_run_environment(const void *context)
 {
     const struct dft_run *run = context;
+    const int aggregates = run->aggregate || is_left_out(run);
     int failed =
         setenv("DFTRACER_ENABLE", "1", 1) | setenv("DFTRACER_LOG_FILE", run->prefix, 1) | set_run_id(&run->launch);
 
-    if (run->aggregate || run->stack) /* call stacks belong to events */
-        failed |= setenv("DFTRACER_ENABLE_AGGREGATION", run->aggregate ? "1" : "0", 1);
+    if (run->aggregate || run->every || run->stack) /* call stacks belong to events */
+        failed |= setenv("DFTRACER_ENABLE_AGGREGATION", aggregates ? "1" : "0", 1);
     if (run->data_dir)
         failed |= setenv("DFTRACER_DATA_DIR", run->data_dir, 1);
-    if (run->stack)
+    if (*run->stage_place)
+        failed |= setenv("DFTRACER_STAGE_DIR", run->stage_place, 1);
+    if (is_left_out(run))
+        failed |= set_left_out();
+    else if (run->stack)
         failed |= setenv("DFTRACER_STACK", run->stack, 1);
+    if (run->gpu)
+        failed |= dft_gpu_set(run);
     return failed ? -ENOMEM : set_preload(run);
 }
 
@@ -194,6 +215,16 @@ static void speak(struct dft_run *run, const struct dft_outcome *outcome)
         dft_page_point(run);
 }
 
+static int check_every(const struct dft_run *run)
+{
+    if (!run->every || run->launch.rank >= 0)
+        return 0;
+    fputs("dftrun: --every has no effect without ranks, and no launcher (mpirun, srun ...) has told one; the command\n"
+          "dftrun: was not run. Put the launcher before dftrun, or set DFTRACER_RANK and DFTRACER_WORLD_SIZE\n",
+          stderr);
+    return DFTRUN_USAGE;
+}
+
 /* Does what prints something in place of a page. `no_library`: why there is none, or 0. */
 static int run_without_page(struct dft_run *run, int no_library)
 {
@@ -229,13 +260,19 @@ int main(int argc, char **argv)
         say_library(&run, error);
         return DFTRUN_OWN;
     }
-    error = dft_page_check(&run, run.launch.rank <= 0);
+    error = dft_gpu_check(&run);
+    if (!error)
+        error = dft_page_check(&run, run.launch.rank <= 0);
+    if (!error)
+        error = check_every(&run);
     if (error)
         return error;
     dft_program_inspect(&run.program, run.command[0]);
     if (run.program.untraceable && !run.quiet)
         fprintf(stderr, "dftrun: '%s' will run untraced: %s\n", run.command[0], run.program.untraceable);
     error = make_prefix(&run);
+    if (!error)
+        error = dft_stage_find(&run);
     if (!error && !can_write(&run))
         return DFTRUN_OWN;
     if (!error)
@@ -244,6 +281,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "dftrun: %s\n", strerror(-error));
         return DFTRUN_OWN;
     }
+    dft_stage_collect(&run);
     speak(&run, &outcome);
     dft_child_follow(&outcome);
 }

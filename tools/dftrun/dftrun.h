@@ -87,14 +87,16 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 
 struct dft_run {
     /* options; NULL: not given */
-    const char *directory, *data_dir, *stack, *by, *top, *json, *report, *container;
-    int aggregate, no_page, quiet, node, doctor;
+    const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage, *container;
+    int aggregate, no_page, quiet, node, doctor, gpu;
+    int every; /* one rank in so many keeps events; 0: all */
     char **command;
 
-    char home[PATH_MAX];    /* where dftrun lies */
-    char library[PATH_MAX]; /* libdftrace.so */
-    char place[PATH_MAX];   /* the absolute directory of the traces */
-    char prefix[PATH_MAX];  /* absolute; trace files are <prefix>-... */
+    char home[PATH_MAX];        /* where dftrun lies */
+    char library[PATH_MAX];     /* libdftrace.so */
+    char place[PATH_MAX];       /* the absolute directory of the traces */
+    char prefix[PATH_MAX];      /* absolute; trace files are <prefix>-... */
+    char stage_place[PATH_MAX]; /* the absolute stage; empty: none */
     struct dft_program program;
     struct dft_launch launch;
     struct dft_ranks ranks;
@@ -102,6 +104,19 @@ struct dft_run {
 
 /* Returns 0 or an exit code, after it has said why. */
 int dft_run_parse(struct dft_run *run, int argc, char **argv);
+
+/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or
+ * -errno. */
+int dft_dftmerge_run(const struct dft_run *run, const char *const *arguments, int out, int err);
+/* Makes the glob of files that begin with this prefix, and escapes what has a meaning in a glob.
+ * Returns 0 or -ENAMETOOLONG. */
+int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity);
+
+/* Finds where the processes of the run stage their traces (DFTRACER_STAGE_DIR). Returns 0 or
+ * -errno. */
+int dft_stage_find(struct dft_run *run);
+/* Once the program has ended: moves what its processes have left in the stage to the other traces. */
+void dft_stage_collect(const struct dft_run *run);
 
 /* Sets what the library reads. Runs in the child, because dftmerge must not be traced. `context` is
  * the run. Returns 0 or -errno. */
@@ -115,14 +130,17 @@ int dft_doctor(struct dft_run *run, int error);
 /* Prints what makes a container be traced. Returns the exit code. */
 int dft_container_print(const struct dft_run *run);
 
-/* Runs dftmerge with its output in `out`, and its messages in `err`. Returns its exit code, or
- * -errno. */
-int dft_page_dftmerge(const struct dft_run *run, const char *const *arguments, int out, int err);
 /* Opens a file beside this one, which dft_beside_close() puts in its place. What is no regular file
  * (a pipe, a terminal) is written as it is. Returns the descriptor or -errno. */
 int dft_beside_open(const char *path, char *temporary, size_t capacity);
 /* Forgets the file when there was an error. Returns the first error. */
 int dft_beside_close(const char *path, const char *temporary, int fd, int error);
+/* Is the library of --gpu here, and the place of CUDA's driver for it free? Returns 0 or an exit code, after it has
+ * said why. */
+int dft_gpu_check(const struct dft_run *run);
+/* Lets CUDA's driver load it: sets a variable. Returns 0 or -errno. */
+int dft_gpu_set(const struct dft_run *run);
+
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);
 /* Can the files of --json and --report be written? Returns 0, or -errno and *which file. */

@@ -145,7 +145,7 @@ static int ask(const struct dft_run *run, const char *const *arguments, struct e
     int code = -EIO;
 
     if (answer && messages)
-        code = dft_page_dftmerge(run, arguments, fileno(answer), fileno(messages));
+        code = dft_dftmerge_run(run, arguments, fileno(answer), fileno(messages));
     if (answer)
         rewind(answer);
     while (answer && getline(&line, &capacity, answer) > 0)

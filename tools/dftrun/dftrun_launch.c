@@ -8,19 +8,7 @@
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
-
-#define NAMES(list) list, sizeof list / sizeof *list
-
-static const char *const rank_names[] = {"DFTRACER_RANK",  "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                         "PMI_RANK",       "MV2_COMM_WORLD_RANK",  "SLURM_PROCID",
-                                         "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"};
-static const char *const size_names[] = {"DFTRACER_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                         "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "FLUX_JOB_SIZE",
-                                         "JSM_NAMESPACE_SIZE"};
-static const char *const local_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
-                                          "LOCAL_WORLD_SIZE"};
-static const char *const launch_names[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID",
-                                           "TORCHELASTIC_RUN_ID"};
+#include "format/launch.h"
 
 const char *dft_run_variable(const char *name)
 {
@@ -29,13 +17,18 @@ const char *dft_run_variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static const char *first_of(const char *const *names, size_t count)
+static const char *get(const void *context, const char *name)
 {
-    const char *value = NULL;
+    (void)context;
+    return dft_run_variable(name);
+}
 
-    for (size_t i = 0; !value && i < count; i++)
-        value = dft_run_variable(names[i]);
-    return value;
+/* Ours, else the launcher's. */
+static const char *told(enum dft_told what, const char *own)
+{
+    const char *value = own ? dft_run_variable(own) : NULL;
+
+    return value ? value : dft_told(what, get, NULL);
 }
 
 static int number_of(const char *text, int other)
@@ -46,41 +39,51 @@ static int number_of(const char *text, int other)
     return n >= 0 && n <= INT_MAX && end != text && !*end ? (int)n : other;
 }
 
-/* A batch script of Slurm is no rank, though it is told the number of one. */
-static int is_batch_script(void)
-{
-    const char *rank = first_of(NAMES(rank_names));
-
-    return rank && rank == dft_run_variable("SLURM_PROCID") && dft_run_variable("SLURM_JOB_ID") &&
-           !dft_run_variable("SLURM_STEP_ID") && !dft_run_variable("SLURM_STEP_NUM_TASKS");
-}
-
 /* Ranks on this node: "4" and "4(x2)" of Slurm say so, "4,3" does not. */
 static int local_size(void)
 {
     const char *slurm = dft_run_variable("SLURM_STEP_TASKS_PER_NODE");
-    int size = number_of(first_of(NAMES(local_names)), 0);
+    int size = number_of(told(DFT_TOLD_LOCAL_SIZE, NULL), 0);
 
     if (!size && slurm && !strchr(slurm, ','))
         size = atoi(slurm);
     return size;
 }
 
-/* All ranks of a launch must find the same name. They take the launcher's name of the launch, or
- * none. torchrun calls each launch "none", unless it is told a name: where the ranks meet tells
- * launches apart. */
+/* torchrun calls each launch "none", unless it is told a name: where the ranks meet tells launches
+ * apart. */
+static void put_torch(char *id, size_t size)
+{
+    const char *job = dft_run_variable("SLURM_JOB_ID"), *name = dft_run_variable("TORCHELASTIC_RUN_ID");
+    const char *host = dft_run_variable("MASTER_ADDR"), *port = dft_run_variable("MASTER_PORT");
+
+    snprintf(id, size, "%s%s%s%s%s%s%s", job ? job : "", job ? "-" : "", name, host && port ? "-" : "",
+             host && port ? host : "", host && port ? "-" : "", host && port ? port : "");
+}
+
+/* All ranks of a launch must find the same name, and other launches another one. They take the
+ * launcher's name of the launch, or none. A name of Slurm's, or of torchrun's, is the same after a
+ * restart. */
 static void put_id(char *id, size_t size)
 {
     const char *job = dft_run_variable("SLURM_JOB_ID"), *step = dft_run_variable("SLURM_STEP_ID");
-    const char *launch = first_of(NAMES(launch_names)), *torch = dft_run_variable("TORCHELASTIC_RUN_ID");
-    const char *host = dft_run_variable("MASTER_ADDR"), *port = dft_run_variable("MASTER_PORT");
+    const char *namespace = dft_run_variable("PMIX_NAMESPACE"), *flux = dft_run_variable("FLUX_JOB_ID");
+    int restarts = 0;
 
-    if (launch && launch == torch && host && port)
-        snprintf(id, size, "%s-%s-%s", launch, host, port);
-    else if (!launch && job && step)
-        snprintf(id, size, "%s.%s", job, step);
-    else
-        snprintf(id, size, "%s", launch ? launch : job ? job : "");
+    if (dft_run_variable("TORCHELASTIC_RUN_ID") && dft_run_variable("RANK")) {
+        put_torch(id, size);
+        restarts = 1;
+    } else if (namespace || flux) {
+        snprintf(id, size, "%s", namespace ? namespace : flux);
+        restarts = !strncmp(id, "slurm", 5);
+    } else if (job) {
+        snprintf(id, size, "%s%s%s", job, step ? "." : "", step ? step : "");
+        restarts = 1;
+    } else if (!dft_told_job(id, size, get, NULL) && dft_run_variable("DFTRACER_JOB_ID")) {
+        snprintf(id, size, "%s", dft_run_variable("DFTRACER_JOB_ID"));
+    }
+    if (restarts)
+        dft_told_restarts(id, size, get, NULL);
 }
 
 /* --- a launcher without a name ---------------------------------------------------------------- */
@@ -144,13 +147,9 @@ static void put_launcher(char *id, size_t size)
 
 void dft_launch_find(struct dft_launch *launch)
 {
-    const char *rank = is_batch_script() ? NULL : first_of(NAMES(rank_names));
+    const char *rank = told(DFT_TOLD_RANK, "DFTRACER_RANK");
 
-    *launch = (struct dft_launch){.rank = -1, .size = number_of(first_of(NAMES(size_names)), 0)};
-    if (!rank && dft_run_variable("WORLD_SIZE")) { /* torchrun: it must confirm a name as plain as RANK */
-        rank = dft_run_variable("RANK");
-        launch->size = number_of(dft_run_variable("WORLD_SIZE"), launch->size);
-    }
+    *launch = (struct dft_launch){.rank = -1, .size = number_of(told(DFT_TOLD_SIZE, "DFTRACER_WORLD_SIZE"), 0)};
     if (!rank)
         return;
     launch->rank = number_of(rank, 0);

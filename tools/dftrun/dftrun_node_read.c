@@ -221,8 +221,11 @@ static int open_nvml(struct nvml *nvml)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 
-    if (!library)
+    if (!library) {
+        if (access("/dev/nvidiactl", F_OK) == 0)
+            fprintf(stderr, "dftrun: GPUs are not sampled, NVML cannot be loaded: %s\n", dlerror());
         return 0;
+    }
     *(void **)&nvml->init = dlsym(library, "nvmlInit_v2");
     *(void **)&nvml->count = dlsym(library, "nvmlDeviceGetCount_v2");
     *(void **)&nvml->handle = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");

@@ -38,6 +38,18 @@ static int take_top(struct dft_run *run, char **argv)
     return DFTRUN_USAGE;
 }
 
+static int take_every(struct dft_run *run, char **argv)
+{
+    (void)argv;
+    run->every = is_number(optarg) && strlen(optarg) < 10 ? atoi(optarg) : 0;
+    if (run->every)
+        return 0;
+    fprintf(stderr,
+            "dftrun: --every takes a number of ranks from 1 on, not '%s': --every 8 traces ranks 0, 8, 16 ...\n",
+            optarg);
+    return DFTRUN_USAGE;
+}
+
 static int contradict(const char *first, const char *second, const char *why)
 {
     fprintf(stderr, "dftrun: %s and %s contradict each other: %s\n", first, second, why);
@@ -102,6 +114,8 @@ static int check(const struct dft_run *run)
         return contradict(run->quiet ? "--quiet" : "--no-summary", shape, "without a page there is nothing to shape");
     if (run->stack && run->aggregate && strcmp(run->stack, "0") != 0)
         return contradict("--stack", "--aggregate", "call stacks belong to events, and aggregates have none");
+    if (run->every && run->aggregate)
+        return contradict("--every", "--aggregate", "--every keeps events of some ranks, and --aggregate of none");
     if (check_file("--json", run->json) || check_file("--report", run->report))
         return DFTRUN_USAGE;
     if (run->json && run->report && !strcmp(run->json, run->report))
@@ -143,12 +157,17 @@ struct row {
 static const struct row rows[] = {
     {"output", 'o', "DIR", AT(directory), "directory for the trace files (default: traces)"},
     {"aggregate", 0, NULL, AT(aggregate), "keep aggregates only, no single events: 0.15 to 3 bytes a call"},
+    {"every", 0, "N", 0, take_every, "keep events of every Nth rank of a job, and aggregates alone of the others"},
+    {"stage", 0, "DIR", AT(stage),
+     "write traces below DIR on the node (/dev/shm, a local disk), and move them at the end\n"
+     "of each process; what killed ones leave there is collected"},
     {"data-dir", 0, "D", AT(data_dir),
      "trace only files below these directories (colon-separated; a leading ! excludes,\n"
      "from everything where no directory is named)"},
     {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
     {"node", 0, NULL, AT(node),
      "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"gpu", 0, NULL, AT(gpu), "record what NVIDIA GPUs do, too: kernels, copies, waits"},
     {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
     {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
     {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
@@ -182,6 +201,19 @@ static void print_row(const struct row *row)
         length = (int)strcspn(++line, "\n");
         printf("%21s%.*s\n", "", length, line);
     }
+}
+
+/* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, help. */
+static void list_options(void)
+{
+    puts("command\tdftrun\truns a command under the I/O tracer");
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
+        const char letter[] = {row->letter, 0};
+
+        printf("option\t%s\t%s\t%s\t\t%.*s\n", row->name, letter, row->argument ? row->argument : "",
+               (int)strcspn(row->help, "\n"), row->help);
+    }
+    exit(fflush(stdout) ? 1 : 0);
 }
 
 static int take_help(struct dft_run *run, char **argv)
@@ -275,6 +307,8 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv)
     char letters[2 * ROWS + 3];
     int option, error = 0;
 
+    if (argc == 2 && !strcmp(argv[1], "--list-options"))
+        list_options();
     make_tables(options, letters);
     run->directory = "traces";
     opterr = 0;

@@ -33,12 +33,11 @@ static int wrote_something(const struct dft_run *run, int is_job)
     return found;
 }
 
-/* Makes the glob of this run's files, and escapes characters that have a meaning in a glob. */
-static int make_glob(const struct dft_run *run, char *glob, size_t capacity)
+int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity)
 {
     size_t n = 0;
 
-    for (const char *p = run->prefix; *p && n + 4 < capacity; p++) {
+    for (const char *p = prefix; *p && n + 4 < capacity; p++) {
         if (strchr("*?[\\", *p))
             glob[n++] = '\\';
         glob[n++] = *p;
@@ -56,7 +55,7 @@ static void make_pattern(char *pattern, size_t capacity, const char *name)
 
 /* --- dftmerge --------------------------------------------------------------------------------- */
 
-int dft_page_dftmerge(const struct dft_run *run, const char *const *arguments, int out, int err)
+int dft_dftmerge_run(const struct dft_run *run, const char *const *arguments, int out, int err)
 {
     char path[PATH_MAX];
     int status;
@@ -105,10 +104,10 @@ int dft_page_check(const struct dft_run *run, int loud)
         return 0;
     null = open("/dev/null", O_RDWR | O_CLOEXEC);
     add_shape(run, arguments, 3);
-    if (null >= 0 && dft_page_dftmerge(run, arguments, null, null) == DFTRUN_USAGE)
+    if (null >= 0 && dft_dftmerge_run(run, arguments, null, null) == DFTRUN_USAGE)
         code = DFTRUN_USAGE;
     if (code && loud)
-        dft_page_dftmerge(run, arguments, null, STDERR_FILENO);
+        dft_dftmerge_run(run, arguments, null, STDERR_FILENO);
     if (null >= 0)
         close(null);
     return code;
@@ -160,7 +159,7 @@ static void write_json(const struct dft_run *run, const char *const *what)
     int fd = dft_beside_open(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
 
     if (!error) {
-        code = dft_page_dftmerge(run, arguments, fd, STDERR_FILENO);
+        code = dft_dftmerge_run(run, arguments, fd, STDERR_FILENO);
         if (code == 1 && is_complete(fd))
             code = 0;
         error = dft_beside_close(run->json, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
@@ -191,7 +190,7 @@ static int write_report(const struct dft_run *run, const char *const *what)
 
     if (stat(run->report, &before))
         before.st_ino = 0;
-    code = dft_page_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    code = dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
     if (code == 0 || (code == 1 && is_new(run->report, &before)))
         return 0;
     fprintf(stderr, "dftrun: %s was not written%s%s; later: dftmerge report -o FILE %s\n", run->report,
@@ -230,7 +229,7 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     if (run->no_page && !run->json && !run->report)
         return;
     make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
-    if (make_glob(run, glob, sizeof glob) < 0)
+    if (dft_dftmerge_glob(run->prefix, glob, sizeof glob) < 0)
         return;
     if (run->json)
         write_json(run, arguments + 3);
@@ -239,7 +238,7 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     if (run->no_page)
         return;
     add_shape(run, arguments, 5);
-    dft_page_dftmerge(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
     dft_reason_note(run);
     say_where(run, is_job, has_report);
 }

@@ -27,6 +27,11 @@ static const struct dft_exporter *const exporters[] = {
     &dft_export_folded_bytes, &dft_export_fio, &dft_export_dlio, &dft_export_sqlite,   &dft_export_parquet};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
+static const char *format_word(size_t i)
+{
+    return i < EXPORTERS ? exporters[i]->name : NULL;
+}
+
 static const struct dft_exporter *find(const char *name)
 {
     for (size_t i = 0; i < EXPORTERS; i++)
@@ -190,7 +195,8 @@ static int run(int argc, char **argv)
         {.name = "format",
          .argument = "FORMAT",
          .text = &asked.format,
-         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio, sqlite or parquet"},
+         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio, sqlite or parquet",
+         .word = format_word},
         {.name = "output",
          .letter = 'o',
          .argument = "OUT",

@@ -25,6 +25,11 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
+static const char *kind_word(size_t i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
 struct asked {
     const char *kind, *path, *width, *height;
 };
@@ -137,7 +142,8 @@ static int run(int argc, char **argv)
     struct dft_figure figure = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"kind", 'k', "KIND", &asked.kind, NULL, "bandwidth, heatmap, sizes, latency, overlap or files"},
+        {"kind", 'k', "KIND", &asked.kind, NULL, "bandwidth, heatmap, sizes, latency, overlap or files",
+         .word = kind_word},
         {"output", 'o', "FILE", &asked.path, NULL, "the file to write; - is standard output"},
         {"title", 0, "TEXT", &figure.title, NULL, "the title (default: what it is, and the program)"},
         {"width", 0, "PIXELS", &asked.width, NULL, "width of the picture (default: 720)"},

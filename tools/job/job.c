@@ -74,32 +74,58 @@ static int add_missing(struct dft_job *job, uint32_t from, uint32_t to)
     return 0;
 }
 
-/* What is allocated depends on how many processes there are, not on what they say of the size of
- * their world. */
-static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+/* Were events kept of some calls? */
+static int keeps_events(const struct dft_source_process *process)
 {
-    uint32_t *ranks = malloc((count + 1u) * sizeof *ranks), n = 0, next = 0;
-    int rc = ranks ? 0 : -ENOMEM;
+    uint64_t times[DFT_KEEP_COUNT + 1] = {0}, start, end;
 
-    for (uint32_t i = 0; !rc && i < count; i++) {
+    dft_process_lifetime(process, &start, &end);
+    dft_kept_times(&process->process, start, end > start ? end : start + 1, times);
+    return times[DFT_KEEP_EVENTS] || times[DFT_KEEP_SELECTED];
+}
+
+/* Gathers the ranks, as rank * 2 + (events were kept). Returns how many. */
+static uint32_t gather_ranks(struct dft_job *job, uint32_t *ranks, const struct dft_source_process *processes,
+                             uint32_t count)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
         const struct dft_process *process = &processes[i].process;
 
         if (process->world_size > job->world_size && process->world_size <= RANKS_MAX)
             job->world_size = process->world_size;
         if (process->rank < 0 || (uint32_t)process->rank >= RANKS_MAX)
             continue;
-        ranks[n++] = (uint32_t)process->rank;
+        ranks[n++] = (uint32_t)process->rank << 1 | (uint32_t)keeps_events(&processes[i]);
         if ((uint32_t)process->rank >= job->world_size)
             job->world_size = (uint32_t)process->rank + 1;
     }
-    if (!rc && n)
+    return n;
+}
+
+/* What is allocated depends on how many processes there are, not on what they say of the size of
+ * their world. */
+static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    uint32_t *ranks = malloc((count + 1u) * sizeof *ranks), n, next = 0;
+    int rc = 0;
+
+    if (!ranks)
+        return -ENOMEM;
+    n = gather_ranks(job, ranks, processes, count);
+    if (n)
         qsort(ranks, n, sizeof *ranks, by_number);
     for (uint32_t i = 0; !rc && i < n; i++) {
-        if (i && ranks[i] == ranks[i - 1])
+        uint32_t rank = ranks[i] >> 1;
+
+        if (i + 1 == n || ranks[i + 1] >> 1 != rank) /* the last entry of a rank says it */
+            job->ranks_with_events += ranks[i] & 1;
+        if (i && rank == ranks[i - 1] >> 1)
             continue;
         job->ranks++;
-        rc = add_missing(job, next, ranks[i]);
-        next = ranks[i] + 1;
+        rc = add_missing(job, next, rank);
+        next = rank + 1;
     }
     if (!rc && n)
         rc = add_missing(job, next, job->world_size);

@@ -14,8 +14,9 @@
 /* What is known of the job without looking at events; of all inputs, whatever the filter. */
 struct dft_job {
     uint32_t processes, pids, ranks, hosts;
-    uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
-    uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
+    uint32_t ranks_with_events; /* those of whose calls events were kept, if only for a while */
+    uint32_t world_size;        /* the largest that a process says, or the highest rank + 1; 0: no ranks */
+    uint32_t *missing_ranks;    /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
     uint32_t signalled; /* processes that a signal ended, and the library saw it */
     uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group */

@@ -28,6 +28,16 @@ static void preset_names(const char *names[DFT_BUILTIN_PRESETS])
         names[i] = dft_builtin_presets[i].name;
 }
 
+static const char *preset_word(size_t i)
+{
+    return i < DFT_BUILTIN_PRESETS ? dft_builtin_presets[i].name : NULL;
+}
+
+static const char *view_word(size_t i)
+{
+    return i + 1 < DFT_LAYER_VIEWS ? dft_layer_view_words[i + 1] : NULL;
+}
+
 /* Returns 0, or 1 after an error. */
 static int parse_views(struct asked *asked)
 {
@@ -160,8 +170,10 @@ static int run(int argc, char **argv)
     struct dft_source *source;
     int code, rc;
     const struct dft_option own[] = {
-        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "posix, dlio, generic, torch, or a file of rules"},
-        {"view", 'v', "LIST", &asked.view, NULL, "each layer by time,process,rank,host,file,directory,pattern"},
+        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "posix, dlio, generic, torch, or a file of rules",
+         .word = preset_word},
+        {"view", 'v', "LIST", &asked.view, NULL, "each layer by time,process,rank,host,file,directory,pattern",
+         .word = view_word},
         {"interval", 0, "SECONDS", &asked.interval, NULL, "width of an interval of --view time (default: as fits)"},
         {"list", 0, NULL, NULL, &asked.list, "print presets, as files to begin with", 1},
         {0},

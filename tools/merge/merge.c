@@ -102,6 +102,11 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static const char *split_word(size_t i)
+{
+    return i == 0 ? "rank" : i == 1 ? "host" : NULL;
+}
+
 /* Says on stderr why the request makes no sense. */
 static int is_wrong(const char *path, const char *split, const char *rules)
 {
@@ -128,7 +133,11 @@ static int run(int argc, char **argv)
     const char *path = NULL, *split = NULL, *rules = NULL;
     const struct dft_option own[] = {
         {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "the file, or directory, to write"},
-        {.name = "split-by", .argument = "KEY", .text = &split, .help = "one archive a rank, or a host, into OUT"},
+        {.name = "split-by",
+         .argument = "KEY",
+         .text = &split,
+         .help = "one archive a rank, or a host, into OUT",
+         .word = split_word},
         {.name = "group", .argument = "RULES", .text = &rules, .help = "one archive a group of events, into OUT"},
         {0}};
     struct dft_options options;

@@ -13,6 +13,8 @@ int dft_order_check(const struct dft_order *order, const struct dft_query *query
 #define DFT_ORDER_WORDS 160u
 size_t dft_order_words(const struct dft_query *query, const char *text, const char **nearest,
                        const char *list[DFT_ORDER_WORDS]);
+/* Titles on the screen, by number, then NULL. */
+const char *dft_order_title(size_t i);
 /* Was this column asked for to sort by? */
 int dft_order_is(const struct dft_answer *answer, const char *title);
 /* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys,

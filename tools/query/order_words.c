@@ -42,6 +42,11 @@ static const struct {
 };
 #define TITLES (sizeof titles / sizeof *titles)
 
+const char *dft_order_title(size_t i)
+{
+    return i < TITLES ? titles[i].title : NULL;
+}
+
 /* A word, and what it means. */
 struct word {
     char text[32];

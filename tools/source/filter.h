@@ -133,6 +133,10 @@ static inline int dft_filter_has_facets(const struct dft_filter *filter)
 }
 /* "from", "slower-than". */
 const char *dft_filter_name(enum dft_filter_option option);
+#define DFT_FILTER_WORDS_MAX 4096u
+/* The words that an option knows, by number, some of them NULL. Returns how many numbers there are; 0: it takes any
+ * word. */
+size_t dft_filter_words(enum dft_filter_option option, const char *words[DFT_FILTER_WORDS_MAX]);
 /* Is any option given? */
 int dft_filter_has_any(const struct dft_filter *filter);
 /* Does the filter ask about a part of the calls of processes? */

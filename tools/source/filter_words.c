@@ -12,17 +12,16 @@
 #include "base/nearest_word.h"
 
 #define ERRNO_MAX 4095u
-#define WORDS_MAX 4096u
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* The words of an option by number, some of them NULL. Returns how many numbers there are. */
-static size_t words_of(enum dft_filter_option option, const char *words[WORDS_MAX])
+size_t dft_filter_words(enum dft_filter_option option, const char *words[DFT_FILTER_WORDS_MAX])
 {
-    size_t count = option == DFT_FILTER_OP      ? DFT_OP_COUNT
-                   : option == DFT_FILTER_CLASS ? DFT_IO_COUNT
-                   : option == DFT_FILTER_ERRNO ? ERRNO_MAX + 1
-                                                : DFT_ACCESS_COUNT;
+    size_t count = option == DFT_FILTER_OP       ? DFT_OP_COUNT
+                   : option == DFT_FILTER_CLASS  ? DFT_IO_COUNT
+                   : option == DFT_FILTER_ERRNO  ? ERRNO_MAX + 1
+                   : option == DFT_FILTER_ACCESS ? DFT_ACCESS_COUNT
+                                                 : 0;
 
     for (size_t i = 0; i < count; i++) {
         words[i] = NULL;
@@ -76,8 +75,8 @@ static int add_number(struct dft_filter_values *values, enum dft_filter_option o
 
 int dft_filter_add_words(struct dft_filter_values *values, enum dft_filter_option option, char *text, char *why)
 {
-    const char *words[WORDS_MAX];
-    size_t count = words_of(option, words);
+    const char *words[DFT_FILTER_WORDS_MAX];
+    size_t count = dft_filter_words(option, words);
     int rc = 0;
 
     for (char *word = text, *next; !rc && word; word = next) {

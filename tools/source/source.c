@@ -25,6 +25,7 @@
 #include "source/source_process.h"
 #include "source/source_roles.h"
 #include "source/source_runs.h"
+#include "source/source_staged.h"
 
 static int is_live_name(const char *path)
 {
@@ -110,6 +111,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
         dft_groups_notes(source);
     if (!rc)
         dft_missing_notes(source);
+    if (!rc)
+        dft_staged_notes(source);
     rc = dft_comm_agree(rc);
     return rc ? rc : dft_exchange_notes(source);
 }

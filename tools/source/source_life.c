@@ -245,6 +245,11 @@ static enum dft_life life_without(const struct dft_process *process)
     return by_pid || !process->boot_id.length ? DFT_LIFE_OVER : dft_life_known(DFT_LIFE_UNKNOWN, process);
 }
 
+enum dft_life dft_life_of_process(const struct dft_source_process *process)
+{
+    return life_without(&process->process);
+}
+
 enum dft_life dft_process_life(const struct dft_source_process *process)
 {
     if (process->live_file && process->exit_kind == DFT_ENDING_RUNNING)

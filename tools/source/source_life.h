@@ -28,6 +28,8 @@ enum dft_life dft_life_known(enum dft_life life, const struct dft_process *proce
 /* Does its pid belong to this machine, and to this PID namespace, since the machine's last
  * start? */
 int dft_life_is_here(const struct dft_source_process *process);
+/* Does the process with this PROCESS still exist, though its trace may have an END? */
+enum dft_life dft_life_of_process(const struct dft_source_process *process);
 /* Does the process still run? A process that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "figure/figure.h"
+#include "spans/picture.h"
 
 #define WIDTH   800u
 #define HEIGHT  400u
@@ -34,7 +35,8 @@ static void make_options(struct dft_spans_asked *asked, struct texts *texts, uns
         {DFT_SPANS_TAKES_INTERVAL,
          {"interval", 0, "SECONDS", &texts->interval, NULL, "length of an interval (default: a round one)"}},
         {DFT_SPANS_TAKES_KIND,
-         {"kind", 'k', "KIND", &asked->kind, NULL, "the picture: scatter, histogram or density (default: scatter)"}},
+         {"kind", 'k', "KIND", &asked->kind, NULL, "the picture: scatter, histogram or density (default: scatter)",
+          .word = dft_spans_picture_word}},
         {DFT_SPANS_TAKES_OUTPUT,
          {"output", 'o', "FILE", &asked->output, NULL, "a picture as SVG in place of text; - is standard output"}},
         {DFT_SPANS_TAKES_SIZE, {"title", 0, "TEXT", &asked->title, NULL, "the title of the picture"}},

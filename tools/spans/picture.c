@@ -13,10 +13,15 @@
 #define BINS   40u
 #define SINGLE 20000u /* points that are drawn one by one; of more, one in each pixel */
 
+static const char *const kinds[] = {"scatter", "histogram", "density"};
+
+const char *dft_spans_picture_word(size_t i)
+{
+    return i < 3 ? kinds[i] : NULL;
+}
+
 int dft_spans_picture_parse(const struct dft_spans_asked *asked)
 {
-    static const char *const kinds[] = {"scatter", "histogram", "density"};
-
     for (int i = 0; i < 3; i++)
         if (!asked->kind || !strcmp(asked->kind, kinds[i]))
             return i;

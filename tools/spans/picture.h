@@ -20,6 +20,8 @@ struct dft_spans_picture {
     const struct dft_spans_asked *asked;
 };
 
+/* The kinds, by number, then NULL. */
+const char *dft_spans_picture_word(size_t i);
 /* The kind that --kind names, scatter without it; -1 after an error. */
 int dft_spans_picture_parse(const struct dft_spans_asked *asked);
 /* Draws; `picture` is a struct dft_spans_picture, for dft_spans_draw. Returns 0 or -ENOMEM. */

@@ -40,6 +40,20 @@ static int help(void)
     return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
+/* For programs: each verb with its options. */
+static int list_options(char *option)
+{
+    int code = DFT_EXIT_OK;
+
+    printf("command\t%s\t%s\n", dft_command_spans.name, dft_command_spans.brief);
+    for (size_t i = 0; !code && i < VERBS; i++) {
+        char *arguments[] = {(char *)(size_t)verbs[i]->name, option, NULL};
+
+        code = verbs[i]->run(2, arguments);
+    }
+    return code;
+}
+
 static int deny(const char *word)
 {
     const char *names[VERBS];
@@ -61,6 +75,8 @@ static int run(int argc, char **argv)
 
     if (argc == 2 && is_help(word))
         return help();
+    if (argc == 2 && !strcmp(word, "--list-options"))
+        return list_options(argv[1]);
     for (size_t i = 0; word && i < VERBS; i++) {
         if (strcmp(word, verbs[i]->name))
             continue;

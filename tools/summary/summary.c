@@ -19,6 +19,14 @@ struct asked {
     int events, tree;
 };
 
+static const char *key_word(size_t i)
+{
+    return i < DFT_BY_COUNT        ? dft_by_word((enum dft_by)i)
+           : i == DFT_BY_COUNT     ? "call"
+           : i == DFT_BY_COUNT + 1 ? "instance"
+                                   : NULL;
+}
+
 static void deny_key(const char *wrong)
 {
     const char *words[DFT_BY_COUNT + 3] = {"call", "dir:N", "instance"};
@@ -192,7 +200,7 @@ static int run(int argc, char **argv)
     struct dft_summary summary = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"by", 'b', "KEYS", &asked.by, NULL, "group by these, separated by commas (default: call)"},
+        {"by", 'b', "KEYS", &asked.by, NULL, "group by these, separated by commas (default: call)", .word = key_word},
         {"width", 0, "SECONDS", &asked.width, NULL, "width of time groups (default: the traces' interval)"},
         {"events", 0, NULL, NULL, &asked.events,
          "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
@@ -260,5 +268,6 @@ const struct dft_command dft_command_summary = {
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_CLASSES |
              DFT_TAKES_RANKS,
+    .sort_word = dft_order_title,
     .run = run,
 };

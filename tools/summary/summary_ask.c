@@ -90,6 +90,8 @@ void dft_summary_kept(FILE *out, const struct dft_summary *summary)
         fprintf(out, "all events were kept for %s of the time, selected ones for %s; ",
                 dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns),
                 dft_text_share((char[DFT_TEXT_ROOM]){0}, kept[DFT_KEEP_SELECTED], time_ns));
+    else if (summary->job.ranks_with_events && summary->job.ranks_with_events < summary->job.ranks)
+        fprintf(out, "events of %u of %u ranks; ", summary->job.ranks_with_events, summary->job.ranks);
     else if (kept[DFT_KEEP_EVENTS] && kept[DFT_KEEP_EVENTS] < time_ns)
         fprintf(out, "events were kept for %s of the time; ", dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns));
 }

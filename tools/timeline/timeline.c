@@ -62,12 +62,24 @@ static int find_word(const char *option, const char *word, const char *const *wo
     return -EINVAL;
 }
 
+static const char *const keys[] = {"rank", "class", "process", "role"};
+#define KEYS (sizeof keys / sizeof *keys)
+
+static const char *key_word(size_t i)
+{
+    return i < KEYS ? keys[i] : NULL;
+}
+
+static const char *measure_word(size_t i)
+{
+    return i < DFT_TIMELINE_MEASURES ? dft_timeline_measure_word((enum dft_timeline_measure)i) : NULL;
+}
+
 static int parse_words(struct dft_timeline *timeline, const struct asked *asked)
 {
-    static const char *const keys[] = {"rank", "class", "process", "role"}, *const measures[] = {"bytes", "calls",
-                                                                                                 "time"};
+    static const char *const measures[] = {"bytes", "calls", "time"};
     static const uint8_t bys[] = {DFT_BY_RANK, DFT_BY_CLASS, DFT_BY_PROCESS, DFT_BY_ROLE};
-    int by = asked->by ? find_word("by", asked->by, keys, 4) : 0, of = 0;
+    int by = asked->by ? find_word("by", asked->by, keys, KEYS) : 0, of = 0;
 
     timeline->heat = asked->heat;
     timeline->events = asked->events;
@@ -220,9 +232,10 @@ static int run(int argc, char **argv)
     struct dft_timeline timeline = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class, process or role"},
+        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class, process or role", .word = key_word},
         {"heat", 0, NULL, NULL, &asked.heat, "a map of ranks (or of --by) and time"},
-        {"of", 0, "WHAT", &asked.of, NULL, "show bytes (default), calls, or time (default of --heat)"},
+        {"of", 0, "WHAT", &asked.of, NULL, "show bytes (default), calls, or time (default of --heat)",
+         .word = measure_word},
         {"interval", 0, "SECONDS", &asked.interval, NULL, "width of a column in time (default: as fits)"},
         {"width", 0, "COLUMNS", &asked.width, NULL, "width of the plot (default: the terminal's; 100 for programs)"},
         {"top", 0, "N", &asked.top, NULL, "only the first N lines (default: 20; of a map: as the terminal has)"},

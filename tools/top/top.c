@@ -256,6 +256,16 @@ static int run_frames(struct top *top)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static const char *by_word(size_t i)
+{
+    return i < DFT_TOP_BYS ? dft_top_by_words[i] : NULL;
+}
+
+static const char *sort_word(size_t i)
+{
+    return i < DFT_TOP_SORTS ? dft_top_sort_words[i] : NULL;
+}
+
 static int find_word(const char *const *words, int count, const char *word)
 {
     for (int i = 0; i < count; i++)
@@ -348,7 +358,11 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {
         {.name = "once", .flag = &top.once, .help = "totals since the start and the calls in flight, once"},
         {.name = "interval", .argument = "SECONDS", .text = &top.interval, .help = "time between looks (default: 1)"},
-        {.name = "by", .argument = "KEY", .text = &top.by, .help = "group by call, file, rank, process or class"},
+        {.name = "by",
+         .argument = "KEY",
+         .text = &top.by,
+         .help = "group by call, file, rank, process or class",
+         .word = by_word},
         {0}};
     int code, rc, is_screen;
 
@@ -386,5 +400,6 @@ const struct dft_command dft_command_top = {
         "terminal: as --once, or with --interval a frame an interval until no process runs.",
     .example = "dftmerge top traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_NONE,
+    .sort_word = sort_word,
     .run = run,
 };

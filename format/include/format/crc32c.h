@@ -10,5 +10,8 @@
 uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
 /* The same without instructions of the processor, for the test of both. */
 uint32_t dft_crc32c_by_table(uint32_t crc, const void *bytes, size_t length);
+/* Says whether the processor has the instruction. Without this the first sum asks the processor
+ * itself, which costs microseconds in a virtual machine. */
+void dft_crc32c_use(int instruction);
 
 #endif

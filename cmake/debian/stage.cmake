@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# Run by cpack when the files of all packages are laid out, each package's in a folder of its name: adds what Debian wants
+# (changelog, copyright, overrides), compresses manuals, and moves what Debian has elsewhere.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  return()
+endif()
+
+function(compress from to)
+  execute_process(COMMAND gzip -9nc ${from} OUTPUT_FILE ${to} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+set(here ${CMAKE_CURRENT_LIST_DIR})
+foreach(package IN LISTS CPACK_COMPONENTS_ALL)
+  set(top ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${package}/usr)
+  file(MAKE_DIRECTORY ${top}/share/doc/${package})
+  file(COPY ${CPACK_DFT_BUILD}/debian/copyright DESTINATION ${top}/share/doc/${package})
+  compress(${CPACK_DFT_BUILD}/debian/changelog ${top}/share/doc/${package}/changelog.Debian.gz)
+  compress(${CPACK_DFT_SOURCE}/CHANGELOG.md ${top}/share/doc/${package}/changelog.gz)
+  if(EXISTS ${here}/${package}.lintian-overrides)
+    configure_file(${here}/${package}.lintian-overrides ${top}/share/lintian/overrides/${package} COPYONLY)
+  endif()
+  file(GLOB manuals ${top}/share/man/man1/*.1)
+  foreach(manual IN LISTS manuals)
+    compress(${manual} ${manual}.gz)
+    file(REMOVE ${manual})
+  endforeach()
+  # For all architectures, as the library's folder is. The way from there to /usr is as long.
+  if(EXISTS ${top}/lib/pkgconfig)
+    file(RENAME ${top}/lib/pkgconfig ${top}/share/pkgconfig)
+  endif()
+  if(EXISTS ${top}/share/zsh/site-functions)
+    file(RENAME ${top}/share/zsh/site-functions ${top}/share/zsh/vendor-completions)
+  endif()
+  file(GLOB_RECURSE modules ${top}/lib/python3/*.so)
+  if(modules)
+    execute_process(COMMAND ${CPACK_DFT_STRIP} --strip-unneeded ${modules} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+endforeach()
+# Licences of all packages are in their file copyright.
+file(REMOVE ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/dftrace-doc/usr/share/doc/dftrace/LICENSE)

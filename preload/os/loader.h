@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The loader's list of libraries, read without the loader. */
+#ifndef DFT_LOADER_H
+#define DFT_LOADER_H
+
+#include <link.h>
+
+/* The first library of the list: the program. NULL: the loader shows no list. */
+const struct link_map *dft_loader_libraries(void);
+
+/* Does the file name of the library, from its last slash on, begin so? */
+int dft_loader_is_called(const struct link_map *map, const char *with);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the C library that we call ourselves, found by name. A reference of the linker would
+ * ask for their newest version, and no older C library would then load this library. */
+#ifndef DFT_OWN_CALLS_H
+#define DFT_OWN_CALLS_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "os/hidden.h"
+
+struct cpuid_feature;  /* from <sys/platform/x86.h> */
+struct dl_find_object; /* from <dlfcn.h>, where that is new enough */
+
+/* The C library's own functions. Others replace some of them: sanitizers, which are not ready when
+ * we are loaded, and libraries that fake the time. NULL: the C library lacks it, or dft_own_init() has not run. */
+struct dft_own_calls {
+    /* The kernel's own, which every process has in its memory. Before glibc 2.31 that of the C library jumps
+     * to nowhere until the C library's constructor has run, which is after ours. Does not set errno. */
+    int (*clock_gettime)(clockid_t clock, struct timespec *now);
+    int (*on_exit)(void (*handler)(int status, void *argument), void *argument);
+    int (*__cxa_at_quick_exit)(void (*handler)(void *argument), void *library);
+    /* the loader's _dl_find_object, since glibc 2.35 */
+    int (*find_object)(void *address, struct dl_find_object *result);
+    /* the loader's __x86_get_cpuid_feature_leaf, since glibc 2.33 */
+    const struct cpuid_feature *(*cpu_features)(unsigned leaf);
+    /* of keys; NULL: there is no library of threads so far */
+    int (*key_create)(pthread_key_t *key, void (*destroy)(void *value));
+    int (*setspecific)(pthread_key_t key, const void *value);
+};
+extern struct dft_own_calls dft_own;
+/* Constructor only, after dft_resolve(). Also makes dft_is_single() right. */
+void dft_own_init(void);
+
+/* Is the C library glibc? All but the wrappers relies on that. After dft_own_init(). */
+int dft_own_has_glibc(void);
+
+/* Finds the functions of keys, which lie in libpthread before glibc 2.34. Returns 0 when the process
+ * has none. Any time after dft_own_init(). */
+int dft_own_find_keys(void);
+
+/* The C library's own function. NULL: the C library lacks it. Any time after the constructor. */
+void *dft_own_in_c_library(const char *name);
+
+/* Loads a library, as dlopen with RTLD_NOW does. Returns its handle. NULL: it cannot be loaded.
+ * Constructor only. */
+void *dft_own_load(const char *name);
+/* The address of a symbol of the library behind this handle. NULL: the library lacks it. */
+void *dft_own_in_loaded(const void *handle, const char *name);
+
+#endif

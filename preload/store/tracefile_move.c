@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns where the trace file lies: in the stage or in its place, and its moves.
+ *
+ * Within a file system a move is a rename. Elsewhere it is a copy under a name that readers take for
+ * no trace. Only the whole copy gets the name of a trace, and only then the first file goes. So a
+ * process may be killed at any instant, and leaves at least one whole file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format/live_format.h"
+#include "os/bulk.h"
+#include "os/self.h"
+#include "os/sys.h"
+#include "store/process.h"
+#include "store/tracefile.h"
+#include "store/tracefile_inside.h"
+#include "tables/fd_progress.h"
+
+#define path       dft_tracefile_name
+#define PIECE_ROOM 65536u
+
+static const char *stage = "";
+static int staged; /* atomic; changes within a move */
+static int stuck;  /* atomic: a full stage could not be left */
+/* Where a staged file belongs. */
+static char target[DFT_TRACEFILE_ROOM] DFT_BULK;
+static char from[DFT_TRACEFILE_ROOM] DFT_BULK;
+static char unfinished[DFT_TRACEFILE_ROOM] DFT_BULK;
+static char piece[PIECE_ROOM] DFT_BULK;
+
+void dft_tracefile_stage(const char *directory)
+{
+    stage = directory;
+}
+
+int dft_tracefile_is_staged(void)
+{
+    return __atomic_load_n(&staged, __ATOMIC_RELAXED);
+}
+
+const char *dft_tracefile_target(void)
+{
+    return target;
+}
+
+static void join(char *to, const char *first, const char *second, const char *third)
+{
+    size_t n = strlen(first), m = strlen(second);
+
+    memcpy(to, first, n);
+    memcpy(to + n, second, m);
+    memcpy(to + n + m, third, strlen(third) + 1);
+}
+
+void dft_tracefile_make_path(void)
+{
+    dft_tracename_make();
+    if (dft_tracefile_is_staged()) {
+        join(target, dft_tracename_base, ".dft", "");
+        join(path, stage, dft_tracename_base + dft_tracename_directory, ".dft");
+    } else {
+        join(path, dft_tracename_base, ".dft", "");
+    }
+}
+
+int dft_tracefile_create(void)
+{
+    int result;
+
+    stuck = 0;
+    __atomic_store_n(&staged, *stage != 0, __ATOMIC_RELAXED);
+    result = dft_tracefile_create_file();
+    if (result && staged) { /* full, or gone since the start */
+        staged = 0;
+        dft_process_note(DFT_NOTE_NOT_STAGED);
+        result = dft_tracefile_create_file();
+    }
+    return result;
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* Each piece is written right after a look at the number, as in tracefile.c. */
+static int put_piece(int fd, const struct dft_ourfile *copy, size_t length, uint64_t at)
+{
+    for (size_t done = 0; done < length;) {
+        long n = dft_ourfile_has(copy, fd) ? dft_sys_pwrite(fd, piece + done, length - done, at + done) : -EBADF;
+
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return n ? (int)n : -EIO;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+static int copy_bytes(int in, int out, const struct dft_ourfile *copy)
+{
+    for (uint64_t at = 0;;) {
+        long n = dft_ourfile_has(dft_tracefile_identity(), in) ? dft_sys_pread(in, piece, sizeof piece, at) : -EBADF;
+        int result;
+
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return (int)n;
+        result = put_piece(out, copy, (size_t)n, at);
+        if (result)
+            return result;
+        at += (uint64_t)n;
+    }
+}
+
+/* A descriptor to read the file from. *own: the caller closes it. */
+static int open_source(int *own)
+{
+    long fd;
+
+    if (dft_tracefile_is_staged())
+        return dft_tracefile_get_fd(own);
+    *own = 1;
+    fd = dft_fd_progress_open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+    if (fd >= 0 && !dft_ourfile_has(dft_tracefile_identity(), (int)fd)) {
+        dft_sys_close((int)fd);
+        return -ESTALE;
+    }
+    return (int)fd;
+}
+
+/* Returns the descriptor of a new file, and the file. A rest of an earlier attempt goes. */
+static int open_copy(struct dft_ourfile *copy)
+{
+    struct stat st;
+    long fd;
+
+    DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
+    fd = dft_fd_progress_open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    if (fd < 0)
+        return (int)fd;
+    if (dft_tracename_look(unfinished, &st) < 0) {
+        dft_sys_close((int)fd);
+        return -ESTALE;
+    }
+    *copy = dft_ourfile_of(&st);
+    return (int)fd;
+}
+
+/* Fills the copy. A network file system may tell only at a close that there was no room. *high: a
+ * descriptor in our range, or -1. */
+static int fill_copy(int fd, const struct dft_ourfile *copy, int *high)
+{
+    int own = 0, in, result, closed;
+
+    in = open_source(&own);
+    result = in < 0 ? in : copy_bytes(in, fd, copy);
+    if (in >= 0 && own)
+        dft_ourfile_close(dft_tracefile_identity(), in);
+    *high = result ? -1 : dft_tracefile_move_up(copy, fd);
+    closed = dft_ourfile_has(copy, fd) ? (int)dft_sys_close(fd) : -EBADF;
+    return result ? result : closed;
+}
+
+static int move_by_copy(void)
+{
+    struct dft_ourfile copy;
+    int fd, high, result;
+
+    join(unfinished, path, ".moving", "");
+    fd = open_copy(&copy);
+    if (fd < 0)
+        return fd;
+    result = fill_copy(fd, &copy, &high);
+    if (!result)
+        result = (int)DFT_SYS(renameat, AT_FDCWD, unfinished, AT_FDCWD, path, 0, 0);
+    if (result) {
+        dft_ourfile_close(&copy, high);
+        DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
+        return result;
+    }
+    dft_tracefile_replace(&copy, high);
+    if (dft_live) { /* so a live file elsewhere is known as this trace's */
+        dft_live->trace_device = copy.device;
+        dft_live->trace_inode = copy.inode;
+    }
+    DFT_SYS(unlinkat, AT_FDCWD, from, 0, 0, 0, 0);
+    return 0;
+}
+
+/* --- moves ------------------------------------------------------------------------------------ */
+
+/* Moves the file to `path`. Behind a chroot its name leads elsewhere, and nothing is made there. */
+static int move_from(void)
+{
+    struct stat st;
+    long result;
+
+    if (DFT_SYS(newfstatat, AT_FDCWD, from, &st, AT_SYMLINK_NOFOLLOW, 0, 0) < 0 ||
+        !dft_ourfile_is(dft_tracefile_identity(), &st))
+        return -ESTALE;
+    dft_tracename_make_directories(path);
+    result = DFT_SYS(renameat, AT_FDCWD, from, AT_FDCWD, path, 0, 0);
+    return result == -EXDEV ? move_by_copy() : (int)result;
+}
+
+int dft_tracefile_move(void)
+{
+    int result;
+
+    if (!dft_tracefile_exists()) {
+        dft_tracename_init();
+        return 0;
+    }
+    dft_tracefile_begin_move();
+    memcpy(from, path, sizeof from);
+    dft_tracename_init();
+    dft_tracefile_make_path();
+    result = move_from();
+    if (result < 0)
+        memcpy(path, from, sizeof from);
+    dft_tracefile_end_move();
+    return result;
+}
+
+int dft_tracefile_unstage(void)
+{
+    int result = 0;
+
+    if (!dft_tracefile_exists() || !dft_tracefile_is_staged())
+        return 0;
+    dft_tracefile_begin_move();
+    if (dft_tracefile_is_staged()) { /* no other thread was first */
+        memcpy(from, path, sizeof from);
+        memcpy(path, target, sizeof target);
+        result = move_from();
+        if (result < 0)
+            memcpy(path, from, sizeof from);
+        else
+            __atomic_store_n(&staged, 0, __ATOMIC_RELAXED);
+    }
+    dft_tracefile_end_move();
+    return result;
+}
+
+int dft_tracefile_leave_stage(void)
+{
+    if (dft_tracefile_is_staged() && !__atomic_load_n(&stuck, __ATOMIC_RELAXED) && dft_tracefile_unstage() < 0)
+        __atomic_store_n(&stuck, 1, __ATOMIC_RELAXED);
+    return !dft_tracefile_is_staged();
+}

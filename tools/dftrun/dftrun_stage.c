@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The stage of a run: where it lies, and what its processes have left in it. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+/* Relative to this directory, also for processes that begin elsewhere. */
+int dft_stage_find(struct dft_run *run)
+{
+    const char *given = run->stage ? run->stage : dft_run_variable("DFTRACER_STAGE_DIR");
+    char cwd[PATH_MAX] = "";
+    int n;
+
+    if (!given || !*given)
+        return 0;
+    if (*given != '/' && !getcwd(cwd, sizeof cwd))
+        return -errno;
+    n = snprintf(run->stage_place, sizeof run->stage_place, "%s%s%s", cwd, *cwd ? "/" : "", given);
+    return n < (int)sizeof run->stage_place ? 0 : -ENAMETOOLONG;
+}
+
+static const char *name_of(const struct dft_run *run)
+{
+    return strrchr(run->prefix, '/') + 1;
+}
+
+static int has_any(const struct dft_run *run)
+{
+    const char *name = name_of(run);
+    size_t length = strlen(name);
+    DIR *dir = opendir(run->stage_place);
+    struct dirent *entry;
+    int found = 0;
+
+    while (!found && dir && (entry = readdir(dir)))
+        found = !strncmp(entry->d_name, name, length) && entry->d_name[length] == '-';
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+void dft_stage_collect(const struct dft_run *run)
+{
+    char prefix[2 * PATH_MAX], glob[4 * PATH_MAX];
+    const char *arguments[] = {"dftmerge", "collect", "--quiet", "-o", run->place, glob, NULL};
+
+    if (!*run->stage_place || !has_any(run))
+        return;
+    snprintf(prefix, sizeof prefix, "%s/%s", run->stage_place, name_of(run));
+    if (!dft_dftmerge_glob(prefix, glob, sizeof glob))
+        dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves one file into another directory, whole or not at all. Within a file system that is a rename.
+ * Elsewhere a copy is made under a name that no reader takes for a trace. */
+#include "small/collect_move.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "base/pread_all.h"
+
+#define PIECE (1u << 20)
+
+struct move {
+    const char *from, *directory;
+    char *to, *moving;
+    int in;
+    struct stat st; /* of the file */
+    char *pieces;   /* two */
+};
+
+/* --- what is there already -------------------------------------------------------------------- */
+
+/* Does the other file begin with all of ours? A collector may have put more behind it already. */
+static int begins_so(const struct move *move, int other)
+{
+    char *mine = move->pieces, *theirs = move->pieces + PIECE;
+
+    for (off_t at = 0; at < move->st.st_size;) {
+        size_t n = move->st.st_size - at < (off_t)PIECE ? (size_t)(move->st.st_size - at) : PIECE;
+
+        if (dft_pread_all(move->in, mine, n, (uint64_t)at) || dft_pread_all(other, theirs, n, (uint64_t)at) ||
+            memcmp(mine, theirs, n) != 0)
+            return 0;
+        at += (off_t)n;
+    }
+    return 1;
+}
+
+static int remove_ours(const struct move *move, int result)
+{
+    return unlink(move->from) && errno != ENOENT ? -errno : result;
+}
+
+static int meet(const struct move *move)
+{
+    int other = open(move->to, O_RDONLY | O_CLOEXEC), same;
+
+    if (other < 0)
+        return -errno;
+    same = begins_so(move, other);
+    close(other);
+    return same ? remove_ours(move, DFT_COLLECTED_SAME) : -EEXIST;
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+static int put(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t n = write(fd, bytes, length);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n ? -errno : -EIO;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+static int fill(const struct move *move, int out)
+{
+    for (off_t at = 0; at < move->st.st_size;) {
+        ssize_t n = pread(move->in, move->pieces, PIECE, at);
+        int error = n > 0 ? put(out, move->pieces, (size_t)n) : n < 0 && errno == EINTR ? 0 : n < 0 ? -errno : -EIO;
+
+        if (error)
+            return error;
+        at += n > 0 ? n : 0;
+    }
+    return fchmod(out, move->st.st_mode & 07777) || fsync(out) ? -errno : 0;
+}
+
+/* A file system may not know how to rename without replacing. */
+static int give_name(const char *from, const char *to)
+{
+    if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    if (!access(to, F_OK))
+        return -EEXIST;
+    return rename(from, to) ? -errno : 0;
+}
+
+/* The name is on the disk, too, before the file goes. A file system that cannot do so does it by
+ * itself. */
+static void sync_directory(const char *directory)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+static int copy(const struct move *move)
+{
+    int out = open(move->moving, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
+
+    if (out < 0)
+        return -errno;
+    error = fill(move, out);
+    if (close(out) && !error)
+        error = -errno;
+    if (!error)
+        error = give_name(move->moving, move->to);
+    if (error) {
+        unlink(move->moving);
+        return error == -EEXIST ? meet(move) : error;
+    }
+    sync_directory(move->directory);
+    return remove_ours(move, DFT_COLLECTED_MOVED);
+}
+
+static int move_it(struct move *move)
+{
+    int error;
+
+    if (fstat(move->in, &move->st))
+        return -errno;
+    if (!S_ISREG(move->st.st_mode))
+        return -EINVAL;
+    unlink(move->moving);
+    error = give_name(move->from, move->to);
+    if (!error)
+        return DFT_COLLECTED_MOVED;
+    return error == -EXDEV ? copy(move) : error == -EEXIST ? meet(move) : error;
+}
+
+int dft_collect_move(const char *path, const char *directory)
+{
+    const char *slash = strrchr(path, '/');
+    struct move move = {.from = path, .directory = directory, .in = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+    int result = -ENOMEM;
+
+    if (move.in < 0)
+        return errno == ENOENT ? DFT_COLLECTED_GONE : -errno;
+    move.to = dft_outfile_inside(directory, slash ? slash + 1 : path);
+    move.pieces = malloc(2 * PIECE);
+    if (move.to && asprintf(&move.moving, "%s.moving", move.to) < 0)
+        move.moving = NULL;
+    if (move.to && move.pieces && move.moving)
+        result = move_it(&move);
+    close(move.in);
+    free(move.moving);
+    free(move.pieces);
+    free(move.to);
+    return result;
+}
