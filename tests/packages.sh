@@ -7,11 +7,8 @@
 #   need_packages faults         file systems of tests/faults; the same
 #   need_packages python         what tests/python uses; the same
 #   need_packages python-full    and its long form; the same
-<<<<<<< HEAD
 #   need_packages site           the site of the documentation; without it that is skipped
-=======
 #   need_packages containers     podman, for the long form of tests/e2e/test_containers.py; the same
->>>>>>> h-doctor
 #   need_packages report         npm and a browser, for tests/report and tests/readers; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
@@ -149,17 +146,15 @@ need_packages_of() {
     python-full)
         need_module torch python3-torch
         ;;
-<<<<<<< HEAD
     site)
         need_command sphinx-build python3-sphinx
         need_module myst_parser python3-myst-parser
         need_module sphinx_copybutton python3-sphinx-copybutton
         need_module furo furo
-=======
+        ;;
     containers)
         need_command podman podman
         need_command runc runc
->>>>>>> h-doctor
         ;;
     report)
         need_command node nodejs

@@ -279,7 +279,7 @@ main() {
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_drivers 2 e2e weave gpu endings guest
+        run_drivers 2 e2e weave gpu endings guest newcomer
         # These fill file systems, mount some, and compare shares of time: one at a time.
         run_drivers 1 faults findings
         run_python
