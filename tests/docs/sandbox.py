@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 
 import samples_test
 
@@ -111,6 +112,10 @@ def make(folder):
 def start_running(folder):
     """A traced process that runs, for commands about such: pages call it 12345."""
     made = environment(folder)
-    return subprocess.Popen([folder / "app"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                            env={**made, "RUN_ON": "1", "LD_PRELOAD": str(BUILD / "lib/libdftrace.so"), "DFTRACER_ENABLE": "1",
-                                 "DFTRACER_LOG_FILE": str(folder / "traces/running")})
+    running = subprocess.Popen([folder / "app"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**made, "RUN_ON": "1", "LD_PRELOAD": str(BUILD / "lib/libdftrace.so"), "DFTRACER_ENABLE": "1",
+                                    "DFTRACER_LOG_FILE": str(folder / "traces/running")})
+    while not list((folder / "traces").glob("running*.dft.live")):
+        assert running.poll() is None, "app ended"
+        time.sleep(0.01)
+    return running
