@@ -89,7 +89,8 @@ def hashes(where):
     assert f"/{word(b'data')}/{word(b'in')}/{word(b'a')}.bin" in files, files
     again, _ = anonymize(where, where / "traces", "again")
     assert {p.name: p.read_bytes() for p in out.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
-    strict, _ = anonymize(where, where / "traces", "strict", "--strict")
+    strict, names = anonymize(where, where / "traces", "strict", "--strict")
+    same_answers(where / "traces", strict, names)
     assert not any(b".bin" in part for path in strict.iterdir() for part in anonymized.inflated(path))
 
 

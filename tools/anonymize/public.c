@@ -73,6 +73,7 @@ static int add(struct dft_public *public, enum dft_public_kind kind, const char 
 static int add_row(struct dft_public *public, const struct row *row)
 {
     enum dft_public_kind kind = row->kind == DFT_PUBLIC_PLACE  ? DFT_PUBLIC_PATH
+                                : row->kind == DFT_PUBLIC_PART ? DFT_PUBLIC_NAME
                                 : row->kind == DFT_PUBLIC_MARK ? DFT_PUBLIC_WORD
                                                                : row->kind;
     int rc = 0;
@@ -110,7 +111,8 @@ int dft_public_init(struct dft_public *public, int strict)
 
     *public = (struct dft_public){0};
     for (size_t i = 0; i < COUNT(rows) && !rc; i++)
-        if (!strict || (rows[i].kind != DFT_PUBLIC_PATH && rows[i].kind != DFT_PUBLIC_EXTENSION))
+        if (!strict || (rows[i].kind != DFT_PUBLIC_PATH && rows[i].kind != DFT_PUBLIC_NAME &&
+                        rows[i].kind != DFT_PUBLIC_EXTENSION))
             rc = add_row(public, &rows[i]);
     for (size_t i = 0; i < COUNT(classes) && !rc; i++)
         rc = add_class(public, classes[i].where, classes[i].text, strict);

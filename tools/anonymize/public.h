@@ -11,6 +11,7 @@ enum dft_public_kind {
     DFT_PUBLIC_PATH = 1,
     DFT_PUBLIC_PLACE,
     DFT_PUBLIC_NAME,
+    DFT_PUBLIC_PART,
     DFT_PUBLIC_EXTENSION,
     DFT_PUBLIC_PREFIX,
     DFT_PUBLIC_WORD,
@@ -23,7 +24,7 @@ struct dft_public {
     struct dft_map texts;
 };
 
-/* strict: without paths and extensions. Returns 0 or -ENOMEM. */
+/* strict: without paths, names and extensions that decide nothing. Returns 0 or -ENOMEM. */
 int dft_public_init(struct dft_public *public, int strict);
 void dft_public_fini(struct dft_public *public);
 
