@@ -22,6 +22,7 @@
 #include "os/self.h"
 #include "store/process_start.h"
 #include "store/stage.h"
+#include "store/tracefile.h"
 #include "probe/traced.h"
 #include "weave/weave.h"
 #include "life/sandbox.h"
@@ -136,13 +137,14 @@ static int any_region_is_open(void)
 }
 
 /* Waits until another thread has written all records. The process would otherwise be gone before
- * that. */
+ * that. A trace that leaves its stage for a slow file system may take longer. */
 static void wait_for_the_end(void)
 {
     uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_FOR_END_NS;
 
     __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
-    while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST) && dft_clock_monotonic_ns() < until_ns)
+    while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST) &&
+           (dft_clock_monotonic_ns() < until_ns || dft_tracefile_is_moving()))
         dft_futex_wait(&done, 0);
     __atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
 }

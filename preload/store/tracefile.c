@@ -34,7 +34,7 @@ __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 char dft_tracefile_name[DFT_TRACEFILE_ROOM] DFT_BULK;
 #define path dft_tracefile_name
 static int trace_fd = -1; /* atomic */
-static int exists;        /* the file was created; trace_fd may still be -1 */
+int dft_tracefile_exists; /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
 uint64_t dft_tracefile_bytes;
 static uint32_t users;  /* atomic: number of writer threads at work */
@@ -89,7 +89,7 @@ int dft_tracefile_create_file(void)
         return (int)(fd == -ENOENT && unmade ? unmade : fd); /* the first cause tells more */
     identify_created();
     __atomic_store_n(&dft_tracefile_bytes, 0, __ATOMIC_RELAXED);
-    exists = 1;
+    dft_tracefile_exists = 1;
     replaced = 0;
     __atomic_store_n(&trace_fd, dft_tracefile_move_up(&ours, (int)fd), __ATOMIC_RELEASE);
     dft_ourfile_close(&ours, (int)fd);
@@ -112,9 +112,9 @@ void dft_tracefile_end_move(void)
     dft_futex_wake(&moving, INT32_MAX);
 }
 
-int dft_tracefile_exists(void)
+int dft_tracefile_is_moving(void)
 {
-    return exists;
+    return __atomic_load_n(&moving, __ATOMIC_RELAXED) != 0;
 }
 
 /* Other threads may ask which number is ours, and learn meanwhile that there is none. */
@@ -148,7 +148,7 @@ void dft_tracefile_forget(void)
         trace_fd = -1;
     dft_ourfile_close(&ours, __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
     dft_tracefile_shared = 0;
-    exists = 0;
+    dft_tracefile_exists = 0;
     users = moving = 0;
 }
 
@@ -320,7 +320,7 @@ int dft_tracefile_write(const void *bytes, size_t length)
 {
     int was_staged = dft_tracefile_is_staged(), result;
 
-    if (!exists)
+    if (!dft_tracefile_exists)
         return -EBADF;
     result = write_once(bytes, length);
     if (__builtin_expect(was_staged && (result == -ENOSPC || result == -EDQUOT), 0) && dft_tracefile_leave_stage())

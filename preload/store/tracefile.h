@@ -28,6 +28,8 @@ int dft_tracefile_is_staged(void);
 /* Moves a staged file to where it belongs, and goes on there. Harmless for other files. No instant is
  * without a whole file. Signals blocked. Returns 0, or -errno when the file stays in the stage. */
 int dft_tracefile_unstage(void);
+/* Atomic: does a thread move the file just now? */
+int dft_tracefile_is_moving(void);
 /* The path where a staged file belongs. */
 const char *dft_tracefile_target(void);
 /* Device and inode of the file that was created last. */

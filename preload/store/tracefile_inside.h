@@ -16,7 +16,8 @@ extern char dft_tracefile_name[];
 void dft_tracefile_begin_move(void);
 void dft_tracefile_end_move(void);
 
-int dft_tracefile_exists(void);
+/* The file was created; its descriptor may be closed all the same. */
+extern int dft_tracefile_exists;
 /* Returns our descriptor, if the number still shows our file. Otherwise the function opens the file
  * again. *own: the caller closes the descriptor after use. */
 int dft_tracefile_get_fd(int *own);

@@ -210,7 +210,7 @@ int dft_tracefile_move(void)
 {
     int result;
 
-    if (!dft_tracefile_exists()) {
+    if (!dft_tracefile_exists) {
         dft_tracename_init();
         return 0;
     }
@@ -229,7 +229,7 @@ int dft_tracefile_unstage(void)
 {
     int result = 0;
 
-    if (!dft_tracefile_exists() || !dft_tracefile_is_staged())
+    if (!dft_tracefile_exists || !dft_tracefile_is_staged())
         return 0;
     dft_tracefile_begin_move();
     if (dft_tracefile_is_staged()) { /* no other thread was first */

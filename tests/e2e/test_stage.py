@@ -222,6 +222,21 @@ def faults_of_the_move(directory):
             equal([p.name for p in (directory / "out").iterdir() if p.suffix != ".dft"], [], f"{fault}: no rest")
 
 
+@tests.case
+def a_thread_that_ends_the_process_waits_for_the_move(directory):
+    """Longer than for anything else at an end, so the move takes longer than that."""
+    need("strace")
+    if not LONG:
+        raise Skip("takes 8 s: in the long form only")
+    it = program(directory)
+    with staging(directory) as stage:
+        env = environment()
+        inside = [f"-E{name}={value}" for name, value in settings(directory, stage).items() if name not in env]
+        done = run(["strace", "-f", "-o", "/dev/null", "-e", "inject=renameat:delay_enter=7000000:when=1", *inside, it, "ends_twice", COUNT,
+                    directory], env=env)
+        equal((done.code, opens(directory / "out"), staged(stage)), (0, COUNT, []), done.err.decode())
+
+
 # --- killed -------------------------------------------------------------------------------------------------------------
 
 

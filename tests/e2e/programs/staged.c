@@ -48,6 +48,13 @@ static void *end_process(void *unused)
     exit(0);
 }
 
+static void *end_at_once(void *unused)
+{
+    (void)unused;
+    usleep(20000);
+    _exit(0);
+}
+
 static void use_all_numbers(void)
 {
     while (dup(0) >= 0)
@@ -79,6 +86,8 @@ static int end(const char *mode, long count, char **argv)
         pthread_create(&thread, NULL, end_process, NULL);
         pthread_exit(NULL);
     }
+    if (!strcmp(mode, "ends_twice"))
+        pthread_create(&thread, NULL, end_at_once, NULL);
     if (!strcmp(mode, "exec"))
         run_again(argv, "exec2");
     if (!strcmp(mode, "exec2"))
