@@ -9,6 +9,8 @@ import fnmatch
 MENU = {
     "First steps": [
         "docs/tutorial",
+        "docs/install",
+        "docs/systems",
         "docs/limits",
         "docs/costs",
     ],
@@ -19,6 +21,9 @@ MENU = {
     ],
     "Recipes": [
         "docs/mpi-slurm",
+        "docs/jobs",
+        "docs/containers",
+        "docs/gpu",
         "docs/python",
         "docs/python-integrations",
         "docs/python-reading",
@@ -27,6 +32,8 @@ MENU = {
         "docs/spans",
         "docs/sql",
         "docs/parquet",
+        "docs/privacy",
+        "docs/beside",
         "docs/compatibility",
     ],
     "Commands": [

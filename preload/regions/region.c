@@ -53,6 +53,7 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
         atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
         return;
     }
+    atomic_thread_fence(memory_order_release); /* the place's last region was over before */
     *region_at(self, depth) = region;
     *frame_of(self, depth) = frame;
     atomic_store_explicit(args_of(self, depth), args, memory_order_relaxed);

@@ -100,6 +100,7 @@ static void commit(struct dft_rows *rows, const void *object)
 {
     atomic_store_explicit(&rows->live->low, low_of(rows->live) + dft_live_object_bytes(object) / 8,
                           memory_order_release);
+    atomic_thread_fence(memory_order_release); /* before other objects refer to this one */
 }
 
 static uint32_t find_row(const struct dft_rows *rows, const struct dft_live_key *key, uint32_t hash)

@@ -18,7 +18,7 @@ from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Te
                      traces, tracing, true)
 
 tests = Tests()
-LONG = os.environ.get("DFT_LONG") == "1"
+LONG = bool(os.environ.get("DFT_LONG"))
 KILLS = 100 if LONG else 8
 COUNT = 200
 
