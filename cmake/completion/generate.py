@@ -33,7 +33,7 @@ def read(path):
             commands[name] = (rest[0], options)
         else:
             letter, argument, words, told = rest
-            options.append(Option(name, letter, argument, words_of(name, words), re.sub(r" \([^)]*$", "", told)))
+            options.append(Option(name, letter, argument, words_of(name, words), told))
     return commands
 
 

@@ -127,6 +127,8 @@ int dft_run_is_on(const char *name);
 /* Looks for everything that keeps calls from being recorded, and prints what it found. `error`: why
  * there is no library, or 0. Returns the exit code: 1 when something is wrong. */
 int dft_doctor(struct dft_run *run, int error);
+/* What --container takes, by number, then NULL. */
+const char *dft_container_word(size_t i);
 /* Prints what makes a container be traced. Returns the exit code. */
 int dft_container_print(const struct dft_run *run);
 
