@@ -62,7 +62,8 @@ def tools_are_static_and_all_is_there(directory):
         true("no dynamic section" in run_checked(["readelf", "-d", top / "bin" / tool]).out.decode(), f"{tool} is not static")
         headers = run_checked(["readelf", "-lW", top / "bin" / tool]).out.decode()
         true("INTERP" not in headers, f"{tool} has an interpreter")
-        equal(run([top / "bin" / tool, "--version"]).code, 0, f"{tool} --version")
+        for question in ("--version", "--help"):
+            equal(run([top / "bin" / tool, question]).out, run([BUILD / "bin" / tool, question]).out, f"{tool} {question}: as the build's own")
     for name in ("lib/libdftrace.so", "LICENSE", "README.md", "share/dftrace/weave/zlib.weave", "include/dftrace/dftrace.h",
                  "docs/tutorial.md", "docs/systems.md", "docs/commands/dftmerge.md"):
         true((top / name).is_file(), f"{name} is not in the tarball")
