@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT
 """dftrun --doctor: each planted trouble is found and named, with what to do; a healthy set-up has nothing wrong."""
 
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 
 from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, SECONDS, Skip, Tests, environment, equal, need, run, true
 
@@ -193,11 +196,15 @@ def a_program_in_the_background(directory):
 @tests.case
 def on_a_terminal(directory):
     ours, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
     for more, colour in (({}, True), ({"NO_COLOR": 1}, False)):
         with subprocess.Popen([DFTRUN, "--doctor", "-o", "/proc/x"], cwd=directory, stdout=terminal, env=environment(TERM="xterm", **more)) as process:
             equal(process.wait(SECONDS), 1, "exit code")
         text = os.read(ours, 65536).decode()
         true(("\033[1;31mWRONG" in text) == colour and "WRONG" in text, text)
+        lines = re.sub(r"\033\[[\d;]*m", "", text).split("\r\n")
+        true(max(map(len, lines)) <= 60, f"lines fit: {lines}")
+        true(all(re.match(r"(ok|note|WRONG) +\S+ +\S| {10,}\S", line) for line in lines[lines.index("") + 1:-1]), f"columns: {lines}")
     os.close(ours)
     os.close(terminal)
 
@@ -226,7 +233,10 @@ def who_cleans_the_environment(directory):
     script(directory / "script", "#!/bin/sh\ncat in\nexec env -i cat in\n")
     _, verdict, _ = finds(directory, "wrong", "environment", "'env -i' in the command", "DFTRACER_FOLLOW_EXEC=1", "--", "env", "-i", "cat", "in")
     true("is not traced" in verdict, verdict)
-    finds(directory, "note", "environment", "'env -i' in ./script", "DFTRACER_FOLLOW_EXEC=1", "--", "./script")
+    _, verdict, checks = finds(directory, "note", "environment", "'env -i' in ./script", "DFTRACER_FOLLOW_EXEC=1", "--", "./script")
+    true(re.match(r"Everything is in order, but for \d notes: environment: 'env -i' in ./script takes LD_PRELOAD away", verdict), verdict)
+    true(any(c[1] == "child" and re.fullmatch(r"1 program left no trace: what .*env ran", c[2]) for c in checks), f"{checks}")
+    true(any(c[1] == "trace" and c[2].endswith(" of 2 processes") for c in checks), f"a process that runs several programs is one: {checks}")
     finds(directory, "wrong", "environment", "'unset LD_PRELOAD'", "dftrun", "--", "sh", "-c", "unset LD_PRELOAD; cat in")
     script(directory / "sudo", "#!/bin/sh\n")
     finds(directory, "wrong", "environment", "'sudo' in the command", "sudo dftrun", "--", "sh", "-c", "sudo cat in")
@@ -270,7 +280,10 @@ def variables(directory):
                                        ("DFTRACER_CONFIGURATION", "/none.yaml", "No such file", "Correct it"), ("DFTRACER_STACK", "-1", "not understood", "Correct it")):
         finds(directory, "wrong", name, found, advice, **{name: value})
     for name, nearest in (("DFTRACER_STAK", "DFTRACER_STACK"), ("DFTRACE_ENABEL", "DFTRACER_ENABLE"), ("DFTRACER_DATA_DRI", "DFTRACER_DATA_DIR")):
-        finds(directory, "wrong", "variable", f"{name}=1", f"Did you mean {nearest}?", **{name: 1})
+        _, verdict, checks = finds(directory, "wrong", "variable", f"{name}=1", f"Did you mean {nearest}?", **{name: 1})
+        equal(str(checks).count(nearest), 1, f"the nearest name is told once: {checks}")
+    _, verdict, _ = doctor(directory, DFTRACER_STAK=1, DFTRACER_STACK="x")
+    true(verdict.startswith("Something is wrong: ") and verdict.endswith("; and 1 more"), verdict)
     finds(directory, "wrong", "DFTRACER_MAX_TRACE_BYTES", "no events to stop", "Correct it", DFTRACER_MAX_TRACE_BYTES=1 << 20, DFTRACER_ENABLE_AGGREGATION=1)
     finds(directory, "note", "variable", "DFTRACER_GOTCHA_PRIORITY=1", "DFTracer", DFTRACER_GOTCHA_PRIORITY=1)
     finds(directory, "note", "DFTRACER_ENABLE", "0", "LD_PRELOAD alone", DFTRACER_ENABLE=0)

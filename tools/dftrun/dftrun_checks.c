@@ -12,6 +12,7 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 
 static char *text_of(const char *format, va_list list)
 {
@@ -64,26 +65,63 @@ size_t dft_checks_number(const struct dft_checks *checks, enum dft_check_kind ki
 static void put_verdict(const struct dft_checks *checks, char *text, size_t capacity)
 {
     size_t wrong = dft_checks_number(checks, DFT_CHECK_WRONG), notes = dft_checks_number(checks, DFT_CHECK_NOTE), i = 0;
+    char more[32] = "";
 
-    while (i < checks->count && checks->list[i].kind != DFT_CHECK_WRONG)
+    while (i < checks->count && checks->list[i].kind != (wrong ? DFT_CHECK_WRONG : DFT_CHECK_NOTE))
         i++;
+    if (wrong > 1)
+        snprintf(more, sizeof more, "; and %zu more", wrong - 1);
     if (wrong && checks->verdict)
         snprintf(text, capacity, "%s", checks->verdict);
     else if (wrong)
-        snprintf(text, capacity, "Something is wrong: %s: %s", checks->list[i].topic, checks->list[i].found);
+        snprintf(text, capacity, "Something is wrong: %s: %s%s", checks->list[i].topic, checks->list[i].found, more);
+    else if (notes)
+        snprintf(text, capacity, "Everything is in order, but for %zu note%s: %s: %s%s", notes, notes == 1 ? "" : "s",
+                 checks->list[i].topic, checks->list[i].found, notes == 1 ? "" : " ...");
     else
-        snprintf(text, capacity, "Everything is in order%s", notes ? ", but for the notes" : "");
+        snprintf(text, capacity, "Everything is in order");
 }
 
-static void print_check(const struct dft_check *check, int width, int colour)
+/* On a terminal lines fit; elsewhere each text stays in one line, for grep. */
+static void print_text(FILE *out, const char *title, unsigned indent, const char *text)
 {
-    static const char *const words[] = {"ok", "note", "WRONG"}, *const colours[] = {"\033[32m", "\033[33m",
-                                                                                    "\033[1;31m"};
+    if (dft_terminal_is())
+        dft_text_wrapped(out, title, indent, text);
+    else
+        fprintf(out, "%s%s\n", title, text);
+}
 
-    printf("%s%-5s%s  %-*s  %s\n", colour ? colours[check->kind] : "", words[check->kind], colour ? "\033[0m" : "",
-           width, check->topic, check->found);
-    if (check->advice)
-        printf("%*s-> %s\n", 9 + width, "", check->advice);
+static void print_check(FILE *out, const struct dft_check *check, int width)
+{
+    static const char *const words[] = {"ok", "note", "WRONG"};
+    const unsigned indent = 9 + (unsigned)width;
+    char title[80];
+
+    snprintf(title, sizeof title, "%-5s  %-*s  ", words[check->kind], width, check->topic);
+    print_text(out, title, indent, check->found);
+    if (check->advice) {
+        snprintf(title, sizeof title, "%*s-> ", (int)indent, "");
+        print_text(out, title, indent + 3, check->advice);
+    }
+}
+
+/* The same with a colour for the first word. Returns 0 or -ENOMEM. */
+static int print_coloured(const struct dft_check *check, int width)
+{
+    static const char *const colours[] = {"\033[32m", "\033[33m", "\033[1;31m"};
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int done = 0;
+
+    if (out) {
+        print_check(out, check, width);
+        done = !fclose(out) && text;
+    }
+    if (done)
+        printf("%s%.5s\033[0m%s", colours[check->kind], text, text + 5);
+    free(text);
+    return done ? 0 : -ENOMEM;
 }
 
 int dft_checks_print(const struct dft_checks *checks)
@@ -97,9 +135,12 @@ int dft_checks_print(const struct dft_checks *checks)
     for (size_t i = 0; i < checks->count; i++)
         width = strlen(checks->list[i].topic) > width ? strlen(checks->list[i].topic) : width;
     put_verdict(checks, verdict, sizeof verdict);
-    printf("%s%s%s\n\n", colour ? "\033[1m" : "", verdict, colour ? "\033[0m" : "");
+    fputs(colour ? "\033[1m" : "", stdout);
+    print_text(stdout, "", 0, verdict);
+    puts(colour ? "\033[0m" : "");
     for (size_t i = 0; i < checks->count; i++)
-        print_check(&checks->list[i], (int)width, colour);
+        if (!colour || print_coloured(&checks->list[i], (int)width))
+            print_check(stdout, &checks->list[i], (int)width);
     return fflush(stdout) || ferror(stdout) ? -errno : 0;
 }
 

@@ -105,7 +105,18 @@ static void take_process(struct evidence *evidence, const char *line)
     evidence->running += strstr(line, "\"ended\":\"running\"") != NULL;
 }
 
-/* An exec that did not return, and a spawn that did. */
+/* execvp looks for the program in PATH, and its event has no path: who called it tells. */
+static void name_by_caller(const struct evidence *evidence, struct image *image)
+{
+    for (size_t i = 0; i < evidence->traced.count; i++) {
+        const struct image *caller = &evidence->traced.list[i];
+
+        if (caller->pid == image->pid && caller->ns < image->ns)
+            snprintf(image->file, sizeof image->file, "what %.480s ran", caller->file);
+    }
+}
+
+/* An exec that did not return, and a spawn that did. The processes are known before. */
 static void take_call(struct evidence *evidence, const char *line)
 {
     struct image image = {.pid = number_in(line, "\"pid\":"), .ns = number_in(line, "\"ts\":")};
@@ -115,6 +126,8 @@ static void take_call(struct evidence *evidence, const char *line)
     if (is_spawn)
         image.pid = number_in(line, "\"ret\":");
     text_in(line, "\"file\":\"", image.file, sizeof image.file);
+    if (!*image.file && is_begun)
+        name_by_caller(evidence, &image);
     if (image.pid && *image.file && (is_begun || (is_spawn && !strstr(line, "\"ret\":-"))))
         add_image(&evidence->executed, &image);
 }
@@ -243,17 +256,33 @@ static void check_ending(struct dft_checks *checks, const struct dft_run *run, c
     }
 }
 
+/* A process that has run several programs counts once. */
+static size_t count_processes(const struct images *images)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < images->count; i++) {
+        size_t k = 0;
+
+        while (images->list[k].pid != images->list[i].pid)
+            k++;
+        count += k == i;
+    }
+    return count;
+}
+
 static void check_events(struct dft_checks *checks, const struct evidence *evidence)
 {
-    const char *s = evidence->traced.count == 1 ? "" : "es";
+    const size_t count = count_processes(&evidence->traced);
+    const char *s = count == 1 ? "" : "es";
 
     if (evidence->events)
         dft_checks_add(checks, DFT_CHECK_OK, "trace", NULL, "%llu event%s of %zu process%s", evidence->events,
-                       evidence->events == 1 ? "" : "s", evidence->traced.count, s);
+                       evidence->events == 1 ? "" : "s", count, s);
     else
         dft_checks_add(checks, DFT_CHECK_NOTE, "trace",
                        "DFTRACER_DATA_DIR, --data-dir, --aggregate and rules leave calls out: see what is set above.",
-                       "%zu process%s left a trace without events", evidence->traced.count, s);
+                       "%zu process%s left a trace without events", count, s);
 }
 
 /* `opened`: the loader has opened the library; -1: not known. */

@@ -61,18 +61,20 @@ static const char *reason_in(const char *said, const char *value)
 
 static void check_unclear(struct dft_checks *checks, const char *name, const char *value, const char *said)
 {
-    static const char nearest[] = "the nearest name is ";
+    static const char nearest[] = "; the nearest name is ";
     const struct row *row = row_of(name);
     const char *reason = reason_in(said, value), *at = strstr(reason, nearest);
     int length = (int)strcspn(reason, "\n");
     char advice[1024];
 
-    if (at && at < reason + length)
+    if (at && at < reason + length) {
         snprintf(advice, sizeof advice, "Did you mean %.*s? Correct the name, or unset it.",
                  (int)strcspn(at + strlen(nearest), ";\n"), at + strlen(nearest));
-    else /* the help may end in a link */
+        length = (int)(at - reason); /* the advice names it */
+    } else {                         /* the help may end in a link */
         snprintf(advice, sizeof advice, "Correct it, or unset it (docs/variables.md)%s%.*s", row ? ": " : ".",
                  row ? (int)(strcspn(row->help, "[") < 800 ? strcspn(row->help, "[") : 800) : 0, row ? row->help : "");
+    }
     if (row)
         dft_checks_add(checks, DFT_CHECK_WRONG, row->name, advice, "%.200s: %.*s", value, length, reason);
     else
