@@ -83,8 +83,7 @@ void dft_rows_index_again(struct dft_rows *rows)
 static void *reserve(struct dft_rows *rows, uint8_t type, uint32_t *place)
 {
     struct dft_live_table *live = rows->live;
-    const struct dft_live_object kind = {.type = type};
-    uint32_t bytes = dft_live_object_bytes(&kind);
+    uint32_t bytes = dft_live_object_bytes(&(const struct dft_live_object){.type = type});
     struct dft_live_object *object;
 
     *place = low_of(live);

@@ -396,6 +396,16 @@ def dftrun_collects_killed_ranks(directory):
 
 
 @tests.case
+def a_stage_that_is_the_output_is_no_stage(directory):
+    it = program(directory)
+    (directory / "out").mkdir()
+    done = run([DFTRUN, "-o", "out", "--stage", "out/", "--quiet", "--", it, "fork", COUNT, directory], cwd=directory)
+    equal((done.code, len(done.err.splitlines())), (0, 1), done.err.decode())
+    true(b"traces belong there anyway" in done.err, done.err.decode())
+    equal(opens(directory / "out"), 2 * COUNT, "traced all the same")
+
+
+@tests.case
 def a_missing_rank_is_pointed_to(directory):
     it = program(directory)
     with staging(directory) as stage:

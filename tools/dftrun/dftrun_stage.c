@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
@@ -44,12 +45,21 @@ static int has_any(const struct dft_run *run)
     return found;
 }
 
+/* The library has said then that the stage has no effect. */
+static int is_output(const struct dft_run *run)
+{
+    struct stat stage, output;
+
+    return !stat(run->stage_place, &stage) && !stat(run->place, &output) && stage.st_dev == output.st_dev &&
+           stage.st_ino == output.st_ino;
+}
+
 void dft_stage_collect(const struct dft_run *run)
 {
     char prefix[2 * PATH_MAX], glob[4 * PATH_MAX];
     const char *arguments[] = {"dftmerge", "collect", "--quiet", "-o", run->place, glob, NULL};
 
-    if (!*run->stage_place || !has_any(run))
+    if (!*run->stage_place || is_output(run) || !has_any(run))
         return;
     snprintf(prefix, sizeof prefix, "%s/%s", run->stage_place, name_of(run));
     if (!dft_dftmerge_glob(prefix, glob, sizeof glob))
