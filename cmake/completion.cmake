@@ -26,6 +26,9 @@ add_custom_command(
   COMMAND ${Python3_EXECUTABLE} ${templates}/generate.py ${folder}/dftmerge.txt ${folder}/dftrun.txt ${folder}
   DEPENDS ${sources} dftmerge dftrun VERBATIM)
 add_custom_target(completion ALL DEPENDS ${made})
+if(TARGET portable)
+  add_dependencies(portable completion)
+endif()
 
 set(bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dftrace-tools)

@@ -119,10 +119,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/preload/weave/files/ DESTINATION share/d
         FILES_MATCHING PATTERN "*.weave")
 install(FILES ${PROJECT_SOURCE_DIR}/preload/valgrind/dftrace.supp DESTINATION share/dftrace/valgrind ${portable_rules})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION docs ${portable_rules} FILES_MATCHING PATTERN "*.md" PATTERN "*.png"
-        PATTERN "*.svg" PATTERN "*.json")
+        PATTERN "*.svg" PATTERN "*.json" PATTERN site EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . ${portable_rules})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/portable.md DESTINATION . RENAME README.md ${portable_rules})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION share/man/man1 OPTIONAL ${portable_rules} FILES_MATCHING PATTERN "*.1")
+# Where the build has them: cmake/completion.cmake.
+foreach(shell IN ITEMS bash:bash-completion/completions zsh:zsh/site-functions fish:fish/vendor_completions.d)
+  string(REPLACE ":" ";" shell ${shell})
+  list(GET shell 1 place)
+  list(GET shell 0 shell)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/completion/${shell}/ DESTINATION share/${place} OPTIONAL ${portable_rules}
+          FILES_MATCHING PATTERN "*dft*" PATTERN "dftmerge-mpi*" EXCLUDE)
+endforeach()
 
 add_custom_target(portable
   COMMAND ${CMAKE_COMMAND} -E rm -rf portable/${portable_name}

@@ -27,6 +27,10 @@ if [ -d "$build/man" ]; then
         grep -qi "^\.TH \"$name\" \"1\"" "$manual"
         grep -q "^$name - " "$manual"
         ! command -v mandoc >/dev/null || mandoc -Tlint -Werror "$manual"
+        if grep '<#' "$manual"; then
+            echo "$name.1 has links to sections, which lead nowhere"
+            exit 1
+        fi
     done
     ok "a manual page for each command"
 else

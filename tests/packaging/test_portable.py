@@ -67,6 +67,9 @@ def tools_are_static_and_all_is_there(directory):
     for name in ("lib/libdftrace.so", "LICENSE", "README.md", "share/dftrace/weave/zlib.weave", "include/dftrace/dftrace.h",
                  "docs/tutorial.md", "docs/systems.md", "docs/commands/dftmerge.md"):
         true((top / name).is_file(), f"{name} is not in the tarball")
+    for name in ("bash-completion/completions/dftmerge", "zsh/site-functions/_dftrun", "fish/vendor_completions.d/dftrun.fish"):
+        true((top / "share" / name).is_file() or not (BUILD / "completion").is_dir(), f"{name} is not in the tarball")
+    equal(sorted(str(path) for path in top.rglob("*") if path.is_dir() and not any(path.iterdir())), [], "empty folders")
     if (BUILD / "man").is_dir():
         true((top / "share/man/man1/dftrun.1").is_file(), "man pages are not in the tarball")
 
