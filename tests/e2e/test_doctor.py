@@ -312,6 +312,8 @@ def the_directory(directory):
     for place, found, advice in (("file/deep", "Not a directory", "is a file"), ("/proc/x", "No such file", "-o")):
         _, verdict, _ = finds(directory, "wrong", "directory", found, advice, "-o", place)
         true(place in verdict and found in verdict, verdict)
+    done = run([DFTRUN, "--doctor"], cwd="/")
+    true(re.search(r"directory +(no trace can be written to ')?/traces", done.out.decode()), f"a directory of / has one slash: {done}")
     finds(directory, "note", "directory", "tmpfs", "copy", "-o", "/dev/shm/dftrun-doctor-test")
     true(not os.path.exists("/dev/shm/dftrun-doctor-test"), "it is not made")
     if os.geteuid() == 0 and shutil.which("setpriv"):

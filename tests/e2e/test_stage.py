@@ -104,7 +104,8 @@ def a_fatal_signal_moves_it_where_it_is_bound(directory):
         shutil.rmtree(directory / "out")
         equal(run([it, "abort", COUNT, directory], env=settings(directory, stage)).code, -signal.SIGABRT, "abort")
         equal(len(staged(stage)), 2, "not bound: the trace and its live file stay")
-        collect(directory, stage)
+        done = collect(directory, stage)
+        true(b"1 file moved to " in done.out and b"1 live file put into" in done.out, f"{done}")
         equal((opens(directory / "out"), staged(stage)), (COUNT, []), "collected")
 
 

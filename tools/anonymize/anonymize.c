@@ -11,6 +11,7 @@
 #include "anonymize/key.h"
 #include "anonymize/table.h"
 #include "anonymize/write.h"
+#include "base/write_text.h"
 #include "command/command.h"
 #include "source/source_interrupt.h"
 #include "source/source_names.h"
@@ -133,6 +134,7 @@ static int run_source(struct dft_options *options, const struct asked *asked)
     struct dft_anonymizer anonymizer = {0};
     struct dft_anonymized done = {0};
     int code = DFT_EXIT_BAD, rc;
+    char size[DFT_TEXT_ROOM];
 
     if (dft_key_read(asked->key, &anonymizer.texts.words.key)) {
         dft_options_fini(options);
@@ -145,8 +147,9 @@ static int run_source(struct dft_options *options, const struct asked *asked)
     if (!rc)
         note_left_out(&anonymizer, &done);
     if (!rc && !options->source.quiet)
-        fprintf(stderr, "dftmerge: %s: %u traces, %llu blocks, %llu bytes\n", asked->output, done.files,
-                (unsigned long long)done.blocks, (unsigned long long)done.bytes);
+        fprintf(stderr, "dftmerge: %s: %u trace%s, %llu block%s, %s\n", asked->output, done.files,
+                done.files == 1 ? "" : "s", (unsigned long long)done.blocks, done.blocks == 1 ? "" : "s",
+                dft_text_bytes(size, done.bytes));
     end(&anonymizer);
     code = rc == -EINVAL ? DFT_EXIT_USAGE : rc ? DFT_EXIT_BAD : DFT_EXIT_OK;
     return dft_command_end(options, anonymizer.source, code);

@@ -82,7 +82,7 @@ static int make_prefix(struct dft_run *run)
 
     if (run->directory[0] != '/' && !getcwd(cwd, sizeof(cwd)))
         return -errno;
-    n = snprintf(run->place, sizeof(run->place), "%s%s%s", cwd, cwd[0] ? "/" : "", run->directory);
+    n = snprintf(run->place, sizeof(run->place), "%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", run->directory);
     if (!fits(n, sizeof(run->place)))
         return -ENAMETOOLONG;
     clock_gettime(CLOCK_REALTIME, &now);

@@ -21,7 +21,7 @@ int dft_stage_find(struct dft_run *run)
         return 0;
     if (*given != '/' && !getcwd(cwd, sizeof cwd))
         return -errno;
-    n = snprintf(run->stage_place, sizeof run->stage_place, "%s%s%s", cwd, *cwd ? "/" : "", given);
+    n = snprintf(run->stage_place, sizeof run->stage_place, "%s%s%s", cwd, *cwd && cwd[1] ? "/" : "", given);
     return n < (int)sizeof run->stage_place ? 0 : -ENAMETOOLONG;
 }
 

@@ -50,8 +50,7 @@ static const struct rule {
 };
 /* clang-format on */
 
-static const char no_calls[] = "calls were kept as aggregates, which do not say which call was on which file "
-                               "(without DFTRACER_ENABLE_AGGREGATION they are kept one by one)";
+static const char no_calls[] = "aggregates do not say which call was on which file (record events)";
 
 /* --- what rules use --------------------------------------------------------------------------- */
 

@@ -258,7 +258,7 @@ int dft_rule_random(struct dft_rules *rules)
 {
     if (dft_facts_has(rules->facts, DFT_FACT_FILES) && !rules->facts->answers[DFT_FACT_FILES].has_accesses)
         return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_RANDOM,
-                              "aggregates do not tell what was called on which file (record events)");
+                              "aggregates do not say which call was on which file (record events)");
     return look(rules, DFT_FINDING_RANDOM, find_random);
 }
 

@@ -367,8 +367,9 @@ static int run(int argc, char **argv)
     if (!code)
         code = rc == -EINVAL ? DFT_EXIT_USAGE : rc || collect.bad ? DFT_EXIT_BAD : DFT_EXIT_OK;
     if (!rc && !collect.options.source.quiet)
-        printf("%llu files moved to %s, %llu live files put into their traces, %llu left\n",
-               (unsigned long long)collect.moved, collect.output, (unsigned long long)collect.recovered,
+        printf("%llu file%s moved to %s, %llu live file%s put into their traces, %llu left\n",
+               (unsigned long long)collect.moved, collect.moved == 1 ? "" : "s", collect.output,
+               (unsigned long long)collect.recovered, collect.recovered == 1 ? "" : "s",
                (unsigned long long)collect.left);
     finish(&collect);
     return fflush(stdout) && !code ? DFT_EXIT_BAD : code;
