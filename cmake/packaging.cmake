@@ -5,9 +5,10 @@ include(CMakePackageConfigHelpers)
 
 # Each thing belongs to the package whose name its component has (cpack.cmake).
 install(TARGETS dftmerge dftrun RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dftrace-tools)
-foreach(target IN ITEMS dftrace dftsqlite)
+foreach(target IN ITEMS dftrace dftcupti dftsqlite)
   if(TARGET ${target})
     set(component_dftrace libdftrace)
+    set(component_dftcupti libdftrace)
     set(component_dftsqlite dftrace-tools)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component_${target}})
   endif()
@@ -25,7 +26,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dftrace-doc)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        PATTERN generate.py EXCLUDE PATTERN quickstart.sh EXCLUDE PATTERN __pycache__ EXCLUDE)
+        PATTERN site EXCLUDE PATTERN generate.py EXCLUDE PATTERN quickstart.sh EXCLUDE PATTERN __pycache__ EXCLUDE)
 
 # The rest is for who compiles something with it.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libdftrace-dev)

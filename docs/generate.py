@@ -67,7 +67,7 @@ def show_limit(unit, value):
     """In the largest unit that needs no fraction, as `dftmerge findings --list` has it."""
     if unit == "PATTERNS":
         source = (ROOT / "tools" / "overlap" / "overlap_kinds.c").read_text()
-        return "`" + re.search(rf'\[{value}\] = "([^"]*)"', source).group(1).replace("|", "\\|") + "`"
+        return "`" + re.search(rf'\[{value}\] =\s+"([^"]*)"', source).group(1).replace("|", "\\|") + "`"
     value = int(value)
     word, factor = next((u for u in reversed(UNITS[unit]) if value % u[1] == 0), UNITS[unit][0])
     return f"{value / factor:g} {word}".strip()

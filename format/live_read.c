@@ -17,7 +17,7 @@ int dft_live_check(const void *bytes, size_t length, const struct dft_live **liv
 
     if (length < DFT_LIVE_PAGE)
         *reason = "shorter than its header";
-    else if (head->magic != DFT_LIVE_MAGIC)
+    else if (__atomic_load_n(&head->magic, __ATOMIC_ACQUIRE) != DFT_LIVE_MAGIC)
         *reason = "not a live file (or one that was just created)";
     else if (head->version != DFT_LIVE_VERSION || head->rows_id != dft_call_rows_id())
         *reason = "written by another version: use the dftmerge of that version on it";
@@ -30,9 +30,9 @@ int dft_live_check(const void *bytes, size_t length, const struct dft_live **liv
 
 static int ring_fits(const struct dft_ring *ring, size_t left)
 {
-    return ring->magic == DFT_RING_MAGIC && ring->capacity >= 64 && ring->capacity <= DFT_RING_SLOTS_MAX &&
-           !(ring->capacity & (ring->capacity - 1)) && ring->shift == (uint32_t)__builtin_ctz(ring->capacity) &&
-           dft_ring_bytes(ring->capacity) <= left;
+    return __atomic_load_n(&ring->magic, __ATOMIC_ACQUIRE) == DFT_RING_MAGIC && ring->capacity >= 64 &&
+           ring->capacity <= DFT_RING_SLOTS_MAX && !(ring->capacity & (ring->capacity - 1)) &&
+           ring->shift == (uint32_t)__builtin_ctz(ring->capacity) && dft_ring_bytes(ring->capacity) <= left;
 }
 
 const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset)
@@ -54,6 +54,27 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
 
 #define HEAD_TRIES 64
 
+/* One copy. The head is read first: what its owner did before its last record is in the copy. The
+ * call in flight is whole, or there is none. Returns 0, or -EAGAIN: there are further records. */
+static int copy_head_once(struct dft_ring *to, struct dft_ring *ring)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire), call;
+    uint64_t start = __atomic_load_n(&ring->flight_start, __ATOMIC_ACQUIRE);
+
+    call = atomic_load_explicit(&ring->flight_call, memory_order_acquire);
+    memcpy(to, ring, DFT_LIVE_PAGE);
+    atomic_thread_fence(memory_order_acquire);
+    if (__atomic_load_n(&ring->flight_start, __ATOMIC_RELAXED) != start ||
+        atomic_load_explicit(&ring->flight_call, memory_order_relaxed) != call)
+        call = DFT_CALL_NONE;
+    to->flight_start = start;
+    atomic_store_explicit(&to->flight_call, call, memory_order_relaxed);
+    atomic_store_explicit(&to->depth, depth, memory_order_relaxed);
+    atomic_store_explicit(&to->head, head, memory_order_relaxed);
+    return atomic_load_explicit(&ring->head, memory_order_relaxed) == head ? 0 : -EAGAIN;
+}
+
 void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
 {
     struct dft_ring *ring = (struct dft_ring *)(uintptr_t)from;
@@ -65,12 +86,8 @@ void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
         starts[i] = dft_region_start(&ring->regions[i]);
     }
     /* A run that becomes a record is in the copy as a run, or below its head */
-    for (int i = 0; i < HEAD_TRIES; i++) {
-        memcpy(to, from, DFT_LIVE_PAGE);
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&ring->head, memory_order_relaxed) == atomic_load(&to->head))
-            break;
-    }
+    for (int i = 0; i < HEAD_TRIES && copy_head_once(to, ring); i++)
+        ;
     for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
         int same = i < atomic_load_explicit(&ring->depth, memory_order_relaxed) &&
                    atomic_load_explicit(&ring->region_args[i], memory_order_relaxed) == words[i] &&

@@ -17,7 +17,8 @@ const struct dft_live_table *dft_live_table_find(const void *bytes, size_t lengt
     for (; *offset + DFT_LIVE_TABLE_BYTES <= length; *offset += DFT_LIVE_PAGE) {
         const struct dft_live_table *table = (const struct dft_live_table *)((const char *)bytes + *offset);
 
-        if (table->magic != DFT_LIVE_TABLE_MAGIC || table->bytes != DFT_LIVE_TABLE_BYTES)
+        if (__atomic_load_n(&table->magic, __ATOMIC_ACQUIRE) != DFT_LIVE_TABLE_MAGIC ||
+            table->bytes != DFT_LIVE_TABLE_BYTES)
             continue;
         *offset += DFT_LIVE_TABLE_BYTES;
         return table;
@@ -30,17 +31,41 @@ static uint64_t get(const _Atomic uint64_t *number)
     return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)number, memory_order_acquire);
 }
 
+/* How far the owner has come. */
+struct moment {
+    uint64_t calls_first, files_first, events, ticket, applying;
+    uint32_t low, high, written;
+};
+
+static struct moment moment_of(const struct dft_live_table *table)
+{
+    return (struct moment){.calls_first = get(&table->calls_first),
+                           .files_first = get(&table->files_first),
+                           .events = get(&table->events),
+                           .ticket = get(&table->ticket),
+                           .applying = get(&table->applying),
+                           .low = atomic_load((_Atomic uint32_t *)(uintptr_t)&table->low),
+                           .high = atomic_load((_Atomic uint32_t *)(uintptr_t)&table->high),
+                           .written = atomic_load((_Atomic uint32_t *)(uintptr_t)&table->written)};
+}
+
+static int is_same(const struct moment *a, const struct moment *b)
+{
+    return a->calls_first == b->calls_first && a->files_first == b->files_first && a->events == b->events &&
+           a->ticket == b->ticket && a->applying == b->applying && a->low == b->low && a->high == b->high &&
+           a->written == b->written;
+}
+
 /* One copy. Returns 0, or -EAGAIN when the owner has come further meanwhile. */
 static int copy_once(struct dft_live_table *to, const struct dft_live_table *from)
 {
-    uint64_t events = get(&from->events), ticket = get(&from->ticket), applying = get(&from->applying);
+    struct moment before = moment_of(from), copied, after;
 
     memcpy(to, from, DFT_LIVE_TABLE_BYTES);
     atomic_thread_fence(memory_order_acquire);
-    if (get(&from->events) != events || get(&from->ticket) != ticket || get(&from->applying) != applying ||
-        get(&from->calls_first) != get(&to->calls_first) || get(&from->files_first) != get(&to->files_first))
-        return -EAGAIN;
-    return 0;
+    after = moment_of(from);
+    copied = moment_of(to);
+    return is_same(&before, &copied) && is_same(&copied, &after) ? 0 : -EAGAIN;
 }
 
 /* --- of an owner that never rests -------------------------------------------------------------- */

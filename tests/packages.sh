@@ -7,6 +7,8 @@
 #   need_packages faults         file systems of tests/faults; the same
 #   need_packages python         what tests/python uses; the same
 #   need_packages python-full    and its long form; the same
+#   need_packages site           the site of the documentation; without it that is skipped
+#   need_packages containers     podman, for the long form of tests/e2e/test_containers.py; the same
 #   need_packages report         npm and a browser, for tests/report and tests/readers; the same
 #   need_packages full           what only tests/run.sh --full runs; the same
 #
@@ -63,6 +65,7 @@ need_packages_of() {
         need_library liburcu-cds liburcu-dev
         need_file libdeflate.a libdeflate-dev
         need_file libyaml.a libyaml-dev
+        need_file libsodium.a libsodium-dev
         need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev
@@ -110,6 +113,14 @@ need_packages_of() {
         need_command valgrind valgrind
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
+        need_file libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+        need_file libmimalloc.so.2 libmimalloc2.0
+        need_command eatmydata eatmydata
+        need_command fakeroot fakeroot
+        need_command gdb gdb
+        need_command ltrace ltrace
+        need_command perf linux-perf
+        need_command rr rr
         python3 tests/guest/python_modules.py || for package in $(python_testsuite); do lacks "$package"; done
         ;;
     faults)
@@ -135,6 +146,16 @@ need_packages_of() {
     python-full)
         need_module torch python3-torch
         ;;
+    site)
+        need_command sphinx-build python3-sphinx
+        need_module myst_parser python3-myst-parser
+        need_module sphinx_copybutton python3-sphinx-copybutton
+        need_module furo furo
+        ;;
+    containers)
+        need_command podman podman
+        need_command runc runc
+        ;;
     report)
         need_command node nodejs
         need_command npm npm
@@ -146,10 +167,11 @@ need_packages_of() {
         PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command gcc-12 gcc-12
         need_command lintian lintian
-        PATH=$PATH:/usr/sbin:/sbin need_command debootstrap debootstrap
         need_command rpmbuild rpm
         need_command zsh zsh
         need_command fish fish
+        need_command aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+        need_command qemu-aarch64 qemu-user
         ;;
     esac
 }

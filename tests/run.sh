@@ -6,9 +6,10 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
-#   tests/run.sh --full     also the Python package with torch, the report in a browser, Parquet in DuckDB and Polars,
-#                           file systems of other systems, packages in a system of their own, unit tests under ThreadSanitizer,
-#                           clang-tidy, shellcheck and gcc -fanalyzer
+#   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
+#                           and Polars, file systems of other systems, packages in a system of their own, unit tests
+#                           under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and the build for 64-bit
+#                           ARM under qemu
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -256,8 +257,8 @@ step_with() { # tool, title, command...
 run_long_form() {
     need_packages full || note "some of the long form will be skipped"
     run_drivers 1 systems
-    need_packages report || note "some of tests/report and tests/readers will be skipped"
-    run_drivers 1 report readers installed
+    need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
+    run_drivers 1 report readers docs installed aarch64
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -270,13 +271,15 @@ main() {
     need_packages build test || exit 2
     need_packages guest || note "some of tests/guest will be skipped"
     need_packages faults || note "some of tests/faults will be skipped"
+    need_packages site || note "the site of the documentation will be skipped"
     need_packages python || note "some of tests/python will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
+    [ "$1" != --full ] || need_packages containers || note "podman is left out of tests/e2e/test_containers.py"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_drivers 2 e2e weave endings guest
+        run_drivers 2 e2e weave gpu endings guest newcomer
         # These fill file systems, mount some, and compare shares of time: one at a time.
         run_drivers 1 faults findings
         run_python
@@ -297,7 +300,7 @@ main() {
         run_long_form
     else
         skipped=$((skipped + 1))
-        note "skipped the long form (browsers, old systems, the slowest tests under sanitizers): tests/run.sh --full"
+        note "skipped the long form (browsers, other systems, ARM, the slowest tests under sanitizers): tests/run.sh --full"
     fi
 }
 

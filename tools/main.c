@@ -11,11 +11,12 @@
 #include "command/command.h"
 
 static const struct dft_command *const commands[] = {
-    &dft_command_summary, &dft_command_findings, &dft_command_dump,     &dft_command_ps,       &dft_command_top,
-    &dft_command_check,   &dft_command_merge,    &dft_command_export,   &dft_command_stat,     &dft_command_calls,
-    &dft_command_ranks,   &dft_command_compare,  &dft_command_counters, &dft_command_timeline, &dft_command_control,
-    &dft_command_overlap, &dft_command_lineage,  &dft_command_plot,     &dft_command_report,   &dft_command_serve,
-    &dft_command_layers,  &dft_command_spans,    &dft_command_replay,   &dft_command_sql,      &dft_command_collect,
+    &dft_command_summary,   &dft_command_findings, &dft_command_dump,     &dft_command_ps,       &dft_command_top,
+    &dft_command_check,     &dft_command_merge,    &dft_command_export,   &dft_command_stat,     &dft_command_calls,
+    &dft_command_ranks,     &dft_command_compare,  &dft_command_counters, &dft_command_timeline, &dft_command_control,
+    &dft_command_overlap,   &dft_command_lineage,  &dft_command_plot,     &dft_command_report,   &dft_command_serve,
+    &dft_command_layers,    &dft_command_spans,    &dft_command_replay,   &dft_command_sql,      &dft_command_collect,
+    &dft_command_anonymize,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

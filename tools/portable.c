@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns what stands in for dlopen in the statically linked tools. A library of the machine would bring
- * that machine's C library along, beside the one that is linked in. */
+ * that machine's C library along, beside the one that is linked in. The linker's warning about dlopen is about the C
+ * library's own one, which it has for itself. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -17,5 +17,5 @@ function __dftrun_is
     end
 end
 
-complete -c dftrun -x -a '(__fish_complete_subcommand -- @WITH_VALUE@)'
+complete -c dftrun -x -a '(__fish_complete_subcommand @WITH_VALUE@)'
 @OPTIONS@

@@ -33,7 +33,7 @@ def read(path):
             commands[name] = (rest[0], options)
         else:
             letter, argument, words, told = rest
-            options.append(Option(name, letter, argument, words_of(name, words), re.sub(r" \([^)]*$", "", told)))
+            options.append(Option(name, letter, argument, words_of(name, words), told))
     return commands
 
 
@@ -148,7 +148,8 @@ def main(merge_list, run_list, folder):
     names = {name: value for name, value in merge.items() if " " not in name}
     verbs = {name.split()[1]: value for name, value in merge.items() if " " in name}
     merge["summary"][1].append(Option("version", "", "", (), top[1][1].help))
-    with_value = " ".join(word for option in options if kind_of(option) for word in spellings(option))
+    # Short ones first: fish takes long ones at the beginning for its own.
+    with_value = " ".join(sorted((word for option in options if kind_of(option) for word in spellings(option)), key=len))
     made = {
         "bash/dftmerge": filled("dftmerge.bash", OPTIONS=bash_options(merge), VALUES=bash_values(merge), COMMANDS=" ".join(names),
                                 VERBS=" ".join(verbs)),

@@ -109,6 +109,9 @@ struct dftrace_api {
     void (*region_drop)(struct dftrace_site *site);
     /* The open span starts where another open one did. */
     void (*span_since)(struct dftrace_span *span, const struct dftrace_span *earlier);
+    /* A complete span by such times: what goes on outside of all threads. `bytes` 0: it moves none. */
+    void (*span_event)(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
+                       const struct dftrace_arg *args, uint32_t count);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

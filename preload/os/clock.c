@@ -3,8 +3,10 @@
  * becomes more exact with time. */
 #include "os/clock.h"
 
+#include <string.h>
 #include <time.h>
 
+#include "format/live_format.h"
 #include "os/own_calls.h"
 #include "os/sys.h"
 #include "os/self.h"
@@ -14,7 +16,6 @@
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #include "format/crc32c.h"
-#include "format/live_format.h"
 #define ASK_LOADER 1
 #endif
 #endif
@@ -251,6 +252,14 @@ static int look(void)
     return again;
 }
 
+/* Another process reads it in the live file, perhaps after a kill: no two threads change it there at
+ * a time, and only a change is written. */
+static void show(void)
+{
+    if (dft_live && dft_generation && *dft_generation && memcmp(&dft_live->clock, &current, sizeof current) != 0)
+        dft_live->clock = current;
+}
+
 int dft_clock_update(struct dft_clock *clock)
 {
     int again;
@@ -258,6 +267,7 @@ int dft_clock_update(struct dft_clock *clock)
     dft_spin_lock(&lock);
     again = has_counter && !must_not_read() ? look() : 0;
     *clock = current;
+    show();
     dft_spin_unlock(&lock);
     return again;
 }
@@ -301,8 +311,6 @@ void dft_clock_disable_counter(struct dft_task *task)
     struct dft_signals before = dft_signals_block();
 
     dft_clock_update(&clock);
-    if (dft_live)
-        dft_live->clock = clock;
     dft_signals_restore(before);
     task->ticks_least = dft_ticks();
     task->no_counter = 1;

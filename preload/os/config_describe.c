@@ -49,7 +49,8 @@ size_t dft_config_describe(char *text, size_t capacity)
     }
 #include <dftrace/config.def>
 #undef DFT_OPTION
-    for (unsigned i = 0; *dft_settings_shown(i); i++) {
+    /* a variable of another name may hold anything */
+    for (unsigned i = 0; !dft_config.private_texts && *dft_settings_shown(i); i++) {
         used = put(text, capacity, used, dft_settings_shown(i));
         used = put(text, capacity, used, DFT_SETTINGS_NO_EFFECT);
     }

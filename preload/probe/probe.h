@@ -60,6 +60,10 @@ static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call
     struct dft_thread *self = dft_self;
 
     if (__builtin_expect(self != NULL && *dft_generation, 1)) {
+#if !defined(__x86_64__)
+        /* The last call was over before. x86-64 keeps the order of stores. */
+        atomic_thread_fence(memory_order_release);
+#endif
         self->home->flight_start = probe->start;
         self->home->flight_file = probe->file;
         self->home->flight_fd = probe->fd;

@@ -114,7 +114,7 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
         dft_pieces_add(&pieces, &length, sizeof length);
     if (what->status && dft_config.inc_metadata)
         add_status(self, &pieces, &status, *what->status);
-    if (what->command && dft_config.inc_metadata)
+    if (what->command && dft_config.inc_metadata && !dft_config.private_texts)
         cut |= add_command(self, &pieces, &command, what->command);
     if (cut) {
         record.bits |= DFT_BIT_CUT;

@@ -366,6 +366,7 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .set_frames = dft_interpreter_set,
     .region_drop = region_drop,
     .span_since = dft_span_since,
+    .span_event = dft_span_event,
 };
 
 void dft_annotate_enable(void)

@@ -39,6 +39,8 @@ static inline uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace
  * before. Texts are cut, numbers are kept whole or not at all. */
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value);
+/* A text of the library itself, which DFTRACER_PRIVATE does not leave out. */
+void dft_annotate_keep_own(struct dft_thread *self, const char *key, const char *text);
 /* The same of the innermost open region: others may see them while it is open. */
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 
@@ -108,6 +110,7 @@ void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct d
 void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what);
 uint64_t dft_span_new_id(void);
+uint64_t dft_span_next_id(struct dft_thread *self); /* of this process alone */
 /* A span around a function: its end is found by its name, as that of a region. Returns -1: it was
  * not begun. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from);
@@ -120,6 +123,8 @@ void dft_flush(void);
 /* event.c: a complete event with start and duration in ns, by the clock of now. */
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count);
+void dft_span_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
+                    const struct dftrace_arg *args, uint32_t count);
 uint64_t dft_event_now(void);
 
 /* app_init.c: what a program says that was not preloaded. */

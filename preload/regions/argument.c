@@ -7,6 +7,7 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
+#include "os/config.h"
 
 #define STRING_MAX  4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
@@ -134,6 +135,11 @@ static void keep_string(struct dft_thread *self, _Atomic uint32_t *of, const cha
         dft_misuse(self, DFT_MISUSE_NULL, 1);
 }
 
+void dft_annotate_keep_own(struct dft_thread *self, const char *key, const char *text)
+{
+    keep_string(self, NULL, key, text);
+}
+
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value)
 {
     keep(self, NULL, DFT_ITEM_ARG_INT, dft_names_define(self, "", key), &value, 8);
@@ -150,10 +156,10 @@ static void keep_number(struct dft_thread *self, _Atomic uint32_t *of, const str
 static void keep_args(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *args, uint32_t count)
 {
     for (uint32_t i = 0; args && i < count; i++)
-        if (args[i].type == 2)
-            keep_string(self, of, args[i].key, args[i].value.string);
-        else
+        if (args[i].type != 2)
             keep_number(self, of, &args[i]);
+        else if (!dft_config.private_texts)
+            keep_string(self, of, args[i].key, args[i].value.string);
 }
 
 /* --- relations to entities -------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns events whose times the program says: complete ones, with start and duration by the clock of
  * the trace. */
+#include <string.h>
+
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/self.h"
@@ -72,27 +74,56 @@ static uint64_t duration_of(const struct dft_clock *clock, uint64_t start, uint6
     return dft_ticks_between(start, end);
 }
 
+/* The args are kept behind those of the open regions, then put with the items of `head` before them. */
+static void put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
+                uint32_t head_bytes, const struct dftrace_arg *args, uint32_t count)
+{
+    uint32_t from = dft_args_begin(self);
+
+    dft_annotate_keep_args(self, args, count);
+    dft_annotate_put(self, record, duration, head, head_bytes, from);
+}
+
 void dft_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, const struct dftrace_arg *args,
                uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
+    struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
     struct dft_clock clock;
-    uint32_t from;
 
     if (!self)
         return;
     dft_bursts_end(self);
     clock = clock_of_now();
-    {
-        struct dft_slot record = {.start = start_of(&clock, start_ns),
-                                  .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
-                                  .file = dft_annotate_site(self, site, "APP"),
-                                  .offset = -1,
-                                  .fd = -1};
+    record.start = start_of(&clock, start_ns);
+    record.file = dft_annotate_site(self, site, "APP");
+    record.region = dft_region_innermost(self, &record.depth);
+    put(self, &record, duration_of(&clock, record.start, duration_ns), NULL, 0, args, count);
+}
 
-        record.region = dft_region_innermost(self, &record.depth);
-        from = dft_args_begin(self);
-        dft_annotate_keep_args(self, args, count);
-        dft_annotate_put(self, &record, duration_of(&clock, record.start, duration_ns), NULL, 0, from);
-    }
+/* As other spans: the begin is a point, the end is the whole. */
+void dft_span_event(struct dftrace_site *site, uint64_t start_ns, uint64_t duration_ns, uint64_t bytes,
+                    const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    struct dft_slot record = {.call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .offset = -1, .fd = -1};
+    uint8_t begin[11] = {DFT_ITEM_PHASE, DFT_PHASE_ASYNC_BEGIN, DFT_ITEM_ID};
+    uint8_t end[18] = {DFT_ITEM_ID, [9] = DFT_ITEM_SIZE};
+    struct dft_clock clock;
+    uint64_t id;
+
+    if (!self)
+        return;
+    dft_bursts_end(self);
+    clock = clock_of_now();
+    record.start = start_of(&clock, start_ns);
+    record.file = dft_annotate_site(self, site, "ASYNC");
+    id = dft_span_next_id(self);
+    memcpy(begin + 3, &id, 8);
+    memcpy(end + 1, &id, 8);
+    memcpy(end + 10, &bytes, 8);
+    put(self, &record, 0, begin, sizeof begin, NULL, 0);
+    put(self, &record, duration_of(&clock, record.start, duration_ns), end, bytes ? 18 : 9, args, count);
+    atomic_fetch_add_explicit(&self->home->spans_begun, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->home->spans_ended, 1, memory_order_relaxed);
 }

@@ -53,6 +53,7 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
         atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
         return;
     }
+    atomic_thread_fence(memory_order_release); /* the place's last region was over before */
     *region_at(self, depth) = region;
     *frame_of(self, depth) = frame;
     atomic_store_explicit(args_of(self, depth), args, memory_order_relaxed);
@@ -331,7 +332,6 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
 
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
 {
-    const struct dftrace_arg reason = dftrace_string(DFT_ENDED_BY, what);
     uint64_t end = dft_ticks();
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     uint32_t most = self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS;
@@ -345,7 +345,7 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
         depth--;
         if (left && !*frame_of(self, depth))
             dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
-        dft_annotate_keep_args(self, &reason, 1);
+        dft_annotate_keep_own(self, DFT_ENDED_BY, what);
         end_innermost(self, depth, end, NULL);
     }
 }

@@ -128,7 +128,7 @@ static uint64_t put_begin(struct dft_thread *self, uint64_t name, uint64_t id, u
 
 /* --- with a handle ---------------------------------------------------------------------------- */
 
-static uint64_t next_id(struct dft_thread *self)
+uint64_t dft_span_next_id(struct dft_thread *self)
 {
     return (uint64_t)self->home->stream << 32 | (__atomic_add_fetch(&self->spans, 1, __ATOMIC_RELAXED) & UINT32_MAX);
 }
@@ -163,7 +163,7 @@ void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const 
         dft_misuse(self, DFT_MISUSE_NULL, 1);
         return;
     }
-    id = next_id(self);
+    id = dft_span_next_id(self);
     span->name = dft_annotate_site(self, site, "ASYNC");
     span->parent = parent ? parent->id : 0;
     span->start = sealed(span, id, put_begin(self, span->name, id, span->parent, args, count));
@@ -259,7 +259,8 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
  * begin's. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from)
 {
-    uint64_t id = next_id(self), start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
+    uint64_t id = dft_span_next_id(self),
+             start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
 
     if (table_put(key_of(name, id), start ? start : 1))
         dft_misuse(self, DFT_MISUSE_SPAN_MANY, 1);
@@ -301,7 +302,7 @@ void dft_span_flow(struct dftrace_site *site, uint64_t id, int what)
 uint64_t dft_span_new_id(void)
 {
     struct dft_thread *self = dft_annotate_thread();
-    uint64_t id = self ? mix(dft_key + next_id(self)) : 0;
+    uint64_t id = self ? mix(dft_key + dft_span_next_id(self)) : 0;
 
     return self && !id ? 1 : id;
 }

@@ -129,6 +129,7 @@ static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struc
 {
     struct dft_burst *run = &self->home->bursts[i];
 
+    atomic_thread_fence(memory_order_release); /* the place's last burst was over before */
     atomic_store_explicit(&run->record, 0, memory_order_relaxed);
     atomic_store_explicit(&run->moved, atomic_load_explicit(&as->moved, memory_order_relaxed), memory_order_relaxed);
     run->io = as->io;

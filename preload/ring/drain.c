@@ -160,7 +160,6 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
         job.context = widened(job.context);
     if (dft_clock_update(&job.context->clock))
         dft_process_note(DFT_NOTE_CLOCKS);
-    dft_live->clock = job.context->clock;
     mult = job.context->clock.mult;
     dft_on_stack(job.context->stack_top, drain, &job);
     dft_context_release(job.context);

@@ -13,14 +13,14 @@
 #include "ring/thread.h"
 
 /* Adds to a number that only this thread and its handlers change. One instruction does this, and
- * needs no bus lock. */
+ * needs no bus lock. A reader of the live file that sees the sum sees what this thread did before. */
 static inline uint64_t dft_own_add(_Atomic uint64_t *number, uint64_t more)
 {
 #if defined(__x86_64__)
     __asm__ volatile("xaddq %0, %1" : "+r"(more), "+m"(*(uint64_t *)number) : : "memory", "cc");
     return more;
 #else
-    return atomic_fetch_add_explicit(number, more, memory_order_relaxed);
+    return atomic_fetch_add_explicit(number, more, memory_order_release);
 #endif
 }
 

@@ -285,7 +285,7 @@ INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int
             return 0;
     }
     note(rows, cursor, seen, record, &quick, is_data);
-    atomic_store_explicit(&live->applying, ticket, memory_order_release);
+    dft_rows_apply_step(live, ticket);
     add(rows, cursor, seen, record, &quick, is_data);
     atomic_store_explicit(&live->events, ticket, memory_order_release);
     return 1;

@@ -160,6 +160,13 @@ static inline uint64_t dft_rows_load(const _Atomic uint64_t *number)
  * on. */
 int dft_rows_end_abandoned(struct dft_rows *rows, uintptr_t frame);
 
+/* A reader sees that the step is being made before what it changes. */
+static inline __attribute__((always_inline)) void dft_rows_apply_step(struct dft_live_table *live, uint64_t ticket)
+{
+    atomic_store_explicit(&live->applying, ticket, memory_order_release);
+    atomic_thread_fence(memory_order_release);
+}
+
 static inline void dft_rows_cancel(struct dft_live_table *live)
 {
     atomic_store_explicit(&live->ticket, dft_rows_load(&live->events), memory_order_release);
@@ -180,6 +187,7 @@ static inline __attribute__((always_inline)) int dft_rows_begin_step(struct dft_
     rows->frame = (uintptr_t)__builtin_frame_address(0);
     atomic_store_explicit(&live->ticket, events + 1, memory_order_relaxed);
     __asm__ volatile("" : : : "memory");
+    atomic_thread_fence(memory_order_release); /* a reader sees the ticket before what the step writes down */
     if (__builtin_expect(*(volatile int *)&dft_late | (int)atomic_load_explicit(&live->frozen, memory_order_relaxed),
                          0)) {
         dft_rows_cancel(live);

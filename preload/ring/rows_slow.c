@@ -66,7 +66,7 @@ static void end(struct dft_live_table *live)
         step->file_sums = ((const struct dft_live_file *)dft_live_at(live, step->file))->sums;
     if (step->data)
         step->data_sums = ((const struct dft_live_data *)dft_live_at(live, step->data))->sums;
-    atomic_store_explicit(&live->applying, ticket, memory_order_release);
+    dft_rows_apply_step(live, ticket);
     dft_live_apply(live);
     atomic_store_explicit(&live->events, ticket, memory_order_release);
 }
@@ -82,7 +82,6 @@ static void look_at_clock(struct dft_rows *rows)
         return;
     before = dft_signals_block();
     dft_clock_update(&rows->clock);
-    dft_live->clock = rows->clock;
     dft_signals_restore(before);
 }
 

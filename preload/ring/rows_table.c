@@ -83,8 +83,7 @@ void dft_rows_index_again(struct dft_rows *rows)
 static void *reserve(struct dft_rows *rows, uint8_t type, uint32_t *place)
 {
     struct dft_live_table *live = rows->live;
-    const struct dft_live_object kind = {.type = type};
-    uint32_t bytes = dft_live_object_bytes(&kind);
+    uint32_t bytes = dft_live_object_bytes(&(const struct dft_live_object){.type = type});
     struct dft_live_object *object;
 
     *place = low_of(live);
@@ -100,6 +99,7 @@ static void commit(struct dft_rows *rows, const void *object)
 {
     atomic_store_explicit(&rows->live->low, low_of(rows->live) + dft_live_object_bytes(object) / 8,
                           memory_order_release);
+    atomic_thread_fence(memory_order_release); /* before other objects refer to this one */
 }
 
 static uint32_t find_row(const struct dft_rows *rows, const struct dft_live_key *key, uint32_t hash)

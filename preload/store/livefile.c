@@ -314,7 +314,7 @@ static int create_and_map(void)
     dft_clock_update(&live->clock);
     atomic_store(&live->state, DFT_LIVE_RUNNING);
     __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
-    dft_live = live;
+    __atomic_store_n(&dft_live, live, __ATOMIC_RELEASE);
     dft_livefile_number++;
     return 0;
 }

@@ -234,7 +234,7 @@ int dft_process_write_start(void)
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
     at = texts + process.exe.length + 1;
-    process.command = read_file("/proc/self/cmdline", at, COMMAND_ROOM);
+    process.command = dft_config.private_texts ? text_of("", 0) : read_file("/proc/self/cmdline", at, COMMAND_ROOM);
     at += process.command.length;
     n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);
     process.cwd = text_of(at, n > 1 ? (size_t)n - 1 : 0);

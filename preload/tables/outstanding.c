@@ -101,6 +101,7 @@ static int fill(uint32_t first, uint32_t hash, const struct dft_request *request
             !atomic_compare_exchange_strong_explicit(&words[i], &free_word, BUSY, memory_order_acquire,
                                                      memory_order_relaxed))
             continue;
+        atomic_thread_fence(memory_order_release); /* busy before it changes */
         for (uint32_t k = 0; k < REQUEST_WORDS; k++)
             atomic_store_explicit(&requests[i][k], from[k], memory_order_relaxed);
         show(i, request);

@@ -11,7 +11,6 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/own_calls.h"
-#include "os/reading.h"
 #include "os/sys.h"
 #include "unwind/unwind.h"
 #include "weave/weave_inside.h"
@@ -93,90 +92,7 @@ static int load_ffi(void)
     return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
 }
 
-/* --- values ----------------------------------------------------------------------------------- */
-
-/* A whole number of any width; `at` is where libffi has it. */
-static int64_t number_at(enum dft_weave_kind kind, const void *at)
-{
-    switch (kind) {
-    case DFT_WEAVE_I8:
-        return *(const int8_t *)at;
-    case DFT_WEAVE_U8:
-        return *(const uint8_t *)at;
-    case DFT_WEAVE_I16:
-        return *(const int16_t *)at;
-    case DFT_WEAVE_U16:
-        return *(const uint16_t *)at;
-    case DFT_WEAVE_I32:
-        return *(const int32_t *)at;
-    case DFT_WEAVE_U32:
-        return *(const uint32_t *)at;
-    default:
-        return *(const int64_t *)at;
-    }
-}
-
-static void keep(struct dft_thread *self, struct dftrace_arg arg)
-{
-    dft_region_keep_args(self, &arg, 1);
-}
-
-/* The program's text, as far as it can be read, up to where annotations would cut it. */
-static void capture_text(struct dft_thread *self, const char *name, const char *text)
-{
-    struct dft_text found;
-    char copy[512];
-
-    if (dft_reading_find(&found, text, sizeof copy - 1) && !found.length)
-        return;
-    memcpy(copy, text, found.length);
-    copy[found.length] = 0;
-    keep(self, dftrace_string(name, copy));
-}
-
-static void capture(struct dft_thread *self, const char *name, const struct dft_weave_type *type, const void *at)
-{
-    switch (type->kind) {
-    case DFT_WEAVE_VOID:
-    case DFT_WEAVE_STRUCT:
-        break;
-    case DFT_WEAVE_FLOAT:
-        keep(self, dftrace_double(name, (double)*(const float *)at));
-        break;
-    case DFT_WEAVE_DOUBLE:
-        keep(self, dftrace_double(name, *(const double *)at));
-        break;
-    case DFT_WEAVE_LONG_DOUBLE:
-        keep(self, dftrace_double(name, (double)*(const long double *)at));
-        break;
-    case DFT_WEAVE_TEXT:
-        if (*(const char *const *)at)
-            capture_text(self, name, *(const char *const *)at);
-        break;
-    default:
-        keep(self, dftrace_int(name, number_at(type->kind, at)));
-    }
-}
-
-static void capture_arguments(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments)
-{
-    for (uint32_t i = 0; i < rule->function.count; i++)
-        if (rule->captured >> i & 1)
-            capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
-}
-
 /* --- calls ------------------------------------------------------------------------------------ */
-
-static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **arguments)
-{
-    struct dft_region_data data = {.offset = -1};
-
-    if (rule->size >= 0)
-        data.size = (uint64_t)number_at(rule->function.arguments[rule->size].type.kind, arguments[rule->size]);
-    if (rule->offset >= 0)
-        data.offset = number_at(rule->function.arguments[rule->offset].type.kind, arguments[rule->offset]);
-    return data;
-}
 
 /* One call under way. The region is known by a place on the stack, too: a longjmp or an exception
  * past us leaves it open, and the next one that ends outside ends it, or the next that begins at
@@ -203,12 +119,11 @@ static void begin(struct call *call, struct dft_weave_rule *rule, void **argumen
         return;
     call->rule = rule;
     call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
-    call->data = data_of(rule, arguments);
     dft_bursts_end(call->self);
     now = dft_ticks();
     dft_region_end_left(call->self, now, place_of(call));
     dft_region_begin(call->self, call->name, now, place_of(call));
-    capture_arguments(call->self, rule, arguments);
+    call->data = dft_weave_capture(call->self, rule, arguments);
 }
 
 static void end(struct call *call, const void *result)
@@ -219,8 +134,15 @@ static void end(struct call *call, const void *result)
         return;
     dft_bursts_end(call->self);
     if (result)
-        capture(call->self, "ret", &call->rule->function.result, result);
+        dft_weave_capture_result(call->self, call->rule, result);
     dft_region_end_call(call->self, call->name, now, place_of(call), &call->data);
+}
+
+/* The caller gets what is called instead of the function that was found. */
+static void replace_found(void **found)
+{
+    if (found && dft_sys_can_read((const void *)((uintptr_t)found & ~(uintptr_t)7)) && *found)
+        *found = dft_weave_replacement(*found);
 }
 
 static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
@@ -237,6 +159,8 @@ static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
     errno = error;
     ffi.call(cif, FFI_FN(target->real), result, arguments);
     error = errno;
+    if (target->rule->finds >= 0)
+        replace_found(*(void ***)arguments[target->rule->finds]);
     if (pointcut == DFT_WEAVE_AFTER)
         begin(&call, target->rule, arguments);
     if (pointcut != DFT_WEAVE_BEFORE)

@@ -6,10 +6,26 @@
 #include <dftrace/dftrace.h>
 
 #include "os/library.h"
+#include "regions/annotate.h"
 #include "weave/weave.h"
 #include "weave/weave_prototype.h"
 
 enum dft_weave_pointcut { DFT_WEAVE_AROUND, DFT_WEAVE_BEFORE, DFT_WEAVE_AFTER };
+
+/* A product of arguments and numbers; no arguments: not known. */
+#define DFT_WEAVE_FACTORS 3u
+struct dft_weave_amount {
+    uint64_t times;
+    uint32_t count;
+    enum dft_weave_kind plain; /* of the one argument that is all of it; else void */
+    int arguments[DFT_WEAVE_FACTORS];
+};
+
+/* What is said of every call of a function. */
+struct dft_weave_constant {
+    const char *key, *text;
+    struct dft_weave_constant *next;
+};
 
 /* A line of a weave file. */
 struct dft_weave_rule {
@@ -18,7 +34,9 @@ struct dft_weave_rule {
     struct dft_weave_function function;
     struct dftrace_site site;
     uint64_t captured; /* arguments that are recorded, by number */
-    int size, offset;  /* arguments that say these; -1: none */
+    struct dft_weave_constant *constants;
+    struct dft_weave_amount size, offset;
+    int finds; /* argument that points to where the function puts the address of another one; -1: none */
     enum dft_weave_pointcut pointcut;
     ffi_cif cif;
     ffi_type *types[DFT_WEAVE_ARGUMENTS];
@@ -45,6 +63,14 @@ int dft_weave_tells(void);
 
 /* Reads the files of DFTRACER_WEAVE; errors are told, line by line. */
 void dft_weave_read_rules(void);
+
+/* A role behind a prototype. Returns 0, -EINVAL with text->wrong, or -ENOMEM. */
+int dft_weave_parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule);
+
+/* What is recorded of a call that begins; `arguments` are where libffi has them. Becomes arguments of
+ * the innermost region. Returns what the region ends with. */
+struct dft_region_data dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments);
+void dft_weave_capture_result(struct dft_thread *self, const struct dft_weave_rule *rule, const void *result);
 
 /* A target for any function; NULL: no memory. Allocates. */
 struct dft_weave_target *dft_weave_new_target(void);

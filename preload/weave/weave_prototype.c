@@ -169,6 +169,17 @@ static int is_qualifier(const char *at, size_t length)
     return 0;
 }
 
+/* Behind the word `enum`: one that no line declares is a number. */
+static void take_enum(struct dft_weave_text *text, struct specifiers *specifiers)
+{
+    size_t length = dft_weave_next_word(text);
+    const struct dft_weave_named *named = dft_weave_find_named(dft_weave_enums, text->at, length);
+
+    text->at += length;
+    specifiers->type = named ? named->type : (struct dft_weave_type){.kind = DFT_WEAVE_U32};
+    specifiers->known = 1;
+}
+
 /* One word of a type. Returns 1: taken, 0: it belongs to the declarator, or -EINVAL. */
 static int parse_specifier(struct dft_weave_text *text, size_t length, struct specifiers *specifiers,
                            struct numbers *numbers, int *seen)
@@ -191,9 +202,8 @@ static int parse_specifier(struct dft_weave_text *text, size_t length, struct sp
             return parse_struct(text, dft_weave_is_word(at, length, "union"), specifiers) ? -EINVAL : 1;
         } else if (dft_weave_is_word(at, length, "enum")) {
             text->at += length;
-            text->at += dft_weave_next_word(text);
-            specifiers->type.kind = DFT_WEAVE_U32;
-            specifiers->known = *seen = 2;
+            take_enum(text, specifiers);
+            *seen = 2;
             return 1;
         } else {
             specifiers->name = at;
@@ -270,6 +280,18 @@ static int parse_function_pointer(struct dft_weave_text *text, struct declarator
                : 0;
 }
 
+/* `stars` 0: to a function. */
+static struct dft_weave_type pointer_to(const struct specifiers *of, unsigned stars)
+{
+    struct dft_weave_type type = {.kind = DFT_WEAVE_POINTER, .to = DFT_WEAVE_VOID};
+
+    if (stars == 1 && of->is_char && of->is_const)
+        type.kind = DFT_WEAVE_TEXT;
+    if (stars == 1)
+        type.to = of->type.kind;
+    return type;
+}
+
 static int parse_declarator(struct dft_weave_text *text, const struct specifiers *of, struct declarator *declarator)
 {
     unsigned stars = count_stars(text);
@@ -291,8 +313,7 @@ static int parse_declarator(struct dft_weave_text *text, const struct specifiers
             return -EINVAL;
     }
     if (stars || is_function)
-        declarator->type.kind =
-            stars == 1 && !is_function && of->is_char && of->is_const ? DFT_WEAVE_TEXT : DFT_WEAVE_POINTER;
+        declarator->type = pointer_to(of, is_function ? 0 : stars);
     else if (!of->known && !declarator->is_array)
         return dft_weave_fail(text, "a type is not known (give it a line: typedef TYPE NAME;)", of->name, of->length);
     if (!declarator->is_array)
@@ -313,7 +334,7 @@ static int parse_argument(struct dft_weave_text *text, struct dft_weave_function
     if (parse_specifiers(text, &specifiers) || parse_declarator(text, &specifiers, &declarator))
         return -EINVAL;
     if (declarator.is_array)
-        declarator.type.kind = specifiers.is_char && specifiers.is_const ? DFT_WEAVE_TEXT : DFT_WEAVE_POINTER;
+        declarator.type = pointer_to(&specifiers, 1);
     argument->name = dft_weave_keep_word(declarator.name, declarator.length);
     argument->type = declarator.type;
     if (argument->type.kind == DFT_WEAVE_VOID)

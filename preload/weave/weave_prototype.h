@@ -26,5 +26,7 @@ int dft_weave_parse_function(struct dft_weave_text *text, struct dft_weave_funct
 int dft_weave_parse_typedef(struct dft_weave_text *text);
 /* What follows the word `struct` on a line that only declares one: "NAME { FIELDS };". */
 int dft_weave_parse_struct(struct dft_weave_text *text);
+/* What follows the word `enum`: "NAME { WORD = NUMBER, WORD };". */
+int dft_weave_parse_enum(struct dft_weave_text *text);
 
 #endif

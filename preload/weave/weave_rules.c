@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads weave files: one function a line, library, prototype, roles.
+/* Owns the reading of weave files: one function a line, library, prototype, roles.
  *
  *   # comment
  *   typedef int64 hid_t;
  *   struct pair { double first, second; };
  *   libhdf5.so*   herr_t H5Dread(hid_t d, hid_t mt, hid_t ms, hid_t fs, hid_t xfer, void *buf)   cat=HDF5 capture=d
  *
- * Roles: cat=CATEGORY, capture=ARG,ARG (or *), size=ARG, offset=ARG, pointcut=around|before|after,
- * version=VERSION. */
+ *   enum direction { host-device = 1, device-host };
+ *
+ * Roles are in weave_roles.c. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -24,91 +25,6 @@
 
 struct dft_weave_rule *dft_weave_rules;
 static struct dft_weave_rule **last_rule = &dft_weave_rules;
-
-/* --- roles ------------------------------------------------------------------------------------ */
-
-static int find_argument(const struct dft_weave_function *function, const char *name, size_t length)
-{
-    for (uint32_t i = 0; i < function->count; i++)
-        if (length && dft_weave_is_word(name, length, function->arguments[i].name))
-            return (int)i;
-    return -1;
-}
-
-static int number_role(struct dft_weave_text *text, const struct dft_weave_function *function, const char *value,
-                       size_t length, int *argument)
-{
-    enum dft_weave_kind kind;
-
-    *argument = find_argument(function, value, length);
-    if (*argument < 0)
-        return dft_weave_fail(text, "there is no such argument", value, length);
-    kind = function->arguments[*argument].type.kind;
-    return kind >= DFT_WEAVE_I8 && kind <= DFT_WEAVE_U64
-               ? 0
-               : dft_weave_fail(text, "this argument is no whole number", value, length);
-}
-
-static int capture_role(struct dft_weave_text *text, struct dft_weave_rule *rule, const char *value, size_t length)
-{
-    if (dft_weave_is_word(value, length, "*")) {
-        rule->captured = ~UINT64_C(0);
-        return 0;
-    }
-    for (const char *end = value + length; value < end;) {
-        size_t n = strcspn(value, ", \t");
-        int argument = find_argument(&rule->function, value, n);
-
-        if (argument < 0)
-            return dft_weave_fail(text, "there is no such argument", value, n);
-        if (rule->function.arguments[argument].type.kind == DFT_WEAVE_STRUCT)
-            return dft_weave_fail(text, "a struct cannot be recorded", value, n);
-        rule->captured |= UINT64_C(1) << argument;
-        value += n + 1;
-    }
-    return 0;
-}
-
-static int pointcut_role(struct dft_weave_text *text, struct dft_weave_rule *rule, const char *value, size_t length)
-{
-    static const char *const words[] = {"around", "before", "after"};
-
-    for (int i = 0; i < 3; i++)
-        if (dft_weave_is_word(value, length, words[i])) {
-            rule->pointcut = (enum dft_weave_pointcut)i;
-            return 0;
-        }
-    return dft_weave_fail(text, "pointcut is around, before or after, not", value, length);
-}
-
-static int parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule)
-{
-    const char *name = text->at, *value;
-    size_t length = dft_weave_next_word(text), n;
-
-    text->at += length;
-    if (!length || !dft_weave_take(text, '='))
-        return dft_weave_fail(text, "a role (cat=, capture=, size=, offset=, pointcut=, version=) is meant", name,
-                              strcspn(name, " \t"));
-    value = text->at;
-    n = strcspn(value, " \t");
-    text->at += n;
-    if (dft_weave_is_word(name, length, "cat"))
-        rule->site.category = dft_weave_keep_word(value, n);
-    else if (dft_weave_is_word(name, length, "version"))
-        rule->version = dft_weave_keep_word(value, n);
-    else if (dft_weave_is_word(name, length, "capture"))
-        return capture_role(text, rule, value, n);
-    else if (dft_weave_is_word(name, length, "size"))
-        return number_role(text, &rule->function, value, n, &rule->size);
-    else if (dft_weave_is_word(name, length, "offset"))
-        return number_role(text, &rule->function, value, n, &rule->offset);
-    else if (dft_weave_is_word(name, length, "pointcut"))
-        return pointcut_role(text, rule, value, n);
-    else
-        return dft_weave_fail(text, "this role is not known", name, length);
-    return 0;
-}
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
@@ -135,11 +51,11 @@ static int parse_rule(struct dft_weave_text *text, struct dft_weave_rule *rule)
 
     text->at += length;
     rule->library = dft_weave_keep_word(library, length);
-    rule->size = rule->offset = -1;
+    rule->finds = -1;
     rc = dft_weave_parse_function(text, &rule->function);
     dft_weave_take(text, ';');
     for (dft_weave_skip_blanks(text); !rc && *text->at && *text->at != '#'; dft_weave_skip_blanks(text))
-        rc = parse_role(text, rule);
+        rc = dft_weave_parse_role(text, rule);
     if (!rc)
         rc = may_be_woven(text, rule->function.name);
     for (uint32_t i = 0; !rc && i < rule->function.count; i++)
@@ -165,6 +81,8 @@ static int parse_line(struct dft_weave_text *text)
         return dft_weave_parse_typedef(text);
     if (dft_weave_take_word(text, "struct"))
         return dft_weave_parse_struct(text);
+    if (dft_weave_take_word(text, "enum"))
+        return dft_weave_parse_enum(text);
     rule = dft_weave_reserve(sizeof *rule);
     if (!rule)
         return -ENOMEM;

@@ -29,11 +29,27 @@ enum dft_weave_kind {
     DFT_WEAVE_KINDS
 };
 
+/* A word of an enum, in the order of the file. */
+struct dft_weave_word {
+    const char *word;
+    int32_t value;
+    const struct dft_weave_word *next;
+};
+
 /* A type: its kind and, for a struct, its fields as libffi wants them (kept for good). */
 struct dft_weave_type {
-    enum dft_weave_kind kind;
+    enum dft_weave_kind kind, to; /* to: what a pointer points to, where that is known; else void */
     ffi_type *structure;
+    const struct dft_weave_word *words; /* of an enum; NULL: it is recorded as a number */
 };
+
+static inline int dft_weave_is_number(enum dft_weave_kind kind)
+{
+    return kind >= DFT_WEAVE_I8 && kind <= DFT_WEAVE_U64;
+}
+
+/* NULL: the enum has no such value. */
+const char *dft_weave_find_word(const struct dft_weave_word *words, int64_t value);
 
 /* libffi's own types, by kind; NULL for those that are not there. Set before anything is parsed. */
 extern ffi_type *dft_weave_ffi_types[DFT_WEAVE_KINDS];
@@ -49,7 +65,8 @@ struct dft_weave_named {
     struct dft_weave_named *next;
 };
 
-extern struct dft_weave_named *dft_weave_typedefs, *dft_weave_tags; /* of weave files; structs with a tag */
+/* Of weave files; structs with a tag; enums. */
+extern struct dft_weave_named *dft_weave_typedefs, *dft_weave_tags, *dft_weave_enums;
 const struct dft_weave_named *dft_weave_find_named(const struct dft_weave_named *list, const char *at, size_t length);
 /* A type by its name, of a typedef or one that is known anyway. Returns 0 when there is none. */
 int dft_weave_find_type(const char *at, size_t length, struct dft_weave_type *type);

@@ -156,8 +156,23 @@ static void *make_mmap(void *address, size_t length, int prot, int flags, int fd
     return (void *)REAL(SYS_mmap, address, length, prot, flags, fd, offset);
 }
 
+/* Is this what an allocator's own mmap() makes of the program's? That is in flight then, with this
+ * descriptor. */
+static int is_within_mmap(int fd)
+{
+    const struct dft_thread *self = dft_self;
+
+    if (!self || !*dft_generation)
+        return 0;
+    return (atomic_load_explicit(&self->home->flight_call, memory_order_relaxed) & DFT_SLOT_CALL_MASK) ==
+               DFT_CALL_mmap &&
+           self->home->flight_fd == fd;
+}
+
 CUSTOM(SYS_mmap)
 {
+    if (is_within_mmap((int)a4))
+        return REAL(ARGUMENTS);
     return (long)dft_map((void *)a0, (size_t)a1, (int)a2, (int)a3, (int)a4, a5, make_mmap);
 }
 

@@ -5,9 +5,9 @@
 Each `console` block of README.md and docs/ runs in a folder made for it, and prints what the page shows, in form.
 
 A line that begins with "$ " is a command; the lines behind it are its output, of which "..." leaves some out. A command
-whose program is not installed is not run. Form means words, columns and kinds of numbers: times, bytes, shares and
-counts may be others, and so may the order of rows. What is not left out is complete: sections between blank lines have
-all of their lines, and follow each other.
+whose program is not installed is not run; job systems have stand-ins (the folder standins). Form means words, columns
+and kinds of numbers: times, bytes, shares and counts may be others, and so may the order of rows. What is not left out
+is complete: sections between blank lines have all of their lines, and follow each other.
 """
 
 import os
@@ -19,9 +19,14 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "docs" / "standins"))
+import standins
+
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 COLUMNS = 100
 FOLDER = "/mnt/ann/tutorial"  # what pages call the folder; its components are as long as those of ours
+STANDINS = tempfile.TemporaryDirectory(prefix="standins-")  # for PATH
+standins.put_into(STANDINS.name)
 
 # What pages call ./app, train.py and test_store.py.
 APP = """#!/bin/sh
@@ -54,7 +59,7 @@ MAY_FIND = re.compile(r"--fail-over|--recover|--stacks")
 
 def environment(width=COLUMNS):
     kept = {name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "TMPDIR") if name in os.environ}
-    return {**kept, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    return {**kept, "PATH": f"{STANDINS.name}:{BUILD / 'bin'}:{os.environ['PATH']}", "DFT_BUILD": str(BUILD), "LC_ALL": "C.UTF-8", "TZ": "UTC",
             "PYTHONPATH": str(BUILD / "python"),
             "COLUMNS": str(width), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}

@@ -113,6 +113,31 @@ def the_pod(directory):
     true("/work/in" in {e.get("file") for e in dump(directory / "t")}, "the trace")
 
 
+def real_podman(image):
+    """How podman runs here, with the host's programs in an image; where it does not, that is said."""
+    need("podman")
+    more = ["--rm", "--network=host", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--volume", "/usr:/usr:ro"]
+    for way in ([], ["--runtime=runc", "--cgroup-manager=cgroupfs"]):
+        words = ["podman", *way, "run", *more]
+        done = run([*words, "--rootfs", image, "true"], cwd=image.parent)
+        if done.code == 0:
+            return shlex.join(words)
+    raise Skip(f"podman does not run here: {done.err.decode().strip()}")
+
+
+@tests.case
+def by_podman_itself(directory):
+    if not os.environ.get("DFT_LONG"):
+        raise Skip("podman itself: tests/run.sh --full")
+    prepare(directory)
+    podman = real_podman(directory / "image")
+    line = f"{podman} $({shlex.quote(str(DFTRUN))} --container podman -o t) --read-only --rootfs {shlex.quote(str(directory / 'image'))} sh -c 'cat /work/in; exit 3'"
+    done = run(["sh", "-c", line], cwd=directory)
+    equal((done.code, done.out, done.err), (3, b"some text\n", b""), "the command's own")
+    true("/work/in" in {e.get("file") for e in dump(directory / "t")}, "the file in the trace")
+    equal(sorted({p["ended"] for p in processes(directory / "t")}), ["_exit", "exec", "exit"], "how the processes ended")
+
+
 @tests.case
 def names_and_paths_that_cannot_be(directory):
     for arguments, why in ((["dokcer"], "Did you mean docker?"), (["docker", "-o", "a b"], "another directory"), (["docker", "-o", "a:b"], "':'"),

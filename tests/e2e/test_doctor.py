@@ -212,6 +212,7 @@ def odd_input(directory):
         true(done.code in (1, 125) and b"File name too long" in done.out + done.err, f"{done}")
     doctor(directory, "--", "a" * 5000)
     finds(directory, "note", "library", "could not be tried", "TMPDIR", TMPDIR="/no/where")
+    finds(directory, "note", "library", "`cat` cannot show whether it works: it is not there", "a program of yours", PATH="/no/where")
     with open("/dev/full", "w") as full:
         done = subprocess.run([DFTRUN, "--doctor"], cwd=directory, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
     true(done.returncode == 125 and b"cannot be printed: No space left" in done.stderr, f"{done}")

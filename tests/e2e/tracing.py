@@ -123,8 +123,8 @@ def need(*programs):
 
 
 class Tests:
-    """Runs test functions one after another; each gets an empty directory of its own. Prints the count that run.sh
-    sums."""
+    """Runs test functions one after another; each gets an empty directory of its own, and may return what is to stand
+    behind its name. Prints the count that run.sh sums."""
 
     def __init__(self):
         self.cases = []
@@ -142,9 +142,9 @@ class Tests:
             keep = os.environ.get("DFT_KEEP")
             directory = pathlib.Path(tempfile.mkdtemp(prefix="dft-e2e-")).resolve()
             try:
-                function(directory)
+                said = function(directory)
                 passed += 1
-                print(f"ok      {function.__name__}")
+                print(f"ok      {function.__name__}" + (f": {said}" if isinstance(said, str) else ""))
             except Skip as why:
                 skipped += 1
                 print(f"skipped {function.__name__}: {why}")

@@ -39,6 +39,7 @@ static int test_gettime(clockid_t clock, struct timespec *now)
 
 struct dft_own_calls dft_own = {.clock_gettime = test_gettime};
 struct dft_live *dft_live;
+volatile uint32_t *dft_generation;
 int dft_sandbox;
 uint32_t dft_too_large;
 __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));

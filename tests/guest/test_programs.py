@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Programs that everybody uses, at the things they do for a living: the same output, exit code and files plain and traced."""
 
-import contextlib
-import os
-import pathlib
 import sys
-import time
 
-from compare import FULL, PROGRAMS, LIBRARY, SHARED_MEMORY, Rule, Skip, Tests, both, equal, full, need, processes_of, run, true
+from compare import FULL, PROGRAMS, LIBRARY, Rule, Tests, both, equal, full, need, run, true
 
 tests = Tests()
 SCRIPTS = PROGRAMS.parent / "scripts"
@@ -120,46 +116,7 @@ def not_switched_on(directory):
     equal(seen[1], seen[0], "system calls")
 
 
-# --- what else is loaded with it --------------------------------------------------------------------------------------
-
-
-def library(name):
-    """A library that is to be preloaded too."""
-    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"):
-        found = sorted(pathlib.Path(folder).glob(name))
-        if found:
-            return found[0]
-    raise Skip(f"{name} is not installed")
-
-
-@tests.case
-def with_jemalloc(directory):
-    jemalloc = library("libjemalloc.so.2")
-    work("sqlite.sh", "sqlite3", size=(500, 20000), preload=[jemalloc])(directory)
-    both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15, preload=[jemalloc])
-
-
-def forget_faketime():
-    """Shells leave what libfaketime shares with their children, by their number: who has it again would be told of it."""
-    for path in SHARED_MEMORY.glob("*faketime_s*_*"):
-        with contextlib.suppress(OSError):
-            if not os.path.exists(f"/proc/{path.name.rpartition('_')[2]}"):
-                path.unlink()
-
-
-@tests.case
-def with_libfaketime(directory):
-    """Times of the program are false, those of the trace are not."""
-    fake = library("faketime/libfaketime.so.1")
-    forget_faketime()
-    begin = time.time_ns()
-    script = ("date +%F; touch a; cp -p a b; find a -newermt 2001-02-03 ! -newermt 2001-02-04; echo x > c; sleep 0.1; date +%F\n"
-              "perl -e 'for (1 .. 30) { open(my $f, \">\", \"p\"); print $f 1; close $f; select(undef, undef, undef, 0.01) }'")
-    both(directory, ["sh", "-c", script], preload=[fake], env={"FAKETIME": "@2001-02-03 04:05:06"}, least=4)
-    forget_faketime()
-    for process in processes_of(directory / "traces"):
-        times = (process["start_ns"], process["end_ns"])
-        true(begin <= times[0] <= times[1] <= time.time_ns(), f"times of a process in the trace: {times}, begun at {begin}")
+# --- other environments -----------------------------------------------------------------------------------------------
 
 
 @tests.case

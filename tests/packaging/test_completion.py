@@ -79,7 +79,7 @@ def bash_completes(directory):
         "dftmerge dump --class sync,st": "sync,startup", "dftmerge top --sort by": "bytes bytes/s",
         "dftmerge spans se": "sequences", "dftmerge spans between --kind d": "density", "dftmerge traces --cla": "--class --classes",
         "dftmerge summary --dir tr": "traces", "dftmerge summary --from 1": "",
-        "dftrun --re": "--report", "dftrun -b cl": "class", "dftrun --by = file,cl": "file,class", "dftrun -o tr": "traces",
+        "dftrun --re": "--report", "dftrun -b cl": "class", "dftrun --container po": "podman", "dftrun --by = file,cl": "file,class", "dftrun -o tr": "traces",
         "dftrun --stack 5 --no": "--node --no-summary", "dftrun -q cma": "cmake", "dftrun -q -- cma": "cmake", "dftrun ls --": "",
     }
     for (words, wanted), got in zip(cases.items(), bash(directory, *(words.split(" ") for words in cases))):
@@ -99,7 +99,10 @@ def programs_take_the_words(directory):
             more = {"report": ["-o", "x"], "plot": ["-o", "x"], "export": ["-o", "x"], "merge": ["-o", "x"]}.get(command.split()[0], [])
             for word in dict.fromkeys([*words[:12], *words[-3:], "nosuchword"]):
                 paths = [MISSING] * (2 if command == "compare" else 1)
-                done = run([BUILD / "bin" / "dftmerge", *command.split(), f"--{name}", word, *more, *paths], cwd=directory)
+                program = [BUILD / "bin" / "dftmerge", *command.split()]
+                if command == "dftrun":
+                    program, paths = [BUILD / "bin" / "dftrun"], []
+                done = run([*program, f"--{name}", word, *more, *paths], cwd=directory)
                 said = done.err.decode()
                 refused = done.code == 2 and MISSING not in said.replace(f"--{name}", "")
                 true(refused == (word == "nosuchword"), f"{command} --{name} {word}: exit code {done.code}: {said}")
@@ -126,7 +129,8 @@ def fish_completes(directory):
         raise Skip("fish is not installed")
     cases = {"dftmerge time": {"timeline"}, "dftmerge export --format p": {"parquet", "perfetto", "perfflow", "pfw"},
              "dftmerge summary --by file,na": {"file,name"}, "dftmerge spans states --int": {"--interval"}, "dftrun --by cla": {"class"},
-             "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"}}
+             "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"},
+             "dftrun --by file -- dftmerge exp": {"export"}}
     script = [f"source {path}" for path in folder("fish").iterdir()]
     for line in cases:
         script += [f"complete -C '{line}'", "echo =="]

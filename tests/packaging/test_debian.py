@@ -43,7 +43,8 @@ def expected():
     return {
         "libdftrace": {"/usr/lib/libdftrace.so", "/usr/lib/libdftracer_core.so", "/usr/lib/libdftracer_preload.so",
                        "/usr/share/dftrace/valgrind/dftrace.supp", f"{lintian}/libdftrace"}
-                      | below("preload/weave/files", "/usr/share/dftrace/weave", "*.weave"),
+                      | below("preload/weave/files", "/usr/share/dftrace/weave", "*.weave")
+                      | {"/usr/lib/libdftcupti.so" for module in BUILD.glob("lib/libdftcupti.so")},
         "libdftrace-dev": below("include", "/usr/include", "*.h") | {"/usr/share/pkgconfig/dftrace.pc", "/usr/share/pkgconfig/dftracer.pc"}
                           | {f"/usr/lib/cmake/dftrace/dftrace{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
                           | {f"/usr/lib/cmake/dftracer/dftracer-config{part}.cmake" for part in ("", "-version")},

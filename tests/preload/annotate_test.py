@@ -342,5 +342,44 @@ def given_times(directory):
         true(events[name]["ts"] <= around["ts"] + around["dur"] + 1000, f"a start in the future: {events[name]}")
 
 
+GIVEN_SPANS = """
+#include <dftrace/dftrace.h>
+
+int main(void)
+{
+    const struct dftrace_api *api = dftrace_get();
+    struct dftrace_site one = {"GPU", "one", 0}, other = {0, "other", 0};
+    struct dftrace_arg arg = dftrace_string("direction", "host-device");
+    uint64_t start = dftrace_now();
+
+    if (!api)
+        return 1;
+    DFTRACE_BEGIN("around");
+    api->span_event(&one, start - 5000, 4000, UINT64_C(6000000000), &arg, 1);
+    api->span_event(&one, start - 5000, 4000, 0, 0, 0);
+    api->span_event(&other, start - 9000, UINT64_C(7000000000), 1, 0, 0);
+    DFTRACE_END("around");
+    return 0;
+}
+"""
+
+
+@tests.case
+def given_spans(directory):
+    """Spans with times of their own: in no region, though one is open."""
+    (directory / "given.c").write_text(GIVEN_SPANS)
+    program = compiled(directory, directory / "given.c", "gcc", "-D_GNU_SOURCE")
+    equal(run([program]).code, 1, "without the library")
+    equal(run_checked([program], env=tracing(directory / "out" / "t")).err, b"", "output")
+    events = dump(directory / "out")
+    spans = sorted((e for e in events if "id" in e and not e.get("phase")), key=lambda e: e["id"])
+    equal([(e["cat"], e["name"], e["dur"], e.get("size"), e.get("args"), e.get("region")) for e in spans],
+          [("GPU", "one", 4000, 6000000000, {"direction": "host-device"}, None), ("GPU", "one", 4000, None, None, None),
+           ("ASYNC", "other", 7000000000, 1, None, None)], "spans")
+    begins = {e["id"]: e["ts"] for e in events if e.get("phase") == "async_begin"}
+    equal(begins, {e["id"]: e["ts"] for e in spans}, "each begins where it begins")
+    true(abs(spans[0]["ts"] - spans[2]["ts"] - 4000) < 1000, "times")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())

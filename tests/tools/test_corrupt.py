@@ -20,7 +20,7 @@ import tempfile
 from corrupt import ANY_LIVE, ANY_TEXT, ANY_TRACE, damage, damage_compressed
 from pfw_files import DIALECTS
 from test_pfw import sample
-from tooltest import DFTMERGE, ROOT, make
+from tooltest import DFTMERGE, ROOT, dftmerge, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
 SECONDS = 300
@@ -29,6 +29,8 @@ COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGE
             ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"),
             ("export", "--format", "perfetto", "--max-bytes", "8K", "-o", "EXPORT"), ("report", "-o", "EXPORT"),
             ("layers", "--json", "--view", "time,process,host,file,directory,pattern"), ("layers", "--preset", "generic", "--view", "time"))
+if "built without" not in dftmerge("anonymize", "--new-key", os.devnull, expect=None).err:
+    COMMANDS += (("anonymize", "--key", "KEY", "-o", "FOLDER"),)
 EVERY = 5  # the commands behind the first five for one file in so many
 
 sanitized = "address" in os.environ.get("DFT_SANITIZE", "")
@@ -57,7 +59,7 @@ def foreign_seeds():
 
 def command_fails(command, place):
     """Runs one command on the files of `place`; what is wrong with that, or None; and the exit code."""
-    outputs = {"MERGED": place.with_suffix(".merged"), "EXPORT": place.with_suffix(".export")}
+    outputs = {"MERGED": place.with_suffix(".merged"), "EXPORT": place.with_suffix(".export"), "FOLDER": place.with_suffix(".folder"), "KEY": __file__}
     words = [str(outputs.get(word, word)) for word in command]
     try:
         done = subprocess.run([DFTMERGE, words[0], "--threads", "2", *words[1:], place], stdin=subprocess.DEVNULL, capture_output=True,
@@ -123,6 +125,7 @@ def one(seed, originals, foreign, place):
     shutil.rmtree(directory)
     for path in (directory.with_suffix(".merged"), directory.with_suffix(".export")):
         path.unlink(missing_ok=True)
+    shutil.rmtree(directory.with_suffix(".folder"), ignore_errors=True)
     return None, codes
 
 

@@ -17,7 +17,7 @@ struct dft_option {
     const char **text;             /* where the argument goes */
     int *flag;                     /* set to 1 */
     const char *help;              /* NULL: an alias, which --help does not show */
-    int alone;                     /* a flag with which paths may be missing */
+    int alone;                     /* with it, paths may be missing */
     const char *(*word)(size_t i); /* the words that it takes, by number, then NULL; NULL: any */
 };
 
@@ -94,7 +94,8 @@ extern const struct dft_command dft_command_summary, dft_command_findings, dft_c
     dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
     dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
     dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
-    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect;
+    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect,
+    dft_command_anonymize;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */

@@ -52,7 +52,7 @@ static void help(const struct dft_command *command, const struct dft_option *own
 static int needs_paths(const struct dft_command *command, const struct dft_option *own)
 {
     for (; own && own->name; own++)
-        if (own->alone && *own->flag)
+        if (own->alone && (own->flag ? *own->flag : *own->text != NULL))
             return 0;
     return !(command->takes & DFT_TAKES_NONE);
 }

@@ -158,6 +158,8 @@ int dft_run_environment(const void *context)
         failed |= set_left_out();
     else if (run->stack)
         failed |= setenv("DFTRACER_STACK", run->stack, 1);
+    if (run->gpu)
+        failed |= dft_gpu_set(run);
     return failed ? -ENOMEM : set_preload(run);
 }
 
@@ -258,7 +260,9 @@ int main(int argc, char **argv)
         say_library(&run, error);
         return DFTRUN_OWN;
     }
-    error = dft_page_check(&run, run.launch.rank <= 0);
+    error = dft_gpu_check(&run);
+    if (!error)
+        error = dft_page_check(&run, run.launch.rank <= 0);
     if (!error)
         error = check_every(&run);
     if (error)

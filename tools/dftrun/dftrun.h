@@ -88,7 +88,7 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
 struct dft_run {
     /* options; NULL: not given */
     const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage, *container;
-    int aggregate, no_page, quiet, node, doctor;
+    int aggregate, no_page, quiet, node, doctor, gpu;
     int every; /* one rank in so many keeps events; 0: all */
     char **command;
 
@@ -127,6 +127,8 @@ int dft_run_is_on(const char *name);
 /* Looks for everything that keeps calls from being recorded, and prints what it found. `error`: why
  * there is no library, or 0. Returns the exit code: 1 when something is wrong. */
 int dft_doctor(struct dft_run *run, int error);
+/* What --container takes, by number, then NULL. */
+const char *dft_container_word(size_t i);
 /* Prints what makes a container be traced. Returns the exit code. */
 int dft_container_print(const struct dft_run *run);
 
@@ -135,6 +137,12 @@ int dft_container_print(const struct dft_run *run);
 int dft_beside_open(const char *path, char *temporary, size_t capacity);
 /* Forgets the file when there was an error. Returns the first error. */
 int dft_beside_close(const char *path, const char *temporary, int fd, int error);
+/* Is the library of --gpu here, and the place of CUDA's driver for it free? Returns 0 or an exit code, after it has
+ * said why. */
+int dft_gpu_check(const struct dft_run *run);
+/* Lets CUDA's driver load it: sets a variable. Returns 0 or -errno. */
+int dft_gpu_set(const struct dft_run *run);
+
 /* Are --by and --top what dftmerge takes? Returns 0 or an exit code; `loud`: and says why. */
 int dft_page_check(const struct dft_run *run, int loud);
 /* Can the files of --json and --report be written? Returns 0, or -errno and *which file. */

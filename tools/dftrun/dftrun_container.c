@@ -42,6 +42,11 @@ struct box {
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
+const char *dft_container_word(size_t i)
+{
+    return i < RUNTIMES ? runtimes[i].name : NULL;
+}
+
 static int find_runtime(const char *name, enum runtime *runtime)
 {
     const char *words[RUNTIMES], *nearest;

@@ -86,9 +86,10 @@ static void try_library(struct dft_checks *checks, const struct dft_run *run, ch
     int error;
 
     dft_program_inspect(&program, "cat");
-    if (program.untraceable) {
+    if (program.untraceable || !*program.path) {
         dft_checks_add(checks, DFT_CHECK_NOTE, topic, "Try it with a program of yours: dftrun --doctor -- COMMAND",
-                       "%s; `cat` cannot show whether it works: %s", run->library, program.untraceable);
+                       "%s; `cat` cannot show whether it works: %s", run->library,
+                       program.untraceable ? program.untraceable : "it is not there");
         return;
     }
     error = dft_trial_begin(&trial);

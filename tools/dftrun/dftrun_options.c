@@ -151,6 +151,7 @@ struct row {
     size_t place;
     int (*take)(struct dft_run *run, char **argv); /* 0 or an exit code; optarg: the argument */
     const char *help;
+    const char *(*word)(size_t i); /* the words that it takes, by number, then NULL; NULL: any */
 };
 
 #define AT(member) offsetof(struct dft_run, member), NULL
@@ -167,6 +168,7 @@ static const struct row rows[] = {
     {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
     {"node", 0, NULL, AT(node),
      "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"gpu", 0, NULL, AT(gpu), "record what NVIDIA GPUs do, too: kernels, copies, waits"},
     {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
     {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
     {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
@@ -176,7 +178,8 @@ static const struct row rows[] = {
      "COMMAND once, if there is one, and say which of its programs were not traced"},
     {"container", 0, "IN", AT(container),
      "print the flags with which programs in a container are traced; IN is podman, docker,\n"
-     "apptainer or kubernetes: docker run $(dftrun --container docker) IMAGE COMMAND"},
+     "apptainer or kubernetes: docker run $(dftrun --container docker) IMAGE COMMAND",
+     dft_container_word},
     {"no-summary", 0, NULL, AT(no_page), "print no page afterwards"},
     {"quiet", 'q', NULL, 0, take_quiet, "print no page: only why something failed, or was not traced"},
     {"version", 'V', NULL, 0, take_version, "print the version"},
@@ -202,15 +205,20 @@ static void print_row(const struct row *row)
     }
 }
 
-/* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, help. */
+/* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, words, help. */
 static void list_options(void)
 {
     puts("command\tdftrun\truns a command under the I/O tracer");
     for (const struct row *row = rows; row < rows + ROWS; row++) {
         const char letter[] = {row->letter, 0};
 
-        printf("option\t%s\t%s\t%s\t\t%.*s\n", row->name, letter, row->argument ? row->argument : "",
-               (int)strcspn(row->help, "\n"), row->help);
+        printf("option\t%s\t%s\t%s\t", row->name, letter, row->argument ? row->argument : "");
+        for (size_t i = 0; row->word && row->word(i); i++)
+            printf("%s%s", i ? "," : "", row->word(i));
+        putchar('\t');
+        for (const char *at = row->help; *at; at++)
+            putchar(*at == '\n' ? ' ' : *at);
+        putchar('\n');
     }
     exit(fflush(stdout) ? 1 : 0);
 }

@@ -111,9 +111,9 @@ const struct dft_command dft_command_overlap = {
         "Of each rank: time that computes, time in I/O, I/O while the rank computes (hidden), I/O while nothing of it\n"
         "does (exposed), and neither (idle). Each is a union of intervals: nothing counts twice. Processes that a rank\n"
         "started, such as loader workers, belong to it. Compute is regions: category COMPUTE or ai_framework, names\n"
-        "compute, forward, backward, or as --compute says. Without such regions it is the time outside I/O and waits.\n"
-        "PATTERNS have commas between them, * and ? fit any text, ! takes away. From events all numbers are exact;\n"
-        "where only aggregates were kept, they are estimates, marked with \"about\".",
+        "compute, forward, backward, kernels of GPUs, or as --compute says. Without such regions it is the time\n"
+        "outside I/O and waits. PATTERNS have commas between them, * and ? fit any text, ! takes away. From events\n"
+        "all numbers are exact; where only aggregates were kept, they are estimates, marked with \"about\".",
     .example = "dftmerge overlap --by epoch --compute 'train:*,forward' traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,

@@ -11,9 +11,10 @@
 
 #define TEXT_MAX 256u /* of a category or a name: what is longer fits no pattern */
 
-/* DFTracer's AI categories and DLIO's names; and what people call such regions. */
+/* DFTracer's AI categories and DLIO's names; kernels of GPUs; and what people call such regions. */
 const struct dft_overlap_patterns dft_overlap_usual = {{
-    [DFT_OVERLAP_COMPUTE] = "compute:*,ai_framework:*,compute,forward,backward",
+    [DFT_OVERLAP_COMPUTE] =
+        "compute:*,ai_framework:*,compute,forward,backward,cupti:*,!cupti:memcpy *,!cupti:memset,!cupti:sync *",
     [DFT_OVERLAP_DATA] = "*wait*data*,*wait*batch*,next_batch,*fetch*,*.iter,dataloader:*,!compute:*",
     [DFT_OVERLAP_ITEM] = "*getitem*,get_item,load_item,read_index,read_sample,data:item",
     [DFT_OVERLAP_EPOCH] = "epoch,epoch[. _0-9]*",

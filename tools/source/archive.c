@@ -108,8 +108,7 @@ static int by_text(const void *left, const void *right)
                                               : by_id(left, right);
 }
 
-/* Finds names that blocks refer to, whose text the archive lacks and the source has. Sorts them by
- * text, because neighbours then share their beginnings. */
+/* Finds names that blocks refer to, whose text the archive lacks and the source has. */
 static struct dft_name *missing_names(struct dft_archive *archive, uint32_t *count)
 {
     struct dft_name *names = calloc(archive->names.count + 1, sizeof *names);
@@ -127,18 +126,19 @@ static struct dft_name *missing_names(struct dft_archive *archive, uint32_t *cou
             names[n++] = (struct dft_name){
                 .id = slot->key, .text = text, .cut = dft_name_id(text.bytes, text.length) != slot->key};
     }
-    if (names && n)
-        qsort(names, n, sizeof *names, by_text);
     *count = n;
     return names;
 }
 
-int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder)
+/* Neighbours in the order of texts share their beginnings. */
+int dft_archive_put_names(struct dft_archive *archive, struct dft_encoder *encoder, struct dft_name *names,
+                          uint32_t count)
 {
-    uint32_t count, from = 0;
-    struct dft_name *names = missing_names(archive, &count);
-    int rc = names ? 0 : -ENOMEM;
+    uint32_t from = 0;
+    int rc = 0;
 
+    if (count)
+        qsort(names, count, sizeof *names, by_text);
     while (!rc && from < count) {
         size_t bytes = names[from].text.length;
         const void *block;
@@ -151,6 +151,15 @@ int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder)
         rc = length < 0 ? (int)length : dft_archive_put(archive, block, (size_t)length);
         from = to;
     }
+    return rc;
+}
+
+int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder)
+{
+    uint32_t count;
+    struct dft_name *names = missing_names(archive, &count);
+    int rc = names ? dft_archive_put_names(archive, encoder, names, count) : -ENOMEM;
+
     free(names);
     return rc;
 }

@@ -41,6 +41,10 @@ int dft_archive_refers_all(struct dft_archive *archive, struct dft_decoder *deco
                            const struct dft_block_header *header, const void *payload);
 int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder);
 
+/* Writes names with their texts, and sorts them by text. Returns 0 or -errno. */
+int dft_archive_put_names(struct dft_archive *archive, struct dft_encoder *encoder, struct dft_name *names,
+                          uint32_t count);
+
 /* Gives the file its name. durable: only after its bytes are on the disk. Returns 0 or -errno, and
  * on an error leaves no file. */
 int dft_archive_commit(struct dft_archive *archive, int durable);

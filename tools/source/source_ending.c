@@ -142,6 +142,19 @@ static int has_option(struct dft_text options, const char *option)
     return options.length && memmem(options.bytes, options.length, option, strlen(option)) != NULL;
 }
 
+/* Notes what DFTRACER_PRIVATE kept out of the traces, so that nobody looks for it. */
+static void note_private(struct dft_source *source)
+{
+    uint32_t processes = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        processes +=
+            source->processes[p].known && has_option(source->processes[p].process.options, "DFTRACER_PRIVATE=1\n");
+    if (processes)
+        dft_source_note(source, 0, "DFTRACER_PRIVATE: command lines and texts of arguments left out, in %u process%s",
+                        processes, processes == 1 ? "" : "es");
+}
+
 /* Did the process write rows in place of events, all the time or a part of it? Our processes say
  * so. */
 static int keeps_rows_alone(const struct dft_source_process *process)
@@ -204,6 +217,7 @@ void dft_live_notes(struct dft_source *source)
 {
     note_misuse(source);
     note_unmet(source);
+    note_private(source);
     dft_fates_note(source);
 }
 

@@ -52,7 +52,8 @@ static size_t copy_table(char *to, const char *from, size_t left)
     const struct dft_live_table *table = (const struct dft_live_table *)(const void *)from;
     struct dft_live_table *copy = (struct dft_live_table *)(void *)to;
 
-    if (left < DFT_LIVE_TABLE_BYTES || table->magic != DFT_LIVE_TABLE_MAGIC || table->bytes != DFT_LIVE_TABLE_BYTES)
+    if (left < DFT_LIVE_TABLE_BYTES || __atomic_load_n(&table->magic, __ATOMIC_ACQUIRE) != DFT_LIVE_TABLE_MAGIC ||
+        table->bytes != DFT_LIVE_TABLE_BYTES)
         return 0;
     if (dft_live_table_copy(copy, table, left)) {
         memset(copy, 0, DFT_LIVE_TABLE_BYTES);
@@ -70,7 +71,9 @@ void dft_live_copy(char *to, const char *from, size_t bytes)
     for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot))
         if (!(at % DFT_LIVE_PAGE) && (length = copy_table(to + at, from + at, bytes - at)))
             at += length - sizeof(struct dft_slot);
-        else if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC ||
+        else if (at % DFT_LIVE_PAGE ||
+                 __atomic_load_n(&((const struct dft_ring *)(const void *)(from + at))->magic, __ATOMIC_ACQUIRE) !=
+                     DFT_RING_MAGIC ||
                  bytes - at < DFT_LIVE_PAGE) {
             copy_slot((struct dft_slot *)(void *)(to + at), (const struct dft_slot *)(const void *)(from + at));
         } else {
@@ -136,7 +139,7 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
         return;
     }
     live = bytes;
-    if (live->magic == DFT_LIVE_MAGIC) {
+    if (__atomic_load_n(&live->magic, __ATOMIC_ACQUIRE) == DFT_LIVE_MAGIC) {
         file->key = live->key;
         file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
         if (file->life != DFT_LIFE_OVER)

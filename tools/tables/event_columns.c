@@ -24,9 +24,10 @@ static int64_t errno_of(const struct dft_event *event)
     return event->err == DFT_ERRNO_UNKNOWN ? DFT_CELL_NULL : event->err;
 }
 
+/* Regions may say a size, too. */
 static int64_t size_of(const struct dft_event_at *at)
 {
-    return dft_op_is_data(at->op) ? (int64_t)at->event->size : DFT_CELL_NULL;
+    return dft_op_is_data(at->op) || at->event->size ? (int64_t)at->event->size : DFT_CELL_NULL;
 }
 
 static int64_t bytes_of(const struct dft_event_at *at)
