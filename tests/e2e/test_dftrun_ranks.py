@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from tracing import DFTMERGE, DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, run, true
+from tracing import DFTMERGE, DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, ranks_here, run, true
 
 tests = Tests()
 WAIT = "import os, sys\nopen('in', 'rb').read()\nprint('ready', flush=True)\nsys.stdin.read()\nopen('in', 'rb').read()\n"
@@ -313,4 +313,6 @@ def under_mpirun(directory):
 
 
 if __name__ == "__main__":
-    sys.exit(tests.main())
+    with ranks_here(alone=True):  # it counts what ranks leave on the node
+        status = tests.main()
+    sys.exit(status)

@@ -6,7 +6,7 @@ last rank prints the page of all. The variables are those that the systems' manu
 import json
 import subprocess
 
-from tracing import DFTRUN, SECONDS, Tests, dftmerge, environment, equal, run, tracing, true
+from tracing import DFTRUN, SECONDS, Tests, dftmerge, environment, equal, ranks_here, run, tracing, true
 
 tests = Tests()
 SIZE = 4
@@ -170,4 +170,6 @@ def the_last_rank_prints_the_page(directory):
 IDS = ("SLURM_JOB_ID", "PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID", "DFTRACER_JOB_ID", "MASTER_ADDR")
 
 if __name__ == "__main__":
-    raise SystemExit(tests.main())
+    with ranks_here():
+        status = tests.main()
+    raise SystemExit(status)

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 
-from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, environment, equal, need, run,
+from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, environment, equal, need, ranks_here, run,
                      traces, tracing, true)
 
 tests = Tests()
@@ -388,7 +388,7 @@ def said_by(processes):
 @tests.case
 def dftrun_collects_killed_ranks(directory):
     it = program(directory)
-    with staging(directory) as stage:
+    with ranks_here(), staging(directory) as stage:
         page = said_by([rank(directory, r, 4, it, "abort" if r % 2 else "return", str(COUNT), directory, options=("--stage", stage)) for r in range(4)])
         true("4 of 4 ranks" in page, page)
         equal((opens(directory / "out"), staged(stage)), (4 * COUNT, []), "all ranks")
@@ -422,8 +422,9 @@ def a_missing_rank_is_pointed_to(directory):
 @tests.case
 def every_nth_rank_keeps_events(directory):
     it = program(directory)
-    page = said_by([rank(directory, r, 5, "sh", "-c", f'"{it}" return {COUNT} "{directory}"; true', options=("--every", "2", "--stack", "4"),
-                         DFTRACER_ENABLE_AGGREGATION=1) for r in range(5)])
+    with ranks_here():
+        page = said_by([rank(directory, r, 5, "sh", "-c", f'"{it}" return {COUNT} "{directory}"; true', options=("--every", "2", "--stack", "4"),
+                             DFTRACER_ENABLE_AGGREGATION=1) for r in range(5)])
     true("events of 3 of 5 ranks" in " ".join(page.split()), page)
     done = dftmerge("summary", "--json", "--by", "rank,name", "--name", "open", directory / "out")
     calls = {group["rank"]: group["count"] for group in json.loads(done.out)["groups"]}

@@ -2,6 +2,8 @@
 """What every end-to-end test needs: run programs plain and traced, read traces through dftmerge, count what passed."""
 
 import collections
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -91,6 +93,15 @@ def live_files(directory):
     """Beside the traces, and where they are when the file system of the traces is not fit for them."""
     elsewhere = [SHARED_MEMORY / f"{path.name}.live" for path in traces(directory)]
     return sorted(pathlib.Path(directory).rglob("*.dft.live")) + [path for path in elsewhere if path.exists()]
+
+
+@contextlib.contextmanager
+def ranks_here(alone=False):
+    """While ranks run under dftrun: they share files of the node, and clear away what killed ranks of this user have left. `alone`: for a test
+    that counts these files."""
+    with open(pathlib.Path(tempfile.gettempdir()) / f"dft-tests-ranks-{os.getuid()}", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
 
 
 def compile_program(source, output, *flags):
