@@ -81,6 +81,14 @@ def exists(page, word):
     return False
 
 
+def tests_are_named():
+    """A README of a folder of tests names each of them."""
+    wrong = [name for readme in FILES if re.fullmatch(r"tests/\w+/README\.md", readme)
+             for name in FILES if re.fullmatch(re.escape(os.path.dirname(readme)) + r"/test_\w+\.py", name)
+             and os.path.basename(name) not in text_of(ROOT / readme)]
+    assert not wrong, ("not in the README beside it", wrong)
+
+
 def paths_exist():
     """Words of code that begin like a folder of the tree or of the page, and names of sources."""
     tops = {name.split("/")[0] for name in FILES if "/" in name}
@@ -213,8 +221,8 @@ def sources_name_their_licence():
 
 
 def main():
-    tests = [links_lead_somewhere, paths_exist, every_command_has_a_page, options_of_pages_are_those_of_help,
-             commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh,
+    tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page,
+             options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh,
              sources_name_their_licence]
     failed = 0
     for test in tests:
