@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -102,6 +103,14 @@ def translated(where):
     done = subprocess.run([DFTMERGE, "anonymize", "--translate", where / "out.table"], input=after, capture_output=True, check=False)
     before = subprocess.run([*question, where / "traces"], capture_output=True, check=False).stdout
     assert done.returncode == 0 and sorted(done.stdout.splitlines()) == sorted(before.splitlines())
+    table = subprocess.run([DFTMERGE, "summary", "--by", "file", "-q", out], capture_output=True, check=False, env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run([DFTMERGE, "anonymize", "--translate", where / "out.table"], input=table.stdout, capture_output=True, check=False)
+    lines = done.stdout.decode().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("file "))
+    end = lines[first].index("calls") + len("calls")
+    rows = lines[first + 1:next(i for i, line in enumerate(lines) if line.startswith("total "))]
+    wrong = [line for line in rows if not re.search(r"  [\d,]+$", line[:end])]
+    assert len(rows) > 5 and not wrong, f"columns stay below each other: {done.stdout.decode()}"
     assert os.stat(where / "out.table").st_mode & 0o777 == 0o600 == os.stat(where / "key").st_mode & 0o777
 
 

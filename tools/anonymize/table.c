@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/write_text.h"
 #include "format/hash.h"
 
 int dft_table_write(const struct dft_hashes *words, const char *path)
@@ -104,8 +105,25 @@ static const char *find(const struct table *table, const char *at, size_t length
     return text && !memcmp(text - 1 - length, at, length) ? text : NULL;
 }
 
+/* Two blanks or more part the columns of a table. They make good for `longer` columns by which the
+ * line has grown. Returns how many blanks of the line these are. */
+static size_t put_gap(const char *blanks, size_t length, long *longer)
+{
+    size_t count = 0;
+    long put;
+
+    while (count < length && blanks[count] == ' ')
+        count++;
+    put = count < 2 ? (long)count : (long)count - *longer > 2 ? (long)count - *longer : 2;
+    *longer -= (long)count - put;
+    printf("%*s", (int)put, "");
+    return count;
+}
+
 static void translate_line(const struct table *table, const char *line, size_t length)
 {
+    long longer = 0; /* columns by which the line has grown */
+
     for (size_t at = 0; at < length;) {
         const char *text = NULL;
         size_t bytes = 1;
@@ -113,10 +131,14 @@ static void translate_line(const struct table *table, const char *line, size_t l
         for (size_t i = 0; !text && i < sizeof lengths / sizeof *lengths; i++)
             if (length - at >= lengths[i] && (text = find(table, line + at, lengths[i])))
                 bytes = lengths[i];
-        if (text)
+        if (text) {
             fputs(text, stdout);
-        else
+            longer += (long)dft_text_columns(text) - (long)bytes;
+        } else if (line[at] == ' ') {
+            bytes = put_gap(line + at, length - at, &longer);
+        } else {
             putchar((unsigned char)line[at]);
+        }
         at += bytes;
     }
 }
