@@ -324,6 +324,11 @@ int dft_ranks_headline(const struct dft_ranks_job *job)
 
     if (job->headline >= 0) {
         rc = put_somebody(job);
+    } else if (job->nranks < 2 && job->nmissing) {
+        printf("%" PRIu32 " of %" PRIu32
+               " ranks %s no trace here, and one rank alone has nothing to be compared with\n",
+               job->nmissing, job->world_size, job->nmissing == 1 ? "has" : "have");
+        rc = 0;
     } else if (job->nranks < 2) {
         printf("one %s alone: there is nothing to compare it with\n", word_of(job));
         rc = 0;
