@@ -49,7 +49,7 @@ def all_else_takes_all(where):
     for command in (["dump"], ["ps"], ["check"], ["stat"], ["summary", "--csv"]):
         assert "2 runs are together here: run-1 (2 processes, from 2023-11-14" in dftmerge(*command, where / "both").err, command
         assert "runs are together" not in dftmerge(*command, "--run", "run-2", where / "both").err, command
-    assert "RUN " in dftmerge("ps", where / "both").out.decode()
+    assert "\nrun    processes  from (UTC) " in dftmerge("ps", where / "both").out.decode()
     assert runs(where / "both") == [("run-1", 2, False), ("run-2", 3, False)]
     assert runs("--run", "run-1", where / "both") == [("run-1", 2, False), ("run-2", 3, True)]
     assert dump("--run", "run-1", where / "both") == dump(where / "old")

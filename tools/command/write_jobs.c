@@ -2,9 +2,12 @@
 /* The jobs and runs of a source: name, size, time. */
 #include "command/write_jobs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/write_text.h"
 
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source)
 {
@@ -36,20 +39,55 @@ static const char *start_of(char *capacity, size_t size, const struct dft_source
     return capacity;
 }
 
-void dft_text_jobs(const struct dft_source *source)
+static int add_count(struct dft_grid *grid, uint32_t count)
+{
+    char cell[DFT_TEXT_ROOM];
+
+    return dft_grid_cell(grid, dft_text_count(cell, count));
+}
+
+static int add_job(struct dft_grid *grid, const struct dft_source_job *job, int has_ranks)
+{
+    char cell[DFT_TEXT_ROOM];
+    int rc = dft_grid_cell(grid, job->name);
+
+    rc = rc ? rc : add_count(grid, job->processes);
+    if (has_ranks) {
+        rc = rc ? rc : add_count(grid, job->ranks);
+        rc = rc ? rc : add_count(grid, job->world_size);
+    }
+    rc = rc ? rc : dft_grid_cell(grid, start_of(cell, sizeof cell, job));
+    return rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, job->end_ns - job->start_ns));
+}
+
+/* Names are for --job and --run, and never cut. */
+static int put_table(const char *title, const struct dft_source_job *jobs, uint32_t count, int has_ranks)
+{
+    const struct dft_grid_column with[] = {{title, 1, 0, 0}, {"processes", 0, 0, 1},  {"ranks", 0, 0, 0},
+                                           {"of", 0, 0, 0},  {"from (UTC)", 1, 0, 2}, {"time", 0, 0, 0}};
+    const struct dft_grid_column without[] = {with[0], with[1], with[4], with[5]};
+    struct dft_grid *grid;
+    int rc = 0;
+
+    if (count < 2)
+        return 0;
+    grid = has_ranks ? dft_grid_create(with, 6) : dft_grid_create(without, 4);
+    for (uint32_t i = 0; grid && !rc && i < count; i++)
+        rc = add_job(grid, &jobs[i], has_ranks);
+    if (grid && !rc) {
+        putchar('\n');
+        dft_grid_print(grid, stdout);
+    }
+    dft_grid_destroy(grid);
+    return grid ? rc : -ENOMEM;
+}
+
+int dft_text_jobs(const struct dft_source *source)
 {
     uint32_t count;
     const struct dft_source_job *jobs = dft_source_jobs(source, &count);
 
-    if (count < 2)
-        return;
-    printf("\n%-20s %10s %8s %8s %-19s %12s\n", "JOB", "PROCESSES", "RANKS", "OF", "START UTC", "WALL s");
-    for (uint32_t i = 0; i < count; i++) {
-        char when[32];
-
-        printf("%-20s %10u %8u %8u %-19s %12.6f\n", jobs[i].name, jobs[i].processes, jobs[i].ranks, jobs[i].world_size,
-               start_of(when, sizeof when, &jobs[i]), (double)(jobs[i].end_ns - jobs[i].start_ns) / 1e9);
-    }
+    return put_table("job", jobs, count, 1);
 }
 
 void dft_json_runs(struct dft_json *json, const struct dft_source *source)
@@ -70,18 +108,10 @@ void dft_json_runs(struct dft_json *json, const struct dft_source *source)
     dft_json_end_array(json);
 }
 
-void dft_text_runs(const struct dft_source *source)
+int dft_text_runs(const struct dft_source *source)
 {
     uint32_t count;
     const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
 
-    if (count < 2)
-        return;
-    printf("\n%-32s %10s %-19s %12s\n", "RUN", "PROCESSES", "START UTC", "WALL s");
-    for (uint32_t i = 0; i < count; i++) {
-        char when[32];
-
-        printf("%-32s %10u %-19s %12.6f\n", runs[i].name, runs[i].processes, start_of(when, sizeof when, &runs[i]),
-               (double)(runs[i].end_ns - runs[i].start_ns) / 1e9);
-    }
+    return put_table("run", runs, count, 0);
 }

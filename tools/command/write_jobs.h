@@ -8,10 +8,10 @@
 
 /* Writes the member "jobs" of an object: an array. */
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source);
-/* Writes a table on standard output when there are several jobs. */
-void dft_text_jobs(const struct dft_source *source);
+/* Writes a table on standard output when there are several jobs. Returns 0 or -ENOMEM. */
+int dft_text_jobs(const struct dft_source *source);
 /* Do the same for runs; the member is "runs". */
 void dft_json_runs(struct dft_json *json, const struct dft_source *source);
-void dft_text_runs(const struct dft_source *source);
+int dft_text_runs(const struct dft_source *source);
 
 #endif

@@ -258,8 +258,8 @@ int dft_ps_text(const struct ps *ps)
     if (!rc) {
         rc = print_head(ps);
         dft_grid_print(grid, stdout);
-        dft_text_jobs(ps->source);
-        dft_text_runs(ps->source);
+        rc = rc ? rc : dft_text_jobs(ps->source);
+        rc = rc ? rc : dft_text_runs(ps->source);
     }
     dft_grid_destroy(grid);
     return rc;

@@ -265,8 +265,8 @@ void dft_source_note_jobs(struct dft_source *source)
         return;
     list = dft_source_list_jobs(source->jobs, source->njobs);
     if (list && alone)
-        dft_source_note(source, 0, "%u jobs are together here: %s, and %u processes of none; --job NAME takes one",
-                        source->njobs, list, alone);
+        dft_source_note(source, 0, "%u jobs are together here: %s, and %u process%s of none; --job NAME takes one",
+                        source->njobs, list, alone, alone == 1 ? "" : "es");
     else if (list)
         dft_source_note(source, 0, "%u jobs are together here: %s; --job NAME takes one", source->njobs, list);
     free(list);
