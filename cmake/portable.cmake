@@ -121,6 +121,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/preload/valgrind/dftrace.supp DESTINATION sh
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION docs ${portable_rules} FILES_MATCHING PATTERN "*.md" PATTERN "*.png"
         PATTERN "*.svg" PATTERN "*.json" PATTERN site EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . ${portable_rules})
+install(FILES ${PROJECT_SOURCE_DIR}/examples/slow.c ${PROJECT_SOURCE_DIR}/examples/fast.c DESTINATION examples ${portable_rules})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/portable.md DESTINATION . RENAME README.md ${portable_rules})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION share/man/man1 OPTIONAL ${portable_rules} FILES_MATCHING PATTERN "*.1")
 # Where the build has them: cmake/completion.cmake.

@@ -65,7 +65,7 @@ def tools_are_static_and_all_is_there(directory):
         for question in ("--version", "--help"):
             equal(run([top / "bin" / tool, question]).out, run([BUILD / "bin" / tool, question]).out, f"{tool} {question}: as the build's own")
     for name in ("lib/libdftrace.so", "LICENSE", "README.md", "share/dftrace/weave/zlib.weave", "include/dftrace/dftrace.h",
-                 "docs/tutorial.md", "docs/systems.md", "docs/commands/dftmerge.md"):
+                 "docs/tutorial.md", "examples/slow.c", "examples/fast.c", "docs/systems.md", "docs/commands/dftmerge.md"):
         true((top / name).is_file(), f"{name} is not in the tarball")
     for name in ("bash-completion/completions/dftmerge", "zsh/site-functions/_dftrun", "fish/vendor_completions.d/dftrun.fish"):
         true((top / "share" / name).is_file() or not (BUILD / "completion").is_dir(), f"{name} is not in the tarball")
