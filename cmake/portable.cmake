@@ -58,7 +58,7 @@ target_include_directories(dft_portable_tool INTERFACE ${CMAKE_CURRENT_SOURCE_DI
 foreach(module IN ITEMS URCU JSONC SQLITE ZSTD LIBDW UNWIND)
   target_include_directories(dft_portable_tool INTERFACE ${${module}_INCLUDE_DIRS})
 endforeach()
-target_link_libraries(dft_portable_tool INTERFACE dft_aggregator)
+target_link_libraries(dft_portable_tool INTERFACE dft_aggregator dft_sodium)
 
 # A room is compiled again where its sources name a feature that is lacking.
 list(JOIN portable_lacks "|" lacking)
@@ -100,7 +100,7 @@ add_executable(dftmerge_portable EXCLUDE_FROM_ALL main.c portable.c ${objects})
 target_link_libraries(dftmerge_portable PRIVATE dft_portable_tool -Wl,--start-group ${portable_libraries} ${portable_urcu}
                       ${DFT_ZLIB_STATIC} m -Wl,--end-group ${portable_cxx} Threads::Threads)
 set_target_properties(dftmerge_portable PROPERTIES OUTPUT_NAME dftmerge)
-add_executable(dftrun_portable EXCLUDE_FROM_ALL portable.c $<TARGET_OBJECTS:tool_dftrun> base/nearest_word.c)
+add_executable(dftrun_portable EXCLUDE_FROM_ALL portable.c ${dftrun_sources})
 target_include_directories(dftrun_portable PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(dftrun_portable PRIVATE _GNU_SOURCE)
 target_link_libraries(dftrun_portable PRIVATE dft_format)
