@@ -255,7 +255,6 @@ step_with() { # tool, title, command...
 }
 
 run_long_form() {
-    need_packages full || note "some of the long form will be skipped"
     run_drivers 1 systems
     need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
     run_drivers 1 report readers docs installed aarch64
@@ -273,6 +272,7 @@ main() {
     need_packages faults || note "some of tests/faults will be skipped"
     need_packages site || note "the site of the documentation will be skipped"
     need_packages python || note "some of tests/python will be skipped"
+    [ "$1" != --full ] || need_packages full || note "some of the long form will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
     [ "$1" != --full ] || need_packages containers || note "podman is left out of tests/e2e/test_containers.py"
     mkdir -p "$logs"

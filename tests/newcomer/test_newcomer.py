@@ -138,7 +138,9 @@ def plain_debian(directory):
     downloads, _ = desk(directory)
     if LONG:
         need("cpack", "dpkg-deb")
-        run_checked(["cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", downloads], cwd=BUILD)
+        run_checked(["cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", directory / "packages"], cwd=BUILD)
+        for package in (directory / "packages").glob("*.deb"):
+            shutil.copy(package, downloads)
     in_chroot(directory, "plain_debian.sh", "bookworm", downloads)
 
 

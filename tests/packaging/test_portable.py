@@ -115,6 +115,20 @@ def features_with_static_libraries_work(directory):
 
 
 @tests.case
+def names_are_replaced_alike(directory):
+    top = unpacked(directory)
+    run_checked([top / "bin" / "dftrun", "-o", directory / "traces", "--no-summary", "--", "cat", HERE / "test_portable.py"])
+    if b"was built without" in run([BUILD / "bin" / "dftmerge", "anonymize", "--new-key", directory / "key"]).err:
+        raise Skip("this build does not anonymize")
+    answers = []
+    for tool in (BUILD / "bin" / "dftmerge", top / "bin" / "dftmerge"):
+        out = directory / f"public-{len(answers)}"
+        run_checked([tool, "anonymize", "--key", directory / "key", "-o", out, directory / "traces"])
+        answers.append(run_checked([tool, "dump", "--json", out]).out)
+    equal(answers[1], answers[0], "anonymous events")
+
+
+@tests.case
 def a_terminal_without_libedit_still_has_a_prompt(directory):
     top = unpacked(directory)
     run_checked([top / "bin" / "dftrun", "-o", directory / "traces", "--no-summary", "--", "cat", HERE / "test_portable.py"])
