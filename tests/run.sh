@@ -7,9 +7,9 @@
 #
 #   tests/run.sh            all but the long form's steps (half an hour on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
-#                           and Polars, file systems of other systems, packages in a system of their own, unit tests
-#                           under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and the build for 64-bit
-#                           ARM under qemu
+#                           and Polars, file systems of other systems, packages in a system of their own, a container
+#                           of podman, unit tests under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and
+#                           the build for 64-bit ARM under qemu
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u

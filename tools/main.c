@@ -30,7 +30,8 @@ static void help(FILE *out)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->brief);
     fprintf(out,
             "\n`dftmerge COMMAND --help` tells about one. Exit codes: 0 all good, 1 something could not be read or\n"
-            "nothing was found, 2 usage.\n\nExample:\n  dftmerge traces/\n");
+            "nothing was found, 2 usage. `dftrun` makes traces.\n\n"
+            "Examples:\n  dftrun -o traces -- ./app\n  dftmerge traces/\n");
 }
 
 /* For programs: all commands of this build, each with its options (options_table.h). */
