@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/write_text.h"
 #include "dftrun/dftrun_checks.h"
 
 static const char topic[] = "directory";
@@ -76,15 +77,16 @@ static const char *advice_for(int error)
 static void check_space(struct dft_checks *checks, const char *path)
 {
     struct statvfs fs;
-    unsigned long long mib;
+    char text[DFT_TEXT_ROOM];
+    uint64_t bytes;
 
     if (statvfs(path, &fs))
         return;
-    mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
-    if (mib < 64)
+    bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (bytes >> 20 < 64)
         dft_checks_add(checks, DFT_CHECK_NOTE, topic,
-                       "An event takes 1 to 5 bytes, a process 4 MiB while it runs: free some space.",
-                       "%llu MiB are free", mib);
+                       "An event takes 1 to 5 bytes, a process 4 MiB while it runs: free some space.", "%s are free",
+                       dft_text_bytes(text, bytes));
     if (fs.f_files && fs.f_favail < 1000)
         dft_checks_add(checks, DFT_CHECK_NOTE, topic,
                        "A process takes two files while it runs, and one later: remove some files.",
@@ -127,6 +129,7 @@ static void check_system(struct dft_checks *checks, const struct system *system)
 static void check_live(struct dft_checks *checks, const struct system *system)
 {
     struct statvfs fs;
+    char text[DFT_TEXT_ROOM];
     int error = 0;
 
     if ((system && system->fits_live) || dft_run_variable("DFTRACER_LIVE_DIR"))
@@ -138,8 +141,8 @@ static void check_live(struct dft_checks *checks, const struct system *system)
             "Set DFTRACER_LIVE_DIR to a folder on ext4, xfs or tmpfs. Else a killed process loses its last events.",
             "neither DIR nor /dev/shm serves for them: /dev/shm: %s", strerror(-error));
     else if (!statvfs("/dev/shm", &fs))
-        dft_checks_add(checks, DFT_CHECK_OK, "live files", NULL, "in /dev/shm, where %llu MiB are free",
-                       (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+        dft_checks_add(checks, DFT_CHECK_OK, "live files", NULL, "in /dev/shm, where %s are free",
+                       dft_text_bytes(text, (uint64_t)fs.f_bavail * fs.f_frsize));
 }
 
 void dft_doctor_folder(struct dft_checks *checks, const struct dft_run *run)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_text.h"
 #include "dftrun/dftrun_checks.h"
 
 #define MIB                 (1ull << 20)
@@ -25,11 +26,12 @@ static const struct limit {
 static void check_limit(struct dft_checks *checks, const struct limit *limit)
 {
     struct rlimit now;
+    char text[DFT_TEXT_ROOM];
 
     if (getrlimit((__rlimit_resource_t)limit->which, &now) || now.rlim_cur >= limit->least)
         return;
-    dft_checks_add(checks, DFT_CHECK_NOTE, "limits", limit->advice, "%s: %llu%s, which is low", limit->name,
-                   (unsigned long long)now.rlim_cur, limit->which == RLIMIT_NOFILE ? "" : " bytes");
+    dft_checks_add(checks, DFT_CHECK_NOTE, "limits", limit->advice, "%s: %s, which is low", limit->name,
+                   (limit->which == RLIMIT_NOFILE ? dft_text_count : dft_text_bytes)(text, now.rlim_cur));
 }
 
 /* Reads one line of a file. Returns whether there is one. */
@@ -64,7 +66,7 @@ static long status_of(const char *field)
 static void check_memory(struct dft_checks *checks)
 {
     static const char root[] = "/sys/fs/cgroup";
-    char group[512] = "", path[640], line[64];
+    char group[512] = "", path[640], line[64], text[DFT_TEXT_ROOM];
     unsigned long long bytes;
 
     if (!read_line("/proc/self/cgroup", group, sizeof group) || strncmp(group, "0::", 3))
@@ -75,8 +77,8 @@ static void check_memory(struct dft_checks *checks)
     bytes = strtoull(line, NULL, 10);
     if (bytes < 64 * MIB)
         dft_checks_add(checks, DFT_CHECK_NOTE, "limits",
-                       "Each process takes up to 4 MiB, and 36 KiB a thread: raise it.",
-                       "memory of this cgroup: %llu bytes", bytes);
+                       "Each process takes up to 4 MiB, and 36 KiB a thread: raise it.", "memory of this cgroup: %s",
+                       dft_text_bytes(text, bytes));
 }
 
 static void check_enclosure(struct dft_checks *checks)

@@ -14,6 +14,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/write_text.h"
 #include "dftrun/dftrun_checks.h"
 
 static const char topic[] = "run";
@@ -275,10 +276,11 @@ static void check_events(struct dft_checks *checks, const struct evidence *evide
 {
     const size_t count = count_processes(&evidence->traced);
     const char *s = count == 1 ? "" : "es";
+    char text[DFT_TEXT_ROOM];
 
     if (evidence->events)
-        dft_checks_add(checks, DFT_CHECK_OK, "trace", NULL, "%llu event%s of %zu process%s", evidence->events,
-                       evidence->events == 1 ? "" : "s", count, s);
+        dft_checks_add(checks, DFT_CHECK_OK, "trace", NULL, "%s event%s of %zu process%s",
+                       dft_text_count(text, evidence->events), evidence->events == 1 ? "" : "s", count, s);
     else
         dft_checks_add(checks, DFT_CHECK_NOTE, "trace",
                        "DFTRACER_DATA_DIR, --data-dir, --aggregate and rules leave calls out: see what is set above.",

@@ -94,8 +94,8 @@ static int check_enable(struct dft_checks *checks, const char *value)
         return 0;
     if (is_off(value))
         dft_checks_add(checks, DFT_CHECK_NOTE, PREFIX "ENABLE",
-                       "dftrun sets it to 1. With LD_PRELOAD alone nothing is recorded: unset it there, or set 1.",
-                       "%s", value);
+                       "dftrun sets it to 1. With LD_PRELOAD alone nothing is recorded: set it to 1 there.", "%s",
+                       value);
     else
         dft_checks_add(checks, DFT_CHECK_WRONG, PREFIX "ENABLE",
                        "Set it to 1. dftrun does so; with LD_PRELOAD alone nothing is recorded.",
