@@ -223,6 +223,29 @@ def faults_of_the_move(directory):
 
 
 @tests.case
+def a_move_stays_with_its_process(directory):
+    """Another thread forks while the trace is copied. The child has no descriptor of it."""
+    need("strace")
+    it = program(directory)
+    with staging(directory) as stage:
+        env = environment()
+        inside = [f"-E{name}={value}" for name, value in settings(directory, stage).items() if name not in env]
+        done = run(["strace", "-f", "-o", "/dev/null", "-e", "inject=pread64:delay_enter=300000", *inside, it, "fork_late", COUNT, directory],
+                   env=env)
+        equal((done.code, done.err, staged(stage)), (0, b"", []), "nothing is seen of it")
+        true(opens(directory / "out") in (COUNT, COUNT + 1), "and every call, of the child as well if there is one")
+
+
+@tests.case
+def a_copy_has_the_mode_of_its_file(directory):
+    it = program(directory)
+    with staging(directory) as stage:
+        equal(run([it, "umask", COUNT, directory], env=settings(directory, stage)).code, 0, "ends")
+        there, = traces(directory / "out")
+        equal(oct(os.stat(there).st_mode & 0o777), oct(0o644), "as it was made")
+
+
+@tests.case
 def a_thread_that_ends_the_process_waits_for_the_move(directory):
     """Longer than for anything else at an end, so the move takes longer than that."""
     need("strace")
