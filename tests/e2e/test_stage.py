@@ -429,6 +429,11 @@ def a_missing_rank_is_pointed_to(directory):
         collect(directory, stage)
         note = dftmerge("summary", directory / "out").err.decode()
         true("collect" not in note, note)
+    for private in (0, 1):
+        run([it, "return", COUNT, directory], env=tracing(directory / f"none{private}" / "t", STAGE_DIR="/proc/nowhere", RANK=0, WORLD_SIZE=2,
+                                                          JOB_ID="7", PRIVATE=private))
+        note = dftmerge("summary", directory / f"none{private}").err.decode()
+        true("collect" not in note, f"not to a stage that could not serve: {note}")
 
 
 @tests.case
