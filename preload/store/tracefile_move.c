@@ -6,6 +6,7 @@
  * process may be killed at any instant, and leaves at least one whole file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #define path       dft_tracefile_name
 #define PIECE_ROOM 65536u
 #define ALL_MODES  07777u
+#define MOVING     ".moving" /* at the end of the name of a copy */
 
 static const char *stage = "";
 static int staged; /* atomic; changes within a move */
@@ -50,13 +52,16 @@ const char *dft_tracefile_target(void)
     return target;
 }
 
-static void join(char *to, const char *first, const char *second, const char *third)
+/* Each path has the same room. One that is cut has a name that no file system takes. */
+static void join(char to[DFT_TRACEFILE_ROOM], const char *first, const char *second, const char *third)
 {
-    size_t n = strlen(first), m = strlen(second);
+    const char *const parts[] = {first, second, third};
+    size_t used = 0;
 
-    memcpy(to, first, n);
-    memcpy(to + n, second, m);
-    memcpy(to + n + m, third, strlen(third) + 1);
+    for (size_t i = 0; i < 3; i++)
+        for (const char *at = parts[i]; *at && used < DFT_TRACEFILE_ROOM - 1; at++)
+            to[used++] = *at;
+    to[used] = 0;
 }
 
 void dft_tracefile_make_path(void)
@@ -70,16 +75,25 @@ void dft_tracefile_make_path(void)
     }
 }
 
+/* A copy needs a longer name. */
+static int name_is_short(void)
+{
+    dft_tracename_make();
+    return strlen(dft_tracename_base + dft_tracename_directory) + strlen(".dft" MOVING) <= NAME_MAX;
+}
+
 int dft_tracefile_create(void)
 {
-    int result;
+    int result = -ENAMETOOLONG;
 
     stuck = 0;
-    __atomic_store_n(&staged, *stage != 0, __ATOMIC_RELAXED);
-    result = dft_tracefile_create_file();
-    if (result && staged) { /* full, or gone since the start */
+    __atomic_store_n(&staged, *stage && name_is_short(), __ATOMIC_RELAXED);
+    if (staged)
+        result = dft_tracefile_create_file();
+    if (result) {
         staged = 0;
-        dft_process_note(DFT_NOTE_NOT_STAGED);
+        if (*stage) /* full, or gone since the start */
+            dft_process_note(DFT_NOTE_NOT_STAGED);
         result = dft_tracefile_create_file();
     }
     return result;
@@ -178,7 +192,7 @@ static int move_by_copy(mode_t mode)
 {
     int result;
 
-    join(unfinished, path, ".moving", "");
+    join(unfinished, path, MOVING, "");
     result = open_copy(mode);
     if (result)
         return result;

@@ -142,6 +142,23 @@ def a_stage_that_cannot_serve_is_named_once(directory):
 
 
 @tests.case
+def a_long_name_is_not_staged(directory):
+    """The name of a trace fits; that of its copy would not, nor would it when it is collected."""
+    it = program(directory)
+    longest = 255 - len(f"-staged-{os.uname().nodename}-1234567-1234567890123456789-1234567890123456.dft")
+    with staging(directory) as stage:
+        for letters, exists in ((longest // 2, True), (longest, True), (3000, False)):
+            out = directory / f"out{letters}"
+            name = out / ("n" * letters)
+            deep = stage.joinpath(*["d" * 200] * 17) if letters == 3000 else stage
+            done = run([it, "return", COUNT, directory], env=tracing(name, STAGE_DIR=deep))
+            equal((done.code, b"stays" in done.err), (0, False), done.err.decode())
+            true(exists == (b"cannot create" not in done.err), done.err.decode())
+            equal(opens(out) if exists else 0, COUNT if exists else 0, f"{letters} letters")
+            equal([path for path in stage.rglob("*") if path.is_file()], [], "nothing is left")
+
+
+@tests.case
 def a_full_stage_is_left(directory):
     it = program(directory)
     with disk(directory / "small", "96k") as small:
