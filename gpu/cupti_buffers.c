@@ -51,13 +51,15 @@ static void read_buffer(const struct dftrace_api *api, uint8_t *buffer, size_t v
 {
     const struct dft_cupti_clock clock = dft_cupti_clock_now();
     CUpti_Activity *record = NULL;
+    size_t next = 0; /* a record lies behind the one before, or reading might never end */
     CUptiResult result;
 
     while ((result = dft_cupti.get_next_record(buffer, valid, &record)) == CUPTI_SUCCESS) {
         size_t at = (size_t)((uint8_t *)record - buffer);
 
-        if (at >= valid)
+        if (at >= valid || at < next)
             break;
+        next = at + 1;
         dft_cupti_record(api, &clock, record, valid - at);
     }
     if (result != CUPTI_ERROR_MAX_LIMIT_REACHED)

@@ -5,11 +5,16 @@
 #include "os/config.h"
 #include "os/settings.h"
 
+static size_t put_first(char *text, size_t capacity, size_t used, const char *more, size_t length)
+{
+    for (; length && used < capacity; length--)
+        text[used++] = *more++;
+    return used;
+}
+
 static size_t put(char *text, size_t capacity, size_t used, const char *more)
 {
-    for (; *more && used < capacity; more++)
-        text[used++] = *more;
-    return used;
+    return put_first(text, capacity, used, more, strlen(more));
 }
 
 static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number)
@@ -49,9 +54,12 @@ size_t dft_config_describe(char *text, size_t capacity)
     }
 #include <dftrace/config.def>
 #undef DFT_OPTION
-    /* a variable of another name may hold anything */
-    for (unsigned i = 0; !dft_config.private_texts && *dft_settings_shown(i); i++) {
-        used = put(text, capacity, used, dft_settings_shown(i));
+    for (unsigned i = 0; *dft_settings_shown(i); i++) {
+        const char *shown = dft_settings_shown(i);
+
+        /* what has no effect may hold anything */
+        used = put_first(text, capacity, used, shown,
+                         dft_config.private_texts ? dft_settings_name_length(shown) : strlen(shown));
         used = put(text, capacity, used, DFT_SETTINGS_NO_EFFECT);
     }
     return used;

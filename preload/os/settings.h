@@ -5,6 +5,7 @@
 #define DFT_SETTINGS_H
 
 #include <stddef.h>
+#include <string.h>
 
 /* `variable` is NAME=value as in the environment. The text stays valid until all settings are
  * reported. */
@@ -40,5 +41,12 @@ void dft_settings_tell(int (*tells)(const char *variable));
 /* The i-th noted setting in printable form: cut, without control characters. "" after the last one.
  * The text is valid until the next call. */
 const char *dft_settings_shown(unsigned i);
+/* The length of NAME=, which is all that PROCESS has of it when texts are left out. */
+static inline size_t dft_settings_name_length(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    return variable[length] ? length + 1 : length;
+}
 
 #endif

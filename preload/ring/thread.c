@@ -146,15 +146,19 @@ int dft_thread_init(const struct dft_thread_orders *given)
 }
 
 /* The first thread beside the main thread, where the library of threads was loaded later. Setting a
- * value of a later key would allocate memory. */
+ * value of a later key would allocate memory. The program needs the other keys, so one is tried. */
 static void make_key_late(void)
 {
+    static int is_tried;
     pthread_key_t key;
 
     dft_spin_lock(&dft_process_lock);
-    if (!have_key && dft_own_find_keys() && !dft_own.key_create(&key, thread_ends) && key < FIRST_KEYS) {
-        end_key = key;
-        have_key = 1;
+    if (!have_key && !is_tried && dft_own_find_keys()) {
+        is_tried = 1;
+        if (!dft_own.key_create(&key, thread_ends) && key < FIRST_KEYS) {
+            end_key = key;
+            have_key = 1;
+        }
     }
     dft_spin_unlock(&dft_process_lock);
 }

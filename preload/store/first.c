@@ -155,11 +155,11 @@ static size_t put(char *to, size_t used, const char *text, size_t most)
 }
 
 /* An exec is an event, so an image that ended by an exec has left a trace. `ending`: the text after
- * the setting in PROCESS. */
-static int earlier_image_tells(const char *variable, const char *ending)
+ * the setting in PROCESS. kept: how many bytes of the setting are in PROCESS. */
+static int earlier_image_tells(const char *variable, size_t kept, const char *ending)
 {
     static char entries[8192] DFT_BULK, line[TEXT_MAX + 32];
-    size_t length = put(line, put(line, 0, "\n", 1), variable, TEXT_MAX);
+    size_t length = put(line, put(line, 0, "\n", 1), variable, kept < TEXT_MAX ? kept + 1 : TEXT_MAX);
     uint64_t since_ns = process_start_ns();
     long fd = since_ns ? open_folder() : -1, n;
     int reported = 0;
@@ -185,16 +185,17 @@ int dft_first_was_asked(void)
     return was_asked;
 }
 
-static int tells(const char *variable, const char *ending)
+static int tells(const char *variable, size_t kept, const char *ending)
 {
     was_asked = 1;
     return dft_config_job.rank <= 0 && !parent_tells(variable) &&
-           !(dft_config.enable && earlier_image_tells(variable, ending));
+           !(dft_config.enable && earlier_image_tells(variable, kept, ending));
 }
 
 int dft_first_tells(const char *variable)
 {
-    return tells(variable, DFT_SETTINGS_NO_EFFECT);
+    return tells(variable, dft_config.private_texts ? dft_settings_name_length(variable) : strlen(variable),
+                 DFT_SETTINGS_NO_EFFECT);
 }
 
 int dft_first_tells_musl(void)
@@ -212,5 +213,5 @@ int dft_first_tells_of(const char *name, const char *value)
     used = put(variable, used, "=", sizeof variable - 1);
     used = put(variable, used, value, sizeof variable - 1);
     variable[used] = 0;
-    return tells(variable, "\n");
+    return tells(variable, used, "\n");
 }

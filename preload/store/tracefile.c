@@ -147,6 +147,7 @@ void dft_tracefile_forget(void)
     if (dft_tracefile_shared)
         trace_fd = -1;
     dft_ourfile_close(&ours, __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
+    dft_tracefile_forget_copy();
     dft_tracefile_shared = 0;
     dft_tracefile_exists = 0;
     users = moving = 0;

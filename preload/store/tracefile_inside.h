@@ -25,6 +25,8 @@ int dft_tracefile_get_fd(int *own);
 int dft_tracefile_move_up(const struct dft_ourfile *file, int fd);
 /* The trace is another file from now on. fd: its descriptor, or -1. Within a move. */
 void dft_tracefile_replace(const struct dft_ourfile *file, int fd);
+/* Gives up the descriptor of a copy that the parent makes, as dft_tracefile_forget. */
+void dft_tracefile_forget_copy(void);
 
 /* Makes the name, in the stage or not. */
 void dft_tracefile_make_path(void);

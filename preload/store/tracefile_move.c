@@ -6,6 +6,7 @@
  * process may be killed at any instant, and leaves at least one whole file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@
 
 #define path       dft_tracefile_name
 #define PIECE_ROOM 65536u
+#define ALL_MODES  07777u
+#define MOVING     ".moving" /* at the end of the name of a copy */
 
 static const char *stage = "";
 static int staged; /* atomic; changes within a move */
@@ -30,6 +33,9 @@ static char target[DFT_TRACEFILE_ROOM] DFT_BULK;
 static char from[DFT_TRACEFILE_ROOM] DFT_BULK;
 static char unfinished[DFT_TRACEFILE_ROOM] DFT_BULK;
 static char piece[PIECE_ROOM] DFT_BULK;
+/* What is copied to. Changes within a move; a forked child may be born in the middle of it. */
+static struct dft_ourfile copy;
+static int copy_fd = -1;
 
 void dft_tracefile_stage(const char *directory)
 {
@@ -46,13 +52,16 @@ const char *dft_tracefile_target(void)
     return target;
 }
 
-static void join(char *to, const char *first, const char *second, const char *third)
+/* Each path has the same room. One that is cut has a name that no file system takes. */
+static void join(char to[DFT_TRACEFILE_ROOM], const char *first, const char *second, const char *third)
 {
-    size_t n = strlen(first), m = strlen(second);
+    const char *const parts[] = {first, second, third};
+    size_t used = 0;
 
-    memcpy(to, first, n);
-    memcpy(to + n, second, m);
-    memcpy(to + n + m, third, strlen(third) + 1);
+    for (size_t i = 0; i < 3; i++)
+        for (const char *at = parts[i]; *at && used < DFT_TRACEFILE_ROOM - 1; at++)
+            to[used++] = *at;
+    to[used] = 0;
 }
 
 void dft_tracefile_make_path(void)
@@ -66,16 +75,25 @@ void dft_tracefile_make_path(void)
     }
 }
 
+/* A copy needs a longer name. */
+static int name_is_short(void)
+{
+    dft_tracename_make();
+    return strlen(dft_tracename_base + dft_tracename_directory) + strlen(".dft" MOVING) <= NAME_MAX;
+}
+
 int dft_tracefile_create(void)
 {
-    int result;
+    int result = -ENAMETOOLONG;
 
     stuck = 0;
-    __atomic_store_n(&staged, *stage != 0, __ATOMIC_RELAXED);
-    result = dft_tracefile_create_file();
-    if (result && staged) { /* full, or gone since the start */
+    __atomic_store_n(&staged, *stage && name_is_short(), __ATOMIC_RELAXED);
+    if (staged)
+        result = dft_tracefile_create_file();
+    if (result) {
         staged = 0;
-        dft_process_note(DFT_NOTE_NOT_STAGED);
+        if (*stage) /* full, or gone since the start */
+            dft_process_note(DFT_NOTE_NOT_STAGED);
         result = dft_tracefile_create_file();
     }
     return result;
@@ -84,10 +102,10 @@ int dft_tracefile_create(void)
 /* --- copies ----------------------------------------------------------------------------------- */
 
 /* Each piece is written right after a look at the number, as in tracefile.c. */
-static int put_piece(int fd, const struct dft_ourfile *copy, size_t length, uint64_t at)
+static int put_piece(int fd, size_t length, uint64_t at)
 {
     for (size_t done = 0; done < length;) {
-        long n = dft_ourfile_has(copy, fd) ? dft_sys_pwrite(fd, piece + done, length - done, at + done) : -EBADF;
+        long n = dft_ourfile_has(&copy, fd) ? dft_sys_pwrite(fd, piece + done, length - done, at + done) : -EBADF;
 
         if (n == -EINTR)
             continue;
@@ -98,7 +116,7 @@ static int put_piece(int fd, const struct dft_ourfile *copy, size_t length, uint
     return 0;
 }
 
-static int copy_bytes(int in, int out, const struct dft_ourfile *copy)
+static int copy_bytes(int in, int out)
 {
     for (uint64_t at = 0;;) {
         long n = dft_ourfile_has(dft_tracefile_identity(), in) ? dft_sys_pread(in, piece, sizeof piece, at) : -EBADF;
@@ -108,7 +126,7 @@ static int copy_bytes(int in, int out, const struct dft_ourfile *copy)
             continue;
         if (n <= 0)
             return (int)n;
-        result = put_piece(out, copy, (size_t)n, at);
+        result = put_piece(out, (size_t)n, at);
         if (result)
             return result;
         at += (uint64_t)n;
@@ -131,63 +149,77 @@ static int open_source(int *own)
     return (int)fd;
 }
 
-/* Returns the descriptor of a new file, and the file. A rest of an earlier attempt goes. */
-static int open_copy(struct dft_ourfile *copy)
+/* Returns the descriptor of the copy, in our range if there is room. A rest of an earlier attempt goes. The
+ * mode is that of the file, whatever the program's umask is by now. */
+static int open_copy(mode_t mode)
 {
     struct stat st;
-    long fd;
+    long fd, high;
 
     DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
-    fd = dft_fd_progress_open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    fd = dft_fd_progress_open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
     if (fd < 0)
         return (int)fd;
     if (dft_tracename_look(unfinished, &st) < 0) {
         dft_sys_close((int)fd);
         return -ESTALE;
     }
-    *copy = dft_ourfile_of(&st);
-    return (int)fd;
+    if ((st.st_mode & ALL_MODES) != mode)
+        DFT_SYS(fchmodat, AT_FDCWD, unfinished, mode, 0, 0, 0);
+    copy = dft_ourfile_of(&st);
+    high = dft_tracefile_move_up(&copy, (int)fd);
+    if (high >= 0)
+        dft_ourfile_close(&copy, (int)fd);
+    __atomic_store_n(&copy_fd, (int)(high < 0 ? fd : high), __ATOMIC_RELEASE);
+    return 0;
 }
 
-/* Fills the copy. A network file system may tell only at a close that there was no room. *high: a
- * descriptor in our range, or -1. */
-static int fill_copy(int fd, const struct dft_ourfile *copy, int *high)
+/* Fills the copy. A network file system may tell only at a close that there was no room. */
+static int fill_copy(void)
 {
-    int own = 0, in, result, closed;
+    int own = 0, in = open_source(&own), result, next, closed;
 
-    in = open_source(&own);
-    result = in < 0 ? in : copy_bytes(in, fd, copy);
+    result = in < 0 ? in : copy_bytes(in, copy_fd);
     if (in >= 0 && own)
         dft_ourfile_close(dft_tracefile_identity(), in);
-    *high = result ? -1 : dft_tracefile_move_up(copy, fd);
-    closed = dft_ourfile_has(copy, fd) ? (int)dft_sys_close(fd) : -EBADF;
+    next = result ? -1 : dft_tracefile_move_up(&copy, copy_fd);
+    closed = dft_ourfile_has(&copy, copy_fd) ? (int)dft_sys_close(copy_fd) : -EBADF;
+    __atomic_store_n(&copy_fd, next, __ATOMIC_RELEASE);
     return result ? result : closed;
 }
 
-static int move_by_copy(void)
+static int move_by_copy(mode_t mode)
 {
-    struct dft_ourfile copy;
-    int fd, high, result;
+    int result;
 
-    join(unfinished, path, ".moving", "");
-    fd = open_copy(&copy);
-    if (fd < 0)
-        return fd;
-    result = fill_copy(fd, &copy, &high);
+    join(unfinished, path, MOVING, "");
+    result = open_copy(mode);
+    if (result)
+        return result;
+    result = fill_copy();
     if (!result)
         result = (int)DFT_SYS(renameat, AT_FDCWD, unfinished, AT_FDCWD, path, 0, 0);
     if (result) {
-        dft_ourfile_close(&copy, high);
+        dft_ourfile_close(&copy, copy_fd);
+        copy_fd = -1;
         DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
         return result;
     }
-    dft_tracefile_replace(&copy, high);
+    dft_tracefile_replace(&copy, copy_fd);
+    copy_fd = -1;
     if (dft_live) { /* so a live file elsewhere is known as this trace's */
         dft_live->trace_device = copy.device;
         dft_live->trace_inode = copy.inode;
     }
     DFT_SYS(unlinkat, AT_FDCWD, from, 0, 0, 0, 0);
     return 0;
+}
+
+void dft_tracefile_forget_copy(void)
+{
+    if (!dft_tracefile_shared)
+        dft_ourfile_close(&copy, copy_fd);
+    copy_fd = -1;
 }
 
 /* --- moves ------------------------------------------------------------------------------------ */
@@ -203,7 +235,7 @@ static int move_from(void)
         return -ESTALE;
     dft_tracename_make_directories(path);
     result = DFT_SYS(renameat, AT_FDCWD, from, AT_FDCWD, path, 0, 0);
-    return result == -EXDEV ? move_by_copy() : (int)result;
+    return result == -EXDEV ? move_by_copy(st.st_mode & ALL_MODES) : (int)result;
 }
 
 int dft_tracefile_move(void)

@@ -68,6 +68,15 @@ def it_is_said(directory):
 
 
 @tests.case
+def a_setting_without_effect_is_reported_once(directory):
+    """Also by programs that one process runs one after the other: they find the report without the value."""
+    env = tracing(directory / "t", TRACE_COMPRESSION=0, SECRT=SECRET, PRIVATE=1)
+    done = run(["sh", "-c", "cat /dev/null; exec cat /dev/null"], env=env)
+    equal(done.err.count(b"SECRT"), 1, done.err.decode())
+    equal((bytes_of(directory).count(SECRET.encode()), b"DFTRACER_SECRT= (no effect)\n" in bytes_of(directory)), (0, True), "the name alone")
+
+
+@tests.case
 def python_tells_no_more(directory):
     package = BUILD / "python"
     if not (package / "dftrace").exists():

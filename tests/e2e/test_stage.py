@@ -143,6 +143,23 @@ def a_stage_that_cannot_serve_is_named_once(directory):
 
 
 @tests.case
+def a_long_name_is_not_staged(directory):
+    """The name of a trace fits; that of its copy would not, nor would it when it is collected."""
+    it = program(directory)
+    longest = 255 - len(f"-staged-{os.uname().nodename}-1234567-1234567890123456789-1234567890123456.dft")
+    with staging(directory) as stage:
+        for letters, exists in ((longest // 2, True), (longest, True), (3000, False)):
+            out = directory / f"out{letters}"
+            name = out / ("n" * letters)
+            deep = stage.joinpath(*["d" * 200] * 17) if letters == 3000 else stage
+            done = run([it, "return", COUNT, directory], env=tracing(name, STAGE_DIR=deep))
+            equal((done.code, b"stays" in done.err), (0, False), done.err.decode())
+            true(exists == (b"cannot create" not in done.err), done.err.decode())
+            equal(opens(out) if exists else 0, COUNT if exists else 0, f"{letters} letters")
+            equal([path for path in stage.rglob("*") if path.is_file()], [], "nothing is left")
+
+
+@tests.case
 def a_full_stage_is_left(directory):
     it = program(directory)
     with disk(directory / "small", "96k") as small:
@@ -221,6 +238,29 @@ def faults_of_the_move(directory):
             collect(directory, stage)
             equal((opens(directory / "out"), staged(stage)), (COUNT, []), fault)
             equal([p.name for p in (directory / "out").iterdir() if p.suffix != ".dft"], [], f"{fault}: no rest")
+
+
+@tests.case
+def a_move_stays_with_its_process(directory):
+    """Another thread forks while the trace is copied. The child has no descriptor of it."""
+    need("strace")
+    it = program(directory)
+    with staging(directory) as stage:
+        env = environment()
+        inside = [f"-E{name}={value}" for name, value in settings(directory, stage).items() if name not in env]
+        done = run(["strace", "-f", "-o", "/dev/null", "-e", "inject=pread64:delay_enter=300000", *inside, it, "fork_late", COUNT, directory],
+                   env=env)
+        equal((done.code, done.err, staged(stage)), (0, b"", []), "nothing is seen of it")
+        true(opens(directory / "out") in (COUNT, COUNT + 1), "and every call, of the child as well if there is one")
+
+
+@tests.case
+def a_copy_has_the_mode_of_its_file(directory):
+    it = program(directory)
+    with staging(directory) as stage:
+        equal(run([it, "umask", COUNT, directory], env=settings(directory, stage)).code, 0, "ends")
+        there, = traces(directory / "out")
+        equal(oct(os.stat(there).st_mode & 0o777), oct(0o644), "as it was made")
 
 
 @tests.case
@@ -417,6 +457,11 @@ def a_missing_rank_is_pointed_to(directory):
         collect(directory, stage)
         note = dftmerge("summary", directory / "out").err.decode()
         true("collect" not in note, note)
+    for private in (0, 1):
+        run([it, "return", COUNT, directory], env=tracing(directory / f"none{private}" / "t", STAGE_DIR="/proc/nowhere", RANK=0, WORLD_SIZE=2,
+                                                          JOB_ID="7", PRIVATE=private))
+        note = dftmerge("summary", directory / f"none{private}").err.decode()
+        true("collect" not in note, f"not to a stage that could not serve: {note}")
 
 
 @tests.case

@@ -92,7 +92,7 @@ def traces(directory):
 def live_files(directory):
     """Beside the traces, and where they are when the file system of the traces is not fit for them."""
     elsewhere = [SHARED_MEMORY / f"{path.name}.live" for path in traces(directory)]
-    return sorted(pathlib.Path(directory).rglob("*.dft.live")) + [path for path in elsewhere if path.exists()]
+    return sorted(pathlib.Path(directory).rglob("*.dft.live")) + [path for path in elsewhere if os.path.exists(path)]
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@
  *   STUB_ENABLE=N       cuptiActivityEnable does, of every kind; STUB_ENABLE_KIND=K: of this kind alone
  *   STUB_CLOCK=1        the clock of the client is refused; its own goes another way
  *   STUB_FLUSH=N        cuptiActivityFlushAll fails with this error
- *   STUB_BROKEN=1       a record cannot be read
+ *   STUB_BROKEN=1       a record cannot be read; 2: a record comes again and again
  *
  * Compiled with -DSTUB_WITHOUT_CLOCK it cannot be given a clock; with -DSTUB_DROPS=N it has dropped so many records. */
 #include <cupti.h>
@@ -150,7 +150,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti_Activi
     if (next >= from + valid)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     if (*record && setting("STUB_BROKEN", 0))
-        return CUPTI_ERROR_INVALID_KIND;
+        return setting("STUB_BROKEN", 0) == 2 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
     *record = (CUpti_Activity *)next;
     return CUPTI_SUCCESS;
 }

@@ -162,10 +162,11 @@ def one_kind_that_fails_leaves_the_others(directory):
     events, said = gpu(directory, "work", STUB_ENABLE=27, STUB_ENABLE_KIND=38)
     true("synchronisation is not recorded: CUPTI_ERROR_NUMBER_27\n" in said, said)
     check_work([e for e in events if e["name"] != "note"])
-    for name, setting, wanted in (("flush", "STUB_FLUSH", "the last activities could not be fetched: CUPTI_ERROR_NUMBER_1\n"),
-                                  ("broken", "STUB_BROKEN", "1 buffers of CUPTI could not be read to their end\n")):
+    for name, setting, value, wanted in (("flush", "STUB_FLUSH", 1, "the last activities could not be fetched: CUPTI_ERROR_NUMBER_1\n"),
+                                         ("broken", "STUB_BROKEN", 1, "1 buffers of CUPTI could not be read to their end\n"),
+                                         ("again", "STUB_BROKEN", 2, "1 buffers of CUPTI could not be read to their end\n")):
         (directory / name).mkdir()
-        events, said = gpu(directory / name, "work", **{setting: 1})
+        events, said = gpu(directory / name, "work", **{setting: value})
         true(wanted in said, said)
         true(spans(events), "what was read before")
 

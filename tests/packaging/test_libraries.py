@@ -107,6 +107,23 @@ def a_musl_program_runs_on_and_says_that_nothing_is_traced(directory):
 
 
 @tests.case
+def a_musl_program_may_be_run_by_its_loader(directory):
+    program = musl_program(directory, "many_calls")
+    loader = re.search(r"interpreter: (.*)\]", run_checked(["readelf", "-lW", program]).out.decode()).group(1)
+
+    def by_loader(name, env):
+        work = directory / name
+        work.mkdir()
+        return run([loader, program, work], cwd=work, env=env)
+
+    plain = by_loader("plain", environment())
+    for enable in (0, 1):
+        done = by_loader(f"enabled{enable}", env={**tracing(directory / "trace"), "DFTRACER_ENABLE": str(enable)})
+        equal((done.code, done.out), (plain.code, plain.out), f"enabled: {enable}: {done.err.decode()}")
+        equal(done.err.decode().count("nothing is traced"), enable, done.err.decode())
+
+
+@tests.case
 def programs_of_a_musl_program_do_not_repeat_it(directory):
     program = musl_program(directory, "many_calls")
     (directory / "work").mkdir()

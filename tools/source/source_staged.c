@@ -9,22 +9,29 @@
 #include "source/source_inside.h"
 #include "source/source_notes.h"
 
-#define SETTING "DFTRACER_STAGE_DIR="
-#define HOSTS   4u /* that are named */
+#define SETTING   "DFTRACER_STAGE_DIR="
+#define NO_EFFECT " (no effect)"
+#define HOSTS     4u /* that are named */
 
-/* The stage of a process, where it had one. */
+/* The stage of a process, where it had one. A stage that could not serve stands there twice: as a setting, and as one
+ * without effect. */
 static struct dft_text stage_of(const struct dft_source_process *process)
 {
-    struct dft_text options = process->process.options;
-    const char *at = options.length ? memmem(options.bytes, options.length, SETTING, strlen(SETTING)) : NULL;
-    struct dft_text stage = {0};
+    struct dft_text options = process->process.options, stage = {0};
+    const char *at = options.bytes;
 
-    if (!at || (at != options.bytes && at[-1] != '\n'))
-        return stage;
-    stage.bytes = at + strlen(SETTING);
-    stage.length = (uint32_t)strcspn(stage.bytes, "\n");
-    if (memmem(stage.bytes, stage.length, " (no effect)", strlen(" (no effect)")))
-        stage.length = 0;
+    for (uint32_t left = options.length; left;) {
+        const char *newline = memchr(at, '\n', left);
+        uint32_t length = newline ? (uint32_t)(newline - at) : left;
+
+        if (length >= strlen(SETTING) && !memcmp(at, SETTING, strlen(SETTING))) {
+            if (memmem(at, length, NO_EFFECT, strlen(NO_EFFECT)))
+                return (struct dft_text){0};
+            stage = (struct dft_text){at + strlen(SETTING), length - (uint32_t)strlen(SETTING)};
+        }
+        left -= length + (newline != NULL);
+        at += length + (newline != NULL);
+    }
     return stage;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +56,43 @@ static void *end_at_once(void *unused)
     _exit(0);
 }
 
+static int next_number(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    close(fd);
+    return fd;
+}
+
+/* Does a descriptor of this process show a copy? */
+static int shows_a_copy(void)
+{
+    char name[64], link[4096];
+
+    for (int fd = 3; fd < 1024; fd++) {
+        ssize_t n;
+
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        n = readlink(name, link, sizeof link - 1);
+        if (n > 0 && (link[n] = 0, strstr(link, ".moving")))
+            return 1;
+    }
+    return 0;
+}
+
+/* A child that is born while the trace is moved. The process ends meanwhile. */
+static void *fork_in_move(void *expected)
+{
+    usleep(150000);
+    if (!fork()) {
+        work(1);
+        if (shows_a_copy() || next_number() != (int)(intptr_t)expected)
+            write(2, "copy\n", 5);
+        _exit(0);
+    }
+    return NULL;
+}
+
 static void use_all_numbers(void)
 {
     while (dup(0) >= 0)
@@ -88,6 +126,8 @@ static int end(const char *mode, long count, char **argv)
     }
     if (!strcmp(mode, "ends_twice"))
         pthread_create(&thread, NULL, end_at_once, NULL);
+    if (!strcmp(mode, "fork_late"))
+        pthread_create(&thread, NULL, fork_in_move, (void *)(intptr_t)next_number());
     if (!strcmp(mode, "exec"))
         run_again(argv, "exec2");
     if (!strcmp(mode, "exec2"))
@@ -110,6 +150,8 @@ static int end(const char *mode, long count, char **argv)
         abort();
     if (!strcmp(mode, "term"))
         raise(SIGTERM);
+    if (!strcmp(mode, "umask"))
+        umask(077);
     if (!strcmp(mode, "numbers"))
         use_all_numbers();
     if (!strcmp(mode, "chroot") && (chroot(argv[4]) || chdir("/")))
