@@ -128,14 +128,16 @@ static const char *prefix_of(const struct dft_run *run)
     return prefix;
 }
 
-/* The user's own settings go along, but for those that are set here. */
+/* The user's own settings go along, but for those that are set here. What has no name of a setting is
+ * none. */
 static int is_setting(const char *variable)
 {
     static const char *const ours[] = {"DFTRACER_ENABLE", "DFTRACER_LOG_FILE", "DFTRACER_LIVE_DIR", NULL};
+    size_t length = strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     char name[64];
 
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
-    return !strncmp(variable, "DFTRACER_", 9) && !dft_reason_is_one_of(name, ours);
+    snprintf(name, sizeof name, "%.*s", (int)length, variable);
+    return !strncmp(variable, "DFTRACER_", 9) && variable[length] == '=' && !dft_reason_is_one_of(name, ours);
 }
 
 /* A comma ends a setting of apptainer. */
@@ -188,8 +190,31 @@ static void put_flags(const struct dft_run *run, const struct box *box)
 
 /* --- YAML ------------------------------------------------------------------------------------- */
 
+/* Single quotes would make a blank of the end of a line. */
+static void put_escaped(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            printf("\\x%02x", (unsigned)*text);
+        else
+            printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static int has_control(const char *text)
+{
+    while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
+        text++;
+    return *text != '\0';
+}
+
 static void put_quoted(const char *text)
 {
+    if (has_control(text)) {
+        put_escaped(text);
+        return;
+    }
     putchar('\'');
     for (; *text; text++)
         printf(*text == '\'' ? "''" : "%c", *text);
