@@ -32,10 +32,9 @@ static int is_in_place(const struct move *move)
 {
     struct stat there, directory, parent;
     char *copy = strdup(move->from);
-    int found = copy && !stat(move->to, &there) && there.st_dev == move->st.st_dev &&
-                there.st_ino == move->st.st_ino && !stat(move->directory, &directory) &&
-                !stat(dirname(copy), &parent) && parent.st_dev == directory.st_dev &&
-                parent.st_ino == directory.st_ino;
+    int found = copy && !stat(move->to, &there) && there.st_dev == move->st.st_dev && there.st_ino == move->st.st_ino &&
+                !stat(move->directory, &directory) && !stat(dirname(copy), &parent) &&
+                parent.st_dev == directory.st_dev && parent.st_ino == directory.st_ino;
 
     free(copy);
     return found;
