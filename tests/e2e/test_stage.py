@@ -360,6 +360,17 @@ def what_lies_in_place_stays(directory):
 
 
 @tests.case
+def what_is_no_trace_stays(directory):
+    """A pattern may name results beside the traces."""
+    run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "t"))
+    (directory / "stage" / "results.csv").write_text("1,2")
+    for what in ("stage/*", "stage/results.csv"):
+        done = collect(directory, directory / what, expect=1)
+        true(b"results.csv: left, because it is no trace" in done.err, done.err.decode())
+        equal((staged(directory / "stage"), len(traces(directory / "out"))), (["results.csv"], 1), what)
+
+
+@tests.case
 def nobody_is_given_rights(directory):
     """A stage may be of all users: a copy has no bits of other users' identity, and its owner."""
     with staging(directory) as stage:
