@@ -91,8 +91,11 @@ def settings_go_along(directory):
     done = shell(directory, "docker run $(dftrun --container docker --stack 5 --data-dir /work) image env", DFTRACER_ROLE="x")
     got = dict(line.split("=", 1) for line in done.out.decode().splitlines() if line.startswith("DFTRACER_"))
     equal((got["DFTRACER_STACK"], got["DFTRACER_DATA_DIR"], got["DFTRACER_ROLE"], got["DFTRACER_ENABLE"]), ("5", "/work", "x", "1"), "settings")
-    done = run([DFTRUN, "--container", "docker"], cwd=directory, env=environment(DFTRACER_ROLE="a b"))
-    true(done.code == 125 and b"DFTRACER_ROLE=a b" in done.err and not done.out, f"{done}")
+    for value in ("a b", "$(id)", "`id`", "a;id", "a|id", "a&id", "a>b", "'a", '"a', "a\\", "a\nb", "a\x1b", "a\x7f"):
+        done = run([DFTRUN, "--container", "docker"], cwd=directory, env=environment(DFTRACER_ROLE=value))
+        true(done.code == 125 and f"DFTRACER_ROLE={value}".encode() in done.err and not done.out, f"{value!r}: {done}")
+    equal(flags(directory, "docker", DFTRACER_RUN_ID="{task}", DFTRACER_DATA_DIR="/a:/b~,c")[-4:], ["--env", "DFTRACER_RUN_ID={task}", "--env", "DFTRACER_DATA_DIR=/a:/b~,c"],
+          "other signs go along")
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE="it's b")).out.decode()
     true("value: 'it''s b'" in text, text)
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE='a"\n\\b\x01')).out.decode()

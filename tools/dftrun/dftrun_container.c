@@ -140,20 +140,25 @@ static int is_setting(const char *variable)
     return !strncmp(variable, "DFTRACER_", 9) && variable[length] == '=' && !dft_reason_is_one_of(name, ours);
 }
 
-/* A comma ends a setting of apptainer. */
+/* Flags may be pasted, too: a shell then runs what a value holds. A comma ends a setting of apptainer. */
+static int is_plain_setting(enum runtime runtime, const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f || strchr(" *?[;|&<>$()`'\"\\!", *at) ||
+            (runtime == APPTAINER && *at == ','))
+            return 0;
+    return 1;
+}
+
 static int settings_are_plain(enum runtime runtime)
 {
     for (char **e = environ; *e; e++)
-        if (is_setting(*e)) {
-            const char *value = strchr(*e, '=') + 1;
-
-            if (strpbrk(value, runtime == APPTAINER ? " \t\n*?[," : " \t\n*?[")) {
-                fprintf(
-                    stderr,
-                    "dftrun: %s: flags cannot hold a blank, '*', '?', '[' (apptainer: ','): put it into a file (DFTRACER_CONFIGURATION)\n",
+        if (is_setting(*e) && !is_plain_setting(runtime, strchr(*e, '=') + 1)) {
+            fprintf(stderr,
+                    "dftrun: %s: flags cannot hold a blank or a sign of the shell (apptainer: ','): put it into a file "
+                    "(DFTRACER_CONFIGURATION)\n",
                     *e);
-                return 0;
-            }
+            return 0;
         }
     return 1;
 }
