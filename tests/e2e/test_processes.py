@@ -178,9 +178,8 @@ def life_of(directory):
     """What a process leaves at each moment: its names, its live file, its trace without and with END. The process goes on, untraced."""
     process = subprocess.Popen(["sh", "-c", "echo > file; read x && exec env -i sleep 900"], cwd=directory, stdin=subprocess.PIPE,
                                env={k: str(v) for k, v in tracing(directory / "life" / "t").items()})
-    while not (live := live_files(directory / "life")) or not live[0].with_suffix("").stat().st_size:
+    while not (live := live_files(directory / "life")) or not (trace := traces(directory / "life")[0]).stat().st_size:
         time.sleep(0.01)
-    trace = live[0].with_suffix("")
     live_bytes, begun = live[0].read_bytes(), trace.read_bytes()
     process.stdin.write(b"x\n")
     process.stdin.flush()
