@@ -108,6 +108,18 @@ def of_a_program(directory):
 
 
 @tests.case
+def addresses_of_machines(directory):
+    """Their short numbers do not stay, as those of versions do."""
+    directory.joinpath("libx.so.1.2.3").write_text("x")
+    names = [directory / name for name in ("libx.so.1.2.3", "192.168.17.23", "node-192.168.17.23", "a.192.168.17.23", "192.168.17.23.log", "192.168.17.23:80")]
+    run(["cat", *names], env=tracing(directory / "in" / "t", ROLE="rank 7 of 192.168.17.23:80", DATA_DIR=f"{directory}:192.168.17.23"))
+    out, _ = anonymize(directory, directory / "in")
+    said = dftmerge("dump", "--json", out).out + dftmerge("ps", "--json", out).out
+    true(not re.search(rb"192[.]168|[.]168[.]|[.]17[.]23", said), "no part of an address is left")
+    true(b".so.1.2.3" in said and b"rank 7 of " in said, "versions and counts are")
+
+
+@tests.case
 def of_a_killed_program(directory):
     source = record(directory, "killed", "killed")
     true(list(source.glob("*.live")), "a live file")

@@ -91,10 +91,28 @@ def settings_go_along(directory):
     done = shell(directory, "docker run $(dftrun --container docker --stack 5 --data-dir /work) image env", DFTRACER_ROLE="x")
     got = dict(line.split("=", 1) for line in done.out.decode().splitlines() if line.startswith("DFTRACER_"))
     equal((got["DFTRACER_STACK"], got["DFTRACER_DATA_DIR"], got["DFTRACER_ROLE"], got["DFTRACER_ENABLE"]), ("5", "/work", "x", "1"), "settings")
-    done = run([DFTRUN, "--container", "docker"], cwd=directory, env=environment(DFTRACER_ROLE="a b"))
-    true(done.code == 125 and b"DFTRACER_ROLE=a b" in done.err and not done.out, f"{done}")
+    for value in ("a b", "$(id)", "`id`", "a;id", "a|id", "a&id", "a>b", "'a", '"a', "a\\", "a\nb", "a\x1b", "a\x7f"):
+        done = run([DFTRUN, "--container", "docker"], cwd=directory, env=environment(DFTRACER_ROLE=value))
+        true(done.code == 125 and f"DFTRACER_ROLE={value}".encode() in done.err and not done.out, f"{value!r}: {done}")
+    equal(flags(directory, "docker", DFTRACER_RUN_ID="{task}", DFTRACER_DATA_DIR="/a:/b~,c")[-4:], ["--env", "DFTRACER_RUN_ID={task}", "--env", "DFTRACER_DATA_DIR=/a:/b~,c"],
+          "other signs go along")
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE="it's b")).out.decode()
     true("value: 'it''s b'" in text, text)
+    text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE='a"\n\\b\x01')).out.decode()
+    true('value: "a\\"\\x0a\\\\b\\x01"\n' in text, text)
+
+
+@tests.case
+def what_is_no_setting_stays_outside(directory):
+    """A name may hold anything, and an entry of the environment need not have a value."""
+    prepare(directory)
+    for runtime in ("docker", "kubernetes"):
+        done = run([DFTRUN, "--container", runtime, "-o", "t"], cwd=directory, env=environment(**{"DFTRACER_X --privileged --env Y": "1"}))
+        true(done.code == 0 and b"--privileged" not in done.out, f"{done}")
+        bare = ("import ctypes, sys; words = [w.encode() for w in sys.argv[1:]]; a = (ctypes.c_char_p * (len(words) + 1))(*words, None); "
+                "ctypes.CDLL(None).execve(words[0], a, (ctypes.c_char_p * 2)(b'DFTRACER_ROLE', None))")
+        done = run(["python3", "-c", bare, DFTRUN, "--container", runtime, "-o", "t"], cwd=directory)
+        true(done.code == 0 and b"ROLE" not in done.out, f"{done}")
 
 
 @tests.case

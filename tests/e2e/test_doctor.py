@@ -212,6 +212,7 @@ def on_a_terminal(directory):
 @tests.case
 def odd_input(directory):
     """Nothing crashes, and nothing disturbs the terminal."""
+    doctor(directory, **{"DFTRACER_" + "A" * 300: "1"})
     _, _, checks = doctor(directory, "--", "\033[1m\x01", DFTRACER_X="\033[1m\n\x01" + "7" * 5000, DFTRACER_="1", LD_PRELOAD="x" * 5000, DFTRACER_DATA_DIR=":::/" + "a" * 5000)
     true(not any(ord(c) < 32 for check in checks for text in check if text for c in text), f"{checks}")
     for place in ("/tmp/" + "a" * 5900, "a" * 300):

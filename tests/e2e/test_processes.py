@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,6 +172,46 @@ def processes_may_end_while_their_files_are_listed(directory):
             shell.wait()
     equal([(done.out, done.err) for done in checks if done.code or b"No such file" in done.err], [], "checks that complain")
     equal(dftmerge("check", directory / "out").code, 0, "check when all have ended")
+
+
+def life_of(directory):
+    """What a process leaves at each moment: its names, its live file, its trace without and with END. The process goes on, untraced."""
+    process = subprocess.Popen(["sh", "-c", "echo > file; read x && exec env -i sleep 900"], cwd=directory, stdin=subprocess.PIPE,
+                               env={k: str(v) for k, v in tracing(directory / "life" / "t").items()})
+    while not (live := live_files(directory / "life")) or not (trace := traces(directory / "life")[0]).stat().st_size:
+        time.sleep(0.01)
+    live_bytes, begun = live[0].read_bytes(), trace.read_bytes()
+    process.stdin.write(b"x\n")
+    process.stdin.flush()
+    while live[0].exists():
+        time.sleep(0.01)
+    return process, trace.name, live_bytes, begun, trace.read_bytes()
+
+
+@tests.case
+def processes_may_begin_and_end_at_any_look(directory):
+    """A trace that was empty is one of a running process later, while the live file of another process has gone: three are listed, with two looks each."""
+    library = compile_program("steps_meanwhile.c", directory / "steps.so", "-shared", "-fPIC")
+    equal(run(["sh", "-c", "echo > file"], cwd=directory, env=tracing(directory / "other" / "t")).code, 0, "another process")
+    other = traces(directory / "other")[0].read_bytes()
+    process, name, live, begun, ended = life_of(directory)
+    out, wrong = directory / "out", []
+    try:
+        for begins, lasts in [(look, lasts) for look in range(1, 41) for lasts in (7, 1000)]:
+            shutil.rmtree(out, ignore_errors=True)
+            out.mkdir()
+            for path, content in ((out / "a.dft", other), (out / "a.dft.live", live), (out / name, b""),
+                                  (directory / "live", live), (directory / "begun", begun), (directory / "ended", ended)):
+                path.write_bytes(content)
+            steps = [f"7 {out}/a.dft.live", f"{begins} {directory}/live {out}/{name}.live", f"{begins} {directory}/begun {out}/{name}",
+                     f"{begins + lasts} {directory}/ended {out}/{name}", f"{begins + lasts} {out}/{name}.live"]
+            done = dftmerge("check", out, env=environment(LD_PRELOAD=library, STEPS="\n".join(steps), STEPS_IN=f"{out}/"))
+            if done.code:
+                wrong.append((begins, lasts, done.code, done.err))
+    finally:
+        process.kill()
+        process.wait()
+    equal(wrong, [], "begin, time to the end, and what check complains of")
 
 
 @tests.case

@@ -390,6 +390,43 @@ def other_content_is_refused(directory):
 
 
 @tests.case
+def what_lies_in_place_stays(directory):
+    """Where -o lies in the stage, its traces are there already."""
+    run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "traces" / "t"))
+    run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "t"))
+    (directory / "link").symlink_to(directory / "stage" / "traces")
+    for place in (directory / "stage" / "traces", directory / "stage" / "." / "traces" / ".." / "traces", directory / "link"):
+        done = dftmerge("collect", "-o", place, directory / "stage")
+        equal((done.code, len(traces(directory / "stage" / "traces"))), (0, 2), f"{place}: {done.err.decode()}, traces")
+
+
+@tests.case
+def what_is_no_trace_stays(directory):
+    """A pattern may name results beside the traces."""
+    run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "t"))
+    (directory / "stage" / "results.csv").write_text("1,2")
+    for what in ("stage/*", "stage/results.csv"):
+        done = collect(directory, directory / what, expect=1)
+        true(b"results.csv: left, because it is no trace" in done.err, done.err.decode())
+        equal((staged(directory / "stage"), len(traces(directory / "out"))), (["results.csv"], 1), what)
+
+
+@tests.case
+def nobody_is_given_rights(directory):
+    """A stage may be of all users: a copy has no bits of other users' identity, and its owner."""
+    with staging(directory) as stage:
+        stage.mkdir(parents=True, exist_ok=True)
+        planted = stage / "t-x-1-2-3.dft"
+        planted.write_bytes(b"x")
+        owner = 1234 if not os.geteuid() else os.geteuid()
+        os.chown(planted, owner, -1)
+        planted.chmod(0o6755)
+        collect(directory, stage)
+        [there] = traces(directory / "out")
+        equal((oct(there.stat().st_mode & 0o7777), there.stat().st_uid), (oct(0o755), owner), "mode and owner")
+
+
+@tests.case
 def a_live_file_elsewhere_comes_along(directory):
     it = program(directory)
     (directory / "live").mkdir()

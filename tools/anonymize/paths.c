@@ -64,17 +64,18 @@ static int is_public(const struct dft_texts *texts, struct dft_text name)
 
 /* --- components ------------------------------------------------------------------------------- */
 
-/* Where the numbers at the end begin, each behind a point: ".1.2" of "a.so.1.2". */
+/* Where the numbers at the end begin, each behind a point: ".1.2" of "a.so.1.2". Four numbers are the
+ * address of a machine, and none of a version. */
 static uint32_t find_numbers(struct dft_text name, uint32_t from)
 {
     uint32_t end = name.length;
 
-    for (;;) {
+    for (unsigned count = 0;; count++) {
         const char *point = end > from ? memrchr(name.bytes + from, '.', end - from) : NULL;
         uint32_t at = point ? (uint32_t)(point - name.bytes) : 0;
 
         if (!point || at == from || !all_digits(point + 1, end - at - 1))
-            return end;
+            return count > 3 || (count == 3 && isdigit((unsigned char)name.bytes[end - 1])) ? name.length : end;
         end = at;
     }
 }

@@ -82,9 +82,30 @@ static void put_word(struct dft_texts *texts, const char *text, size_t length, s
     }
 }
 
+/* The length of the address of a machine ("10.0.0.7") that a text begins with; 0: there is none. Its short
+ * numbers are no counts. */
+static uint32_t find_address(struct dft_text text)
+{
+    uint32_t at = 0;
+
+    for (unsigned group = 0; group < 4; group++) {
+        uint32_t from = at += group != 0;
+
+        while (at < text.length && is_digit(text.bytes[at]))
+            at++;
+        if (at == from || at - from > KEPT_DIGITS || (group < 3 && (at == text.length || text.bytes[at] != '.')))
+            return 0;
+    }
+    return at;
+}
+
 void dft_texts_words(struct dft_texts *texts, struct dft_text phrase, struct dft_long_text *out)
 {
     for (uint32_t from = 0, to; from < phrase.length; from = to) {
+        uint32_t address = find_address((struct dft_text){phrase.bytes + from, phrase.length - from});
+
+        dft_texts_name(texts, (struct dft_text){phrase.bytes + from, address}, out);
+        from += address;
         for (to = from; to < phrase.length && !is_between(phrase.bytes[to]);)
             to++;
         put_word(texts, phrase.bytes + from, to - from, out);
@@ -108,7 +129,7 @@ static int is_number(struct dft_text text)
         if ((text.bytes[i] | 32) == 'e' && !digits)
             return 0;
     }
-    return digits && text.length <= NUMBER_MAX;
+    return digits && text.length <= NUMBER_MAX && !find_address(text);
 }
 
 /* Are all words public? */

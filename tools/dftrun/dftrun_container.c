@@ -128,30 +128,37 @@ static const char *prefix_of(const struct dft_run *run)
     return prefix;
 }
 
-/* The user's own settings go along, but for those that are set here. */
+/* The user's own settings go along, but for those that are set here. What has no name of a setting is
+ * none. */
 static int is_setting(const char *variable)
 {
     static const char *const ours[] = {"DFTRACER_ENABLE", "DFTRACER_LOG_FILE", "DFTRACER_LIVE_DIR", NULL};
+    size_t length = strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     char name[64];
 
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
-    return !strncmp(variable, "DFTRACER_", 9) && !dft_reason_is_one_of(name, ours);
+    snprintf(name, sizeof name, "%.*s", (int)length, variable);
+    return !strncmp(variable, "DFTRACER_", 9) && variable[length] == '=' && !dft_reason_is_one_of(name, ours);
 }
 
-/* A comma ends a setting of apptainer. */
+/* Flags may be pasted, too: a shell then runs what a value holds. A comma ends a setting of apptainer. */
+static int is_plain_setting(enum runtime runtime, const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f || strchr(" *?[;|&<>$()`'\"\\!", *at) ||
+            (runtime == APPTAINER && *at == ','))
+            return 0;
+    return 1;
+}
+
 static int settings_are_plain(enum runtime runtime)
 {
     for (char **e = environ; *e; e++)
-        if (is_setting(*e)) {
-            const char *value = strchr(*e, '=') + 1;
-
-            if (strpbrk(value, runtime == APPTAINER ? " \t\n*?[," : " \t\n*?[")) {
-                fprintf(
-                    stderr,
-                    "dftrun: %s: flags cannot hold a blank, '*', '?', '[' (apptainer: ','): put it into a file (DFTRACER_CONFIGURATION)\n",
+        if (is_setting(*e) && !is_plain_setting(runtime, strchr(*e, '=') + 1)) {
+            fprintf(stderr,
+                    "dftrun: %s: flags cannot hold a blank or a sign of the shell (apptainer: ','): put it into a file "
+                    "(DFTRACER_CONFIGURATION)\n",
                     *e);
-                return 0;
-            }
+            return 0;
         }
     return 1;
 }
@@ -188,8 +195,31 @@ static void put_flags(const struct dft_run *run, const struct box *box)
 
 /* --- YAML ------------------------------------------------------------------------------------- */
 
+/* Single quotes would make a blank of the end of a line. */
+static void put_escaped(const char *text)
+{
+    putchar('"');
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            printf("\\x%02x", (unsigned)*text);
+        else
+            printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    putchar('"');
+}
+
+static int has_control(const char *text)
+{
+    while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
+        text++;
+    return *text != '\0';
+}
+
 static void put_quoted(const char *text)
 {
+    if (has_control(text)) {
+        put_escaped(text);
+        return;
+    }
     putchar('\'');
     for (; *text; text++)
         printf(*text == '\'' ? "''" : "%c", *text);

@@ -49,19 +49,16 @@ int dft_trial_begin(struct dft_trial *trial)
     return 0;
 }
 
-/* What the user set of ours goes, but for the variables of the program. */
+/* What the user set of ours goes, but for the variables of the program. Entries may be without '=', and
+ * names of any length. */
 static void forget_settings(void)
 {
-    for (int again = 1; again;) {
-        again = 0;
-        for (char **e = environ; *e && !again; e++)
-            if (!strncmp(*e, "DFTRACER_", 9) || !strncmp(*e, "LD_", 3)) {
-                char name[256];
+    char **to = environ;
 
-                snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-                again = !unsetenv(name);
-            }
-    }
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, "DFTRACER_", 9) != 0 && strncmp(*e, "LD_", 3) != 0)
+            *to++ = *e;
+    *to = NULL;
 }
 
 /* The settings are taken as they are, but tracing is on: dftrun switches it on, too. */

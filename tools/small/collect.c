@@ -254,6 +254,18 @@ static void collect_process(struct collect *collect, const struct dft_source *so
     }
 }
 
+/* A pattern may name what is no trace. A trace that is empty yet has its name. */
+static int is_trace(struct collect *collect, const struct dft_source_file *file)
+{
+    const char *point = strrchr(file->path, '.');
+
+    if (file->blocks || (point && !strcmp(point, ".dft")))
+        return 1;
+    collect->left++;
+    collect->bad = 1;
+    return fprintf(stderr, "dftmerge: %s: left, because it is no trace\n", file->path), 0;
+}
+
 /* A live file of a trace goes with the trace. */
 static void collect_files(struct collect *collect, const struct dft_source *source)
 {
@@ -261,7 +273,8 @@ static void collect_files(struct collect *collect, const struct dft_source *sour
     const struct dft_source_file *files = dft_source_files(source, &count);
 
     for (uint32_t i = 0; i < count; i++)
-        if (!files[i].gone && (files[i].kind == DFT_FILE_TRACE || (files[i].kind == DFT_FILE_LIVE && !files[i].trace)))
+        if (!files[i].gone && (files[i].kind == DFT_FILE_TRACE ? is_trace(collect, &files[i])
+                                                               : files[i].kind == DFT_FILE_LIVE && !files[i].trace))
             collect_process(collect, source, &files[i]);
 }
 
@@ -300,12 +313,10 @@ static int recover(struct collect *collect)
 /* A pattern that fits nothing is no error, a missing path is one. */
 static int check_words(const struct collect *collect)
 {
-    static const char example[] = "as in `dftmerge collect -o traces/ /dev/shm/stage`";
-
-    if (!collect->output)
-        return fprintf(stderr, "dftmerge collect: where do the traces belong? -o DIR, %s\n", example), -EINVAL;
-    if (!collect->options.source.npaths)
-        return fprintf(stderr, "dftmerge collect: which stage? Name its directory, %s\n", example), -EINVAL;
+    if (!collect->output || !collect->options.source.npaths)
+        return fprintf(stderr, "dftmerge collect: %s, as in `dftmerge collect -o traces/ /dev/shm/stage`\n",
+                       collect->output ? "which stage? Name its directory" : "where do the traces belong? -o DIR"),
+               -EINVAL;
     for (int i = 0; i < collect->options.source.npaths; i++) {
         const char *path = collect->options.source.paths[i];
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,19 @@ struct move {
 };
 
 /* --- what is there already -------------------------------------------------------------------- */
+
+/* Does the file lie in the directory, under whatever path? Its removal would remove the only one. */
+static int is_in_place(const struct move *move)
+{
+    struct stat there, directory, parent;
+    char *copy = strdup(move->from);
+    int found = copy && !stat(move->to, &there) && there.st_dev == move->st.st_dev && there.st_ino == move->st.st_ino &&
+                !stat(move->directory, &directory) && !stat(dirname(copy), &parent) &&
+                parent.st_dev == directory.st_dev && parent.st_ino == directory.st_ino;
+
+    free(copy);
+    return found;
+}
 
 /* Does the other file begin with all of ours? A collector may have put more behind it already. */
 static int begins_so(const struct move *move, int other)
@@ -49,8 +63,10 @@ static int remove_ours(const struct move *move, int result)
 
 static int meet(const struct move *move)
 {
-    int other = open(move->to, O_RDONLY | O_CLOEXEC), same;
+    int other = is_in_place(move) ? 0 : open(move->to, O_RDONLY | O_CLOEXEC), same;
 
+    if (!other)
+        return DFT_COLLECTED_GONE;
     if (other < 0)
         return -errno;
     same = begins_so(move, other);
@@ -85,7 +101,10 @@ static int fill(const struct move *move, int out)
             return error;
         at += n > 0 ? n : 0;
     }
-    return fchmod(out, move->st.st_mode & 07777) || fsync(out) ? -errno : 0;
+    /* of another user, where root collects; a stage that all may write to gives nobody's rights away. Not
+     * every file system keeps owners */
+    (void)!fchown(out, move->st.st_uid, move->st.st_gid);
+    return fchmod(out, move->st.st_mode & 0777) || fsync(out) ? -errno : 0;
 }
 
 /* A file system may not know how to rename without replacing. */

@@ -6,7 +6,7 @@
 enum dft_collected {
     DFT_COLLECTED_MOVED = 1,
     DFT_COLLECTED_SAME = 2, /* the directory had all of the file already: the file was removed */
-    DFT_COLLECTED_GONE = 3, /* somebody else has moved it meanwhile */
+    DFT_COLLECTED_GONE = 3, /* nothing to do: it lies there, or somebody else has moved it meanwhile */
 };
 
 /* Moves the file. No instant is without a whole file: the file goes only when its copy is on the disk.

@@ -175,6 +175,18 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned, ui
     return rc;
 }
 
+static int seek_live(struct dft_source *source, struct dft_scanned **scanned, uint32_t f)
+{
+    int rc = find_live(source, scanned, f);
+    struct dft_source_file *file = &source->files[f];
+
+    if (has_process(&(*scanned)[f]))
+        file->sought = DFT_SOUGHT_MAX;
+    else
+        file->sought = (uint8_t)(file->sought + (file->sought < DFT_SOUGHT_MAX));
+    return rc;
+}
+
 /* The inputs are sorted, so the trace stands before its live file, mostly just before. */
 static int has_trace(const struct dft_source *source, uint32_t live, const char *path, const struct stat *st)
 {
@@ -218,7 +230,7 @@ int dft_find_beside(struct dft_source *source, struct dft_scanned **scanned)
         if (file->kind == DFT_FILE_LIVE && (file->snapshot || file->gone))
             rc = find_trace(source, scanned, f);
         else if (file->kind == DFT_FILE_TRACE)
-            rc = find_live(source, scanned, f);
+            rc = seek_live(source, scanned, f);
         (*scanned)[f].looked = 1;
     }
     return rc;

@@ -285,8 +285,8 @@ static int convert_file(struct converting *converting, struct dft_scanned *scann
         bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     }
     if (bytes == MAP_FAILED) {
-        file->key = 0;
         file->gone = fd < 0 && errno == ENOENT;
+        file->key = file->gone ? file->key : 0; /* dft_scan_gone looks at it */
         if (!file->gone && !file->error && !(fd >= 0 && !st.st_size))
             dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
     } else {

@@ -19,6 +19,8 @@ struct dft_kept_rows;
 /* FOREIGN: a trace of DFTracer. */
 enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_IMPORTED = 3 };
 
+#define DFT_SOUGHT_MAX 8u
+
 /* One input. */
 struct dft_source_file {
     const char *path;
@@ -55,6 +57,8 @@ struct dft_source_file {
     uint32_t trace;  /* live: number of the trace of the same process + 1; 0: not known */
     /* live: a copy of the file (`bytes` bytes), if its process may have been running */
     void *snapshot;
+    /* trace: how often its live file was looked for; DFT_SOUGHT_MAX once PROCESS was known */
+    uint8_t sought;
 };
 
 enum dft_block_state {

@@ -5,7 +5,8 @@
  * after their records stand in the trace. So a record is in the copy, in the trace, or in both. A
  * slot may be filled anew while it is copied. The trace then holds the number of its old record. So
  * the copy's version of that record is passed over. Processes begin and end meanwhile. New files
- * beside the inputs, and files that have gone cause another round. */
+ * beside the inputs, and files that have gone cause another round. The last round may leave no trace
+ * with a PROCESS whose live file was not looked for since. */
 #include "source/source_snapshot.h"
 
 #include "source/source_inside.h"
@@ -118,9 +119,16 @@ static void copy_live(char *to, const char *from, size_t bytes)
     }
 }
 
+static int is_removed(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) && errno == ENOENT;
+}
+
 /* Copies the live file of a process that exists or may exist. Its state does not matter: a process
  * that is ending still drains. A live file that has gone was removed behind its trace's END. That
- * trace has everything. */
+ * trace has everything. A process that is over may have removed its file after the open here. */
 static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;
@@ -144,6 +152,8 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
         file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
         if (file->life != DFT_LIFE_OVER)
             file->snapshot = malloc((size_t)st.st_size);
+        else
+            file->gone = (uint8_t)is_removed(file->path);
     }
     close(fd);
     if (file->snapshot) {
@@ -157,9 +167,7 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
  * account of the end is old. */
 static int has_gone(struct dft_source_file *file)
 {
-    struct stat st;
-
-    if (!stat(file->path, &st) || errno != ENOENT)
+    if (!is_removed(file->path))
         return 0;
     free(file->snapshot);
     file->snapshot = NULL;
@@ -174,7 +182,7 @@ static void take_all(struct dft_source *source, struct dft_scanned *scanned)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         struct dft_source_file *file = &source->files[f];
 
-        if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone)
+        if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone || file->life == DFT_LIFE_OVER)
             continue;
         take(file, &mapped);
         if (file->snapshot || file->gone)
@@ -183,8 +191,10 @@ static void take_all(struct dft_source *source, struct dft_scanned *scanned)
     free(mapped.list);
 }
 
-/* Returns whether any file has gone since it was copied. */
-static int let_go(struct dft_source *source)
+/* Returns whether any file has gone since it was copied. That is not asked in late rounds: processes
+ * that end one after another would make rounds without end. A copy of what has gone since is as
+ * good as one of a running process. */
+static int let_go(struct dft_source *source, int is_late)
 {
     int any = 0;
 
@@ -193,7 +203,7 @@ static int let_go(struct dft_source *source)
 
         if (file->kind != DFT_FILE_LIVE)
             continue;
-        any |= file->snapshot && has_gone(file);
+        any |= file->snapshot && !is_late && has_gone(file);
         if (file->gone)
             file->key = 0;
     }
@@ -248,7 +258,6 @@ static int scan_growing(struct dft_source *source, uint32_t file, struct dft_sca
 struct growing {
     struct dft_source *source;
     struct dft_scanned *scanned;
-    uint8_t *left_out; /* by file; NULL: none */
 };
 
 static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
@@ -258,7 +267,7 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 
     (void)worker;
     for (size_t f = from; !rc && f < to; f++)
-        if (!(growing->left_out && growing->left_out[f]) && has_grown(&growing->source->files[f]))
+        if (has_grown(&growing->source->files[f]))
             rc = scan_growing(growing->source, (uint32_t)f, &growing->scanned[f]);
     return rc;
 }
@@ -266,51 +275,66 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 /* Scans the traces again whose size has changed. */
 static int scan_grown(struct dft_source *source, struct dft_scanned *scanned)
 {
-    struct growing growing = {source, scanned, NULL};
+    struct growing growing = {source, scanned};
 
     return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
 }
 
 int dft_scan_gone(struct dft_source *source, struct dft_scanned *scanned)
 {
-    struct growing growing = {source, scanned, calloc(source->nfiles + 1u, 1)};
-    int rc = growing.left_out ? 0 : -ENOMEM, any = 0;
+    int rc = 0;
 
     for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
-        const struct dft_source_file *file = &source->files[f];
+        struct dft_source_file *file = &source->files[f];
 
-        any |= file->kind == DFT_FILE_LIVE && file->gone;
-        if (file->kind == DFT_FILE_LIVE && !file->gone && file->trace)
-            growing.left_out[file->trace - 1] = 1;
+        if (file->kind != DFT_FILE_LIVE || !file->gone || !file->key)
+            continue;
+        file->key = 0;
+        if (file->trace && has_grown(&source->files[file->trace - 1]))
+            rc = scan_growing(source, file->trace - 1, &scanned[file->trace - 1]);
     }
-    if (!rc && any)
-        rc = dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
-    free(growing.left_out);
     return rc;
 }
 
-/* A trace has grown since files beside it were looked for. Its live file may have appeared, too. */
+/* A trace has grown since files beside it were looked for. Its live file may have appeared, too. A
+ * live file that was not there when PROCESS was does not appear any more. */
 static int is_unknown(const struct dft_source *source, const struct dft_scanned *scanned)
 {
     for (uint32_t f = 0; f < source->nfiles; f++)
         if (source->files[f].kind == DFT_FILE_TRACE && !scanned[f].looked && !source->files[f].has_live &&
-            !has_end(&scanned[f]))
+            source->files[f].sought < DFT_SOUGHT_MAX && !has_end(&scanned[f]))
             return 1;
     return 0;
 }
 
+/* Counts the live files that were made ready between two looks, and so are not copied. */
+static uint32_t count_ready(const struct dft_source *source)
+{
+    uint32_t count = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+
+        count += file->kind == DFT_FILE_LIVE && file->trace && !file->key && !file->gone;
+    }
+    return count;
+}
+
+/* The files that were listed are so many, so rounds come to an end. */
 int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
 {
     int rc = 0, again = 1;
 
-    for (int round = 0; !rc && again && round < ROUNDS_MAX; round++) {
-        uint32_t known = source->nfiles;
+    for (int round = 1; !rc && again; round += round < ROUNDS_MAX) {
+        uint32_t known = source->nfiles, ready;
 
         take_all(source, *scanned);
+        ready = count_ready(source);
         rc = dft_find_beside(source, scanned);
+        again = source->nfiles != known || count_ready(source) > ready;
         if (!rc)
             rc = scan_grown(source, *scanned);
-        again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
+        again |= let_go(source, round == ROUNDS_MAX) || is_unknown(source, *scanned);
     }
     return rc;
 }

@@ -12,8 +12,9 @@ void dft_live_copy(char *to, const char *from, size_t bytes);
  * made before the last scan of the traces. What a process drains in between is then seen twice, and
  * not missed. Returns 0 or -ENOMEM. */
 int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned);
-/* After the copies were read: scans traces again whose live files have gone meanwhile. What other traces
- * have more by now overlaps what was read of the copies. Returns 0 or -ENOMEM. */
+/* After the copies were read: scans traces again whose live files have gone since dft_live_snapshots.
+ * What other traces have more by now overlaps what was read of the copies, or may be a PROCESS whose
+ * live file nobody has looked for. Returns 0 or -ENOMEM. */
 int dft_scan_gone(struct dft_source *source, struct dft_scanned *scanned);
 
 #endif
