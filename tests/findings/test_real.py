@@ -3,6 +3,8 @@
 """Real commands: each is run traced, and every finding about it stands in real.md, with a verdict. One that does not
 is a failure."""
 
+import atexit
+import functools
 import json
 import os
 import pathlib
@@ -11,6 +13,7 @@ import re
 import shutil
 import sqlite3
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from tracing import DFTMERGE, Skip, Tests, environment, equal, run, run_checked, tracing, true  # noqa: E402
@@ -52,9 +55,18 @@ def make_sources(where, numbers):
 
 
 def make_files(where):
-    """What every command starts from; the same at each run."""
-    numbers = random.Random(15)
+    """What every command starts from; the same at each run. The many files are links: no command writes into them."""
     where.mkdir()
+    for there in sorted(first_files().iterdir()):
+        run_checked(["cp", "-al" if there.name == "many" else "-a", there, where])
+    make_repository(where)  # not copied, as git compares inodes
+
+
+@functools.cache
+def first_files():
+    numbers = random.Random(15)
+    where = pathlib.Path(tempfile.mkdtemp(prefix="dft-real-"))
+    atexit.register(shutil.rmtree, where, ignore_errors=True)
     make_sources(where, numbers)
     (where / "many").mkdir()
     for i in range(3000):
@@ -66,7 +78,7 @@ def make_files(where):
         db.executemany("insert into t(word, n) values (?, ?)", ((words(numbers, 3), i) for i in range(50_000)))
     db.close()
     (where / "numbers.csv").write_text("".join(f"{i},{i * i}\n" for i in range(50_000)))
-    make_repository(where)
+    return where
 
 
 def make_repository(where):
