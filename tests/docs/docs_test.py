@@ -11,6 +11,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve() / "bin"
 
@@ -224,14 +227,7 @@ def main():
     tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page,
              options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh,
              sources_name_their_licence]
-    failed = 0
-    for test in tests:
-        try:
-            test()
-            print(f"ok      {test.__name__}")
-        except AssertionError as error:
-            failed += 1
-            print(f"FAILED  {test.__name__}: {error}")
+    failed = checks.run(tests)
     print(f"{len(tests) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

@@ -20,7 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 SITE = BUILD / "site"
 sys.dont_write_bytecode = True  # the source tree stays as it is
-sys.path.insert(0, str(ROOT / "docs" / "site"))
+sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "tests")]
+import checks  # noqa: E402
 from menu import MENU, not_in_menu
 
 
@@ -187,15 +188,8 @@ def main():
     lacks = missing()
     if lacks:
         print(f"skipped: the site is not built without {lacks}")
-    failed = 0
     tests = [menu_has_all_pages, *(site if not lacks else [])]
-    for test in tests:
-        try:
-            test()
-            print(f"ok      {test.__name__}")
-        except AssertionError as error:
-            failed += 1
-            print(f"FAILED  {test.__name__}: {error}")
+    failed = checks.run(tests)
     print(f"{len(tests) - failed} passed, {failed} failed, {len(site) if lacks else 0} skipped")
     sys.exit(1 if failed else 0)
 

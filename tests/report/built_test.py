@@ -8,6 +8,9 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import checks  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "report"
 PAGE = (ROOT / "built" / "report.html").read_bytes()
 MOST_BYTES = 300_000
@@ -58,16 +61,9 @@ def has_the_notices_of_what_is_inside():
 
 
 def main():
-    failed = 0
     tests = [is_that_of_its_sources, is_small, has_a_place_for_data_and_for_an_address, asks_for_nothing, the_lock_file_names_no_host,
              has_the_notices_of_what_is_inside]
-    for test in tests:
-        try:
-            test()
-            print(f"ok      {test.__name__}")
-        except AssertionError as error:
-            failed += 1
-            print(f"FAILED  {test.__name__}: {error}")
+    failed = checks.run(tests)
     print(f"{len(tests) - failed} passed, {failed} failed")
     return failed != 0
 
