@@ -20,11 +20,7 @@ _dftmerge() {
     local commands='@COMMANDS@' verbs='@VERBS@'
 
     COMPREPLY=()
-    if [[ $cur == = ]]; then # bash cuts --by=file into three words
-        cur=
-    elif [[ $prev == = ]]; then
-        prev=${COMP_WORDS[COMP_CWORD - 2]}
-    fi
+@JOINED@
     if ((COMP_CWORD > 1)) && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
         command=${COMP_WORDS[1]}
     elif ((COMP_CWORD == 2)) && [[ ${COMP_WORDS[1]} == help ]]; then
@@ -40,17 +36,7 @@ _dftmerge() {
     fi
     _dftmerge_value "$command $prev"
     case $kind in
-    list)
-        [[ $cur != *,* ]] || before=${cur%,*},
-        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur##*,}")
-        compopt -o nospace
-        ;;
-    words) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
-    folders)
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-        ;;
-    files | any) ;; # nothing here: readline completes names of files
+@KINDS@
     *)
         if [[ $cur == -* ]]; then
             _dftmerge_options "$command"

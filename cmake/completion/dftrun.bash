@@ -45,24 +45,10 @@ _dftrun() {
             return
         fi
     done
-    if [[ $cur == = ]]; then # bash cuts --by=file into three words
-        cur=
-    elif [[ $prev == = ]]; then
-        prev=${COMP_WORDS[COMP_CWORD - 2]}
-    fi
+@JOINED@
     _dftrun_value "dftrun $prev"
     case $kind in
-    list)
-        [[ $cur != *,* ]] || before=${cur%,*},
-        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur##*,}")
-        compopt -o nospace
-        ;;
-    words) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur") ;;
-    folders)
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
-        ;;
-    files | any) ;; # nothing here: readline completes names of files
+@KINDS@
     *)
         _dftrun_options dftrun
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

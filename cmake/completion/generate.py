@@ -49,7 +49,9 @@ def kind_of(option):
 
 
 def filled(template, **values):
+    """What the templates of one shell share lies in files of its own."""
     text = (HERE / template).read_text()
+    values |= {name: (HERE / f"{name.lower()}.bash").read_text().rstrip("\n") for name in ("JOINED", "KINDS")}
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     return text
