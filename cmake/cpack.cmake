@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Packages: `cpack` makes those of this system, `cpack -G DEB`, `-G RPM` and `-G TGZ` those that they name. What is in which
-# package is said where it is installed: a component of that name.
+# Packages: `cpack` makes those of this system, `cpack -G DEB`, `-G RPM` and `-G TGZ` those that they name. What is in
+# which package is said where it is installed: a component of that name.
 set(DFT_PACKAGE_CONTACT "dftrace maintainers <dftrace@dftrace.invalid>" CACHE STRING
     "Who answers for packages that this build makes: Name <address>")
 set(CPACK_PACKAGE_CONTACT ${DFT_PACKAGE_CONTACT})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The target `portable`: one tarball for all machines of this processor, with statically linked dftmerge and dftrun. Included by
-# tools/CMakeLists.txt, of whose rooms the tools are made again. A feature without a static library is left out, and so is libedit:
-# it asks the C library for users, which a static program cannot do where another C library runs.
+# The target `portable`: one tarball for all machines of this processor, with statically linked dftmerge and dftrun.
+# Included by tools/CMakeLists.txt, of whose rooms the tools are made again. A feature without a static library is left
+# out, and so is libedit: it asks the C library for users, which a static program cannot do where another C library
+# runs.
 
 # The static libraries behind a module of pkg-config, in OUT. Empty: one of them is missing.
 function(dft_portable_find out name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The pages of README.md and docs/ as a site that is read with any browser and without a network:
-# `cmake --build BUILD --target site` makes BUILD/site/index.html. With DFT_SITE it is part of the build, and installed as
-# the component dftrace-doc.
+# The pages of README.md and docs/ as a site that is read with any browser and without a network: `cmake --build BUILD
+# --target site` makes BUILD/site/index.html. With DFT_SITE it is part of the build, and installed as the component
+# dftrace-doc.
 option(DFT_SITE "Build and install the site of the documentation" OFF)
 set(DFT_SITE_ALL)
 if(DFT_SITE)

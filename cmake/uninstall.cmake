@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The target `uninstall` removes what `cmake --install` has written from this build folder. cmake/uninstall/before.cmake, which
-# runs first, and after.cmake, which runs last, keep a record of that.
+# The target `uninstall` removes what `cmake --install` has written from this build folder.
+# cmake/uninstall/before.cmake, which runs first, and after.cmake, which runs last, keep a record of that.
 set(all)
 if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.21)
   set(all ALL_COMPONENTS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Run by cpack when the files of all packages are laid out, each package's in a folder of its name: adds what Debian wants
-# (changelog, copyright, overrides), compresses manuals, and moves what Debian has elsewhere.
+# Run by cpack when the files of all packages are laid out, each package's in a folder of its name: adds what Debian
+# wants (changelog, copyright, overrides), compresses manuals, and moves what Debian has elsewhere.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()

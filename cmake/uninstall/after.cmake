@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Run by `cmake --install` after all else: keeps a record of this prefix for remove.cmake. A line is `file SHA256 PATH`,
-# `link TARGET PATH` or `folder - PATH`. Folders are those that were not there before. The first line is `prefix - PATH`.
+# `link TARGET PATH` or `folder - PATH`. Folders are those that were not there before. The first line is `prefix -
+# PATH`.
 if("$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}" MATCHES "/_CPack_Packages/")
   return() # cpack lays out a package
 endif()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Included before all that installs, so that `cmake --install` first runs before.cmake: it notes which of the folders that others
-# use, too, are there already. (Folders below these have our name.)
+# Included before all that installs, so that `cmake --install` first runs before.cmake: it notes which of the folders
+# that others use, too, are there already. (Folders below these have our name.)
 set(shared ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_LIBDIR}/cmake ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_INCLUDEDIR}
            ${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
            ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Removes what the records of after.cmake name: files as they were installed, and folders that are empty then. Names what it leaves.
+# Removes what the records of after.cmake name: files as they were installed, and folders that are empty then. Names
+# what it leaves.
 cmake_minimum_required(VERSION 3.20)
 file(GLOB records "${DFT_RECORDS}/*")
 if(NOT records)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Settings of Sphinx, which makes the site of the pages as they lie in the tree: `cmake --build BUILD --target site`."""
+"""Settings of Sphinx, which makes the site of the pages as they lie in the tree: `cmake --build BUILD --target
+site`."""
 
 import importlib.util
 import pathlib
@@ -49,7 +50,8 @@ def check_menu(app, env):
 
 
 def mend_theme(app, error):
-    """Debian ships furo in parts, which browsers do not load from files, and without its rule for browsers that are dark."""
+    """Debian ships furo in parts, which browsers do not load from files, and without its rule for browsers that are
+    dark."""
     if error or app.builder.format != "html":
         return
     static = pathlib.Path(app.outdir) / "_static"

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""64-bit ARM, for tests/run.sh --full: the cross build with warnings as errors, and its programs under qemu's user mode.
+"""64-bit ARM, for tests/run.sh --full: the cross build with warnings as errors, and its programs under qemu's user
+mode.
 
-Packages of that machine are fetched with a state of apt of their own, and unpacked in the build folder: this machine's dpkg learns
-nothing of them. The library is ARM's, and what reads its traces is this machine's dftmerge. qemu's user mode keeps nearly all of this
-machine's order of memory, so passing here does not show that a weaker order would do (docs/design.md)."""
+Packages of that machine are fetched with a state of apt of their own, and unpacked in the build folder: this machine's
+dpkg learns nothing of them. The library is ARM's, and what reads its traces is this machine's dftmerge. qemu's user
+mode keeps nearly all of this machine's order of memory, so passing here does not show that a weaker order would do
+(docs/design.md)."""
 
 import collections
 import json
@@ -189,7 +191,8 @@ def programs_of_debian(directory):
 
 @tests.case
 def read_while_it_runs(directory):
-    """The storm's live file is read again and again meanwhile: no snapshot has what makes no sense, and counts never go down."""
+    """The storm's live file is read again and again meanwhile: no snapshot has what makes no sense, and counts never go
+    down."""
     emulated(FOLDER / "bin" / "storm")
     work = directory / "work"
     work.mkdir()

@@ -114,7 +114,8 @@ def missing(command, folder):
 
 
 def script(lines, folder, process):
-    """A block as a script that tells the exit code of each command, and keeps its output. Later commands see what earlier ones set."""
+    """A block as a script that tells the exit code of each command, and keeps its output. Later commands see what
+    earlier ones set."""
     text = ["exec 8>codes"]
     for at, (_, command) in enumerate(lines):
         text.append(f"exec >out.{at} 2>&1")

@@ -38,7 +38,8 @@ LINKS = {"examples": "examples", "include": "include", "docs": "docs", "cmake": 
 
 
 def environment(folder):
-    """Of the commands, which may write into their home. Python is Debian's, which has the modules of tests/packages.sh."""
+    """Of the commands, which may write into their home. Python is Debian's, which has the modules of
+    tests/packages.sh."""
     made = samples_test.environment()
     return {**made, "PATH": f"{folder / '.bin'}:{made['PATH']}", "HOME": str(folder / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
 

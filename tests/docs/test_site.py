@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The site of the documentation in Chromium, from files: it searches, fits a phone, is dark on request, and asks nobody.
+"""The site of the documentation in Chromium, from files: it searches, fits a phone, is dark on request, and asks
+nobody.
 
 Needs Sphinx and Chromium; runs in tests/run.sh --full.
 """

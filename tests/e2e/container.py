@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A stand-in for docker, podman and apptainer: takes the flags that they take, and applies them with unshare, bind mounts and chroot.
+"""A stand-in for docker, podman and apptainer: takes the flags that they take, and applies them with unshare, bind
+mounts and chroot.
 
     container.py run [FLAG...] IMAGE COMMAND [ARGUMENT...]
 
-IMAGE is a folder with a file system. A flag that is not known here is refused, as the real ones do. The command is process 1 of a PID
-namespace of its own, on a host called box, and has no variable of ours but those of --env."""
+IMAGE is a folder with a file system. A flag that is not known here is refused, as the real ones do. The command is
+process 1 of a PID namespace of its own, on a host called box, and has no variable of ours but those of --env."""
 
 import os
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dftmerge anonymize: a program full of planted names, recorded in many ways. No name is left anywhere, and all answers are the same."""
+"""dftmerge anonymize: a program full of planted names, recorded in many ways. No name is left anywhere, and all answers
+are the same."""
 
 import json
 import re

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs in containers: the flags of dftrun --container lead to a trace on the host, and what is missing inside is said.
+"""Programs in containers: the flags of dftrun --container lead to a trace on the host, and what is missing inside is
+said.
 
-Containers are made by container.py, a stand-in for docker that applies its flags with unshare, bind mounts and chroot."""
+Containers are made by container.py, a stand-in for docker that applies its flags with unshare, bind mounts and
+chroot."""
 
 import json
 import os
@@ -240,7 +242,8 @@ def live_files_elsewhere(directory):
 
 @tests.case
 def what_is_not_mounted(directory):
-    """The trace goes with the layer, and the host says that there is none; the library is missing; the root is read-only."""
+    """The trace goes with the layer, and the host says that there is none; the library is missing; the root is
+    read-only."""
     prepare(directory)
     words = flags(directory, "docker", "-o", "t")
     at = words.index(f"{directory}/t:/opt/dftrace/traces")

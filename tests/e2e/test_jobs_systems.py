@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Job systems: with the variables that each gives its tasks, the library and dftrun know rank, size, job and run, and the
-last rank prints the page of all. The variables are those that the systems' manuals list."""
+"""Job systems: with the variables that each gives its tasks, the library and dftrun know rank, size, job and run, and
+the last rank prints the page of all. The variables are those that the systems' manuals list."""
 
 import json
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""DFTRACER_PRIVATE leaves out command lines and texts of arguments: a program that tells a secret wherever a text can be told."""
+"""DFTRACER_PRIVATE leaves out command lines and texts of arguments: a program that tells a secret wherever a text can
+be told."""
 
 import json
 import sys

@@ -175,7 +175,8 @@ def processes_may_end_while_their_files_are_listed(directory):
 
 
 def life_of(directory):
-    """What a process leaves at each moment: its names, its live file, its trace without and with END. The process goes on, untraced."""
+    """What a process leaves at each moment: its names, its live file, its trace without and with END. The process goes
+    on, untraced."""
     process = subprocess.Popen(["sh", "-c", "echo > file; read x && exec env -i sleep 900"], cwd=directory, stdin=subprocess.PIPE,
                                env={k: str(v) for k, v in tracing(directory / "life" / "t").items()})
     while not (live := live_files(directory / "life")) or not (trace := traces(directory / "life")[0]).stat().st_size:
@@ -190,7 +191,8 @@ def life_of(directory):
 
 @tests.case
 def processes_may_begin_and_end_at_any_look(directory):
-    """A trace that was empty is one of a running process later, while the live file of another process has gone: three are listed, with two looks each."""
+    """A trace that was empty is one of a running process later, while the live file of another process has gone: three
+    are listed, with two looks each."""
     library = compile_program("steps_meanwhile.c", directory / "steps.so", "-shared", "-fPIC")
     equal(run(["sh", "-c", "echo > file"], cwd=directory, env=tracing(directory / "other" / "t")).code, 0, "another process")
     other = traces(directory / "other")[0].read_bytes()

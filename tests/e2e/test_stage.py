@@ -122,7 +122,7 @@ def relative_paths_and_missing_directories(directory):
     true((directory / "there" / "deep" / "er" / "stage").is_dir(), "the stage was made")
 
 
-# --- bad stages ---------------------------------------------------------------------------------------------------------
+# --- bad stages -----------------------------------------------------------------------------------
 
 
 @tests.case
@@ -278,7 +278,7 @@ def a_thread_that_ends_the_process_waits_for_the_move(directory):
         equal((done.code, opens(directory / "out"), staged(stage)), (0, COUNT, []), done.err.decode())
 
 
-# --- killed -------------------------------------------------------------------------------------------------------------
+# --- killed ---------------------------------------------------------------------------------------
 
 
 def begin(directory, stage, count):
@@ -349,7 +349,7 @@ def two_collectors_at_once(directory):
         equal(len(traces(directory / "out")), 6, "a trace each")
 
 
-# --- collecting ---------------------------------------------------------------------------------------------------------
+# --- collecting -----------------------------------------------------------------------------------
 
 
 @tests.case
@@ -449,7 +449,7 @@ def wrong_usage_says_what_to_do(directory):
     equal((done.code, done.err), (0, b""), "a pattern without files")
 
 
-# --- dftrun -------------------------------------------------------------------------------------------------------------
+# --- dftrun ---------------------------------------------------------------------------------------
 
 
 def rank(directory, number, size, *words, options=(), **more):

@@ -97,8 +97,8 @@ def live_files(directory):
 
 @contextlib.contextmanager
 def ranks_here(alone=False):
-    """While ranks run under dftrun: they share files of the node, and clear away what killed ranks of this user have left. `alone`: for a test
-    that counts these files."""
+    """While ranks run under dftrun: they share files of the node, and clear away what killed ranks of this user have
+    left. `alone`: for a test that counts these files."""
     with open(pathlib.Path(tempfile.gettempdir()) / f"dft-tests-ranks-{os.getuid()}", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield

@@ -38,7 +38,8 @@ def programs(*flags):
 
 
 def gpu(directory, *arguments, flags=(), code=0, options=(), **settings):
-    """Runs plain and under dftrun --gpu: the program does the same. Returns the events, where single ones are kept, and what was said."""
+    """Runs plain and under dftrun --gpu: the program does the same. Returns the events, where single ones are kept, and
+    what was said."""
     folder = programs(*flags)
     env = {**environment(**settings), "LD_LIBRARY_PATH": str(folder)}
     plain = run([folder / "uses_gpu", *arguments], cwd=directory, env=env)
@@ -101,7 +102,8 @@ def records_of_older_versions(directory):
 
 @tests.case
 def a_clock_of_its_own(directory):
-    """CUPTI has no function for our clock, or refuses it: both clocks are compared. Its clock goes twice as fast here."""
+    """CUPTI has no function for our clock, or refuses it: both clocks are compared. Its clock goes twice as fast
+    here."""
     for number, more in enumerate(({"flags": ("-DSTUB_WITHOUT_CLOCK",)}, {"STUB_CLOCK": 1})):
         place = directory / str(number)
         place.mkdir()

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What else is in a process, or around it: other libraries that are preloaded, sanitizers, debuggers, other tracers. Each in both orders.
+"""What else is in a process, or around it: other libraries that are preloaded, sanitizers, debuggers, other tracers.
+Each in both orders.
 
-A program makes a known number of calls (programs/beside.c). strace tells which those are, with nothing else loaded, and which of them
-reach the kernel beneath the other tool. With dftrace nearer to the program than the tool, the trace has the former; with dftrace nearer
-to the kernel, the latter. Output, exit code and files are those of a run with the other tool alone."""
+A program makes a known number of calls (programs/beside.c). strace tells which those are, with nothing else loaded, and
+which of them reach the kernel beneath the other tool. With dftrace nearer to the program than the tool, the trace has
+the former; with dftrace nearer to the kernel, the latter. Output, exit code and files are those of a run with the other
+tool alone."""
 
 import collections
 import contextlib
@@ -90,8 +92,8 @@ class Place:
         return [event for event in whole if event["name"] == name and any(around(event, other) for other in whole)]
 
     def counted(self, reader, inside=None):
-        """Compares the traces with what strace said. inside: calls that the other tool makes within the program's. Returns how many calls
-        there are."""
+        """Compares the traces with what strace said. inside: calls that the other tool makes within the program's.
+        Returns how many calls there are."""
         events = self.events()
         for name, many in (inside or {}).items():
             within = self.within_others(events, name)
@@ -125,8 +127,8 @@ def same(traced, alone, messages=True, code=CODE):
 
 
 def preloaded(tool, names, order, env=None, also=None, inside=None):
-    """dftrace and a library of these names in LD_PRELOAD. also: what else must hold, told the place and the order; inside: calls that the
-    library makes by names that dftrace, when it is first, sees."""
+    """dftrace and a library of these names in LD_PRELOAD. also: what else must hold, told the place and the order;
+    inside: calls that the library makes by names that dftrace, when it is first, sees."""
     def test(directory):
         found = library(*names) if isinstance(names, tuple) else names()
         place = Place(directory)
@@ -145,7 +147,8 @@ def preloaded(tool, names, order, env=None, also=None, inside=None):
 
 
 def kept_from_the_disk(place, order, loaded):
-    """eatmydata: what the program called is in the trace only where dftrace is the first to see it; none of it reaches the kernel."""
+    """eatmydata: what the program called is in the trace only where dftrace is the first to see it; none of it reaches
+    the kernel."""
     synced = sum(event["name"] in ("fsync", "fdatasync", "msync") for event in place.events())
     equal(synced, SYNCS if order == "first" else 0, "fsyncs, fdatasyncs and msyncs in the trace")
     del loaded["DFTRACER_ENABLE"]  # so that strace sees nothing of ours
@@ -179,7 +182,8 @@ for order in ("first", "last"):
 
 
 def forget_faketime():
-    """Shells leave what libfaketime shares with their children, by their number: who has it again would be told of it."""
+    """Shells leave what libfaketime shares with their children, by their number: who has it again would be told of
+    it."""
     for path in SHARED_MEMORY.glob("*faketime_s*_*"):
         with contextlib.suppress(OSError):
             if not os.path.exists(f"/proc/{path.name.rpartition('_')[2]}"):
@@ -231,8 +235,9 @@ def works(*command):
 
 
 def command(tool, order, arguments, able=None, env=None, messages=False, also=None, inside=None, code=CODE):
-    """A command around the program, with dftrun around both or between the two. inside: as above, for a command that preloads a library: that
-    lies before dftrace's when dftrun is around it, and behind it else. code: the command's own exit code."""
+    """A command around the program, with dftrun around both or between the two. inside: as above, for a command that
+    preloads a library: that lies before dftrace's when dftrun is around it, and behind it else. code: the command's own
+    exit code."""
     def test(directory):
         need(arguments(directory)[0])
         if able:
@@ -359,8 +364,8 @@ REFUSED = b"ASan runtime does not come first"
 
 
 def sanitized(compiler, kind, order):
-    """A program with a sanitizer: through dftrun, which puts the runtime where it must be; and in both orders by hand. clang's runtimes are
-    part of the program, and lie before all that is preloaded."""
+    """A program with a sanitizer: through dftrun, which puts the runtime where it must be; and in both orders by hand.
+    clang's runtimes are part of the program, and lie before all that is preloaded."""
     def test(directory):
         place = Place(directory, compiler, f"-fsanitize={kind}")
         alone = place.alone([place.program])

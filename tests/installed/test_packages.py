@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Packages in a system of their own: lintian, apt in a fresh Debian, an upgrade, a hand-made installation beside it, RPM.
+"""Packages in a system of their own: lintian, apt in a fresh Debian, an upgrade, a hand-made installation beside it,
+RPM.
 
 Debian's packages are installed in a folder that debootstrap fills (some minutes), from where this machine's apt takes
 its own.

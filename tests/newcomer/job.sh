@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The program of a newcomer: writes forty files into a folder, packs them, and copies a part of the pack, 16 bytes at a time.
+# The program of a newcomer: writes forty files into a folder, packs them, and copies a part of the pack, 16 bytes at a
+# time.
 set -e
 folder=${1:-work}
 mkdir "$folder"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""From download to answer, in six situations: each script has the commands that a newcomer types. See README.md beside this file."""
+"""From download to answer, in six situations: each script has the commands that a newcomer types. See README.md beside
+this file."""
 
 import json
 import os

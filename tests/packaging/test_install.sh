@@ -89,7 +89,8 @@ LD_PRELOAD=$library DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$tmp/plus.trace "$tmp/pl
 grep -q '"region": *"installed"' "$tmp/dump"
 ok "from C++, too"
 
-# A version that is not there is refused, and the one that is there is named. What is there is enough for what was asked before.
+# A version that is not there is refused, and the one that is there is named. What is there is enough for what was asked
+# before.
 refused() {
     ! "$@" || { echo "not refused: $*"; exit 1; }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the built libraries ask of a machine: the versions of the C library, and other libraries. And what libdftrace.so does in a
-program whose C library is musl."""
+"""What the built libraries ask of a machine: the versions of the C library, and other libraries. And what libdftrace.so
+does in a program whose C library is musl."""
 
 import pathlib
 import re
@@ -26,7 +26,8 @@ def needed(library):
 
 
 def versions(library):
-    """Of each library that is needed: the versions that must be there, weak references too. An old loader refuses those as well."""
+    """Of each library that is needed: the versions that must be there, weak references too. An old loader refuses those
+    as well."""
     needs, of = {}, None
     for line in run_checked(["readelf", "-VW", library]).out.decode().splitlines():
         if "Version needs section" in line:

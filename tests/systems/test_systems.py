@@ -226,8 +226,8 @@ def check_counts(system):
 
 
 def check_threads(system):
-    """With libpthread from the start, and with one that is loaded later. The state of an ended thread serves the next, but where the program
-    has the first keys."""
+    """With libpthread from the start, and with one that is loaded later. The state of an ended thread serves the next,
+    but where the program has the first keys."""
     root = prepare(system)
     put_proc(root)
     for name in ("threads", "late", "keys"):

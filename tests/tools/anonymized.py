@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of `dftmerge anonymize` share: hashes by Python's hashlib, names put back by the table, answers without order."""
+"""What tests of `dftmerge anonymize` share: hashes by Python's hashlib, names put back by the table, answers without
+order."""
 
 import hashlib
 import json

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The weave files of GPUs, held against stand-ins of the vendors' libraries, and against the vendors' headers where these are."""
+"""The weave files of GPUs, held against stand-ins of the vendors' libraries, and against the vendors' headers where
+these are."""
 
 import collections
 import json

@@ -21,7 +21,8 @@ def fail(why):
 
 
 def parse(words, valued="", flags=""):
-    """({option: its values}, the words behind them). Options with a value take it in the next word, behind "=", or at once."""
+    """({option: its values}, the words behind them). Options with a value take it in the next word, behind "=", or at
+    once."""
     valued, flags, options, words = valued.split(), flags.split(), {}, list(words)
     while words and re.match("-.", words[0]):
         word = words.pop(0)

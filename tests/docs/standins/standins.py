@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs of pages that a test cannot have: launchers and job systems, containers, builds, what is for root.
 
-`standins.py FOLDER/PROGRAM ARGUMENT...` refuses options that the real program does not have, or that nobody has added here yet,
-and checks what the arguments name. A launcher runs the command for a few ranks, with the variables that the real one
-sets. A container runs the command here, with the paths that the volumes stand for.
+`standins.py FOLDER/PROGRAM ARGUMENT...` refuses options that the real program does not have, or that nobody has added
+here yet, and checks what the arguments name. A launcher runs the command for a few ranks, with the variables that the
+real one sets. A container runs the command here, with the paths that the volumes stand for.
 """
 
 import pathlib
