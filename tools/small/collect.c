@@ -25,6 +25,7 @@
 #include "source/source.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
+#include "source/source_process.h"
 
 struct stage { /* a directory that is collected, locked */
     int fd;
@@ -119,24 +120,6 @@ static struct dft_source_process named_in(const char *path)
     if (dashes == 3 && sscanf(at, "-%u-%" SCNu64 "-", &process.process.pid, &process.process.start_ns) != 2)
         process = (struct dft_source_process){0};
     return process;
-}
-
-static const struct dft_source_process *owner_of(const struct dft_source *source, uint64_t key)
-{
-    uint32_t count;
-    const struct dft_source_process *processes = dft_source_processes(source, &count);
-
-    for (uint32_t low = 0, high = count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (processes[middle].key == key)
-            return &processes[middle];
-        if (processes[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
 }
 
 /* Does a process have the file open to write to it? Its number and its host are then not asked
@@ -242,7 +225,7 @@ static void collect_process(struct collect *collect, const struct dft_source *so
 {
     uint32_t count;
     const struct dft_source_file *files = dft_source_files(source, &count);
-    const struct dft_source_process *owner = owner_of(source, file->key ? file->key : key_of(file->path));
+    const struct dft_source_process *owner = dft_process_find(source, file->key ? file->key : key_of(file->path));
     enum dft_life life = life_of(source, file, owner);
 
     if (life == DFT_LIFE_RUNNING || (life == DFT_LIFE_UNKNOWN && !collect->force)) {

@@ -70,6 +70,13 @@ struct dft_source_process *dft_process_of(const struct dft_source *source, uint6
     return &source->processes[low];
 }
 
+const struct dft_source_process *dft_process_find(const struct dft_source *source, uint64_t key)
+{
+    const struct dft_source_process *found = dft_process_of(source, key);
+
+    return found < source->processes + source->nprocesses && found->key == key ? found : NULL;
+}
+
 /* Should `record` replace the record that is there? The answer does not depend on the order of
  * files. */
 static int wins(const struct dft_found_record *record, int there, uint64_t order, uint32_t crc)

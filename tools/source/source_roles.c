@@ -93,11 +93,9 @@ static int same(struct dft_text a, struct dft_text b)
 /* The process that has started this one, or NULL. */
 static const struct dft_process *parent_of(const struct dft_source *source, const struct dft_process *process)
 {
-    const struct dft_source_process *found = dft_process_of(source, process->parent_key);
+    const struct dft_source_process *found = process->parent_key ? dft_process_find(source, process->parent_key) : NULL;
 
-    return process->parent_key && found < source->processes + source->nprocesses && found->key == process->parent_key
-               ? &found->process
-               : NULL;
+    return found ? &found->process : NULL;
 }
 
 static int is_forked(const struct dft_process *process, const struct dft_process *parent)
