@@ -146,9 +146,7 @@ static int is_fit(const char *directory)
 {
     struct statfs fs;
 
-    if (DFT_SYS(statfs, directory, &fs, 0, 0, 0, 0) < 0)
-        return 0;
-    return fs.f_type == 0xef53 /* ext2, 3, 4 */ || fs.f_type == 0x58465342 /* xfs */ || fs.f_type == 0x01021994;
+    return DFT_SYS(statfs, directory, &fs, 0, 0, 0, 0) >= 0 && dft_live_fits((unsigned long)fs.f_type);
 }
 
 /* Appends the name to the directory in dft_livefile_path. */

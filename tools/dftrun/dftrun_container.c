@@ -14,6 +14,7 @@
 
 #include "base/nearest_word.h"
 #include "dftrun/dftrun.h"
+#include "format/live_format.h"
 
 #define INSIDE      "/opt/dftrace"
 #define INSIDE_LIB  INSIDE "/lib/" DFTRUN_LIBRARY
@@ -91,8 +92,7 @@ static int prepare_directory(const struct dft_run *run, struct box *box)
         fprintf(stderr, "dftrun: -o %s: the directory cannot be made: %s\n", run->directory, strerror(-error));
         return DFTRUN_OWN;
     }
-    /* as preload/store/livefile.c has it: ext4, xfs and tmpfs serve */
-    box->live = !statfs(box->traces, &fs) && fs.f_type != 0xef53 && fs.f_type != 0x58465342 && fs.f_type != 0x01021994;
+    box->live = !statfs(box->traces, &fs) && !dft_live_fits((unsigned long)fs.f_type);
     return 0;
 }
 
@@ -277,14 +277,6 @@ static void put_yaml(const struct dft_run *run, const struct box *box)
         put_yaml_volume("dftrace-live", "/dev/shm", "Directory");
 }
 
-/* Options that dftrun would set in the program's environment. */
-static int set_settings(const struct dft_run *run)
-{
-    struct dft_run own = *run;
-
-    return dft_run_environment(&own);
-}
-
 int dft_container_print(const struct dft_run *run)
 {
     struct box box = {0};
@@ -292,7 +284,7 @@ int dft_container_print(const struct dft_run *run)
 
     if (!code && box.runtime != KUBERNETES && !(is_plain("the library", run->library) && is_plain("-o", run->place)))
         code = DFTRUN_USAGE;
-    if (!code && (set_settings(run) || (box.runtime != KUBERNETES && !settings_are_plain(box.runtime))))
+    if (!code && (dft_run_environment(run) || (box.runtime != KUBERNETES && !settings_are_plain(box.runtime))))
         code = DFTRUN_OWN;
     if (!code)
         code = prepare_directory(run, &box);
