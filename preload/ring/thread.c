@@ -303,7 +303,7 @@ struct dft_thread *dft_thread_begin(void)
         dft_self = begin(); /* begin() drops the state that a forked child inherited */
         if (dft_self)
             await_end(dft_self);
-        if (!dft_self)
+        else
             dft_process_start_drop();
     }
     dft_signals_restore(before);

@@ -75,16 +75,12 @@ static void say_library(const struct dft_run *run, int error)
  * adds. */
 static int make_prefix(struct dft_run *run)
 {
-    char cwd[PATH_MAX] = "";
+    int error = dft_folder_absolute(run->place, run->directory), n;
     struct timespec now;
     struct tm tm;
-    int n;
 
-    if (run->directory[0] != '/' && !getcwd(cwd, sizeof(cwd)))
-        return -errno;
-    n = snprintf(run->place, sizeof(run->place), "%s%s%s", cwd, cwd[0] && cwd[1] ? "/" : "", run->directory);
-    if (!fits(n, sizeof(run->place)))
-        return -ENAMETOOLONG;
+    if (error)
+        return error;
     clock_gettime(CLOCK_REALTIME, &now);
     localtime_r(&now.tv_sec, &tm);
     n = snprintf(run->prefix, sizeof(run->prefix), "%s/run-%04d%02d%02d-%02d%02d%02d-%d", run->place, tm.tm_year + 1900,

@@ -30,6 +30,8 @@ void dft_program_find(char *found, size_t capacity, const char *command);
 
 /* Makes the directories that this file lies in. Returns 0 or -errno. */
 int dft_folder_make(const char *file);
+/* The path as it is from the working directory. Returns 0 or -errno. */
+int dft_folder_absolute(char absolute[PATH_MAX], const char *path);
 /* Can files that begin with this absolute prefix be created, and can they hold anything? Leaves
  * nothing behind. Returns 0 or -errno. */
 int dft_folder_try(const char *prefix);

@@ -58,8 +58,6 @@ void dft_trial_libc(const struct dft_trial *trial, char *version, size_t capacit
 int dft_trial_is_without(const struct dft_trial *trial);
 /* Removes the folder and frees the texts. */
 void dft_trial_end(struct dft_trial *trial);
-/* Removes what is in the folder, too. */
-void dft_trial_remove(const char *folder);
 
 /* --- what is looked at ------------------------------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 
 #include "base/write_text.h"
 #include "dftrun/dftrun_checks.h"
+#include "format/live_format.h"
 
 static const char topic[] = "directory";
 
@@ -22,15 +23,14 @@ static const struct system {
     unsigned long magic;
     const char *name;
     enum kind kind;
-    int fits_live; /* live files may lie there: as preload/store/livefile.c has it */
 } systems[] = {
-    {0xef53, "ext2, 3 or 4", LOCAL, 1}, {0x58465342, "xfs", LOCAL, 1},        {0x01021994, "tmpfs", MEMORY, 1},
-    {0x858458f6, "ramfs", MEMORY, 0},   {0x9123683e, "btrfs", LOCAL, 0},      {0x2fc12fc1, "zfs", LOCAL, 0},
-    {0x794c7630, "overlay", LAYER, 0},  {0x6969, "NFS", NETWORK, 0},          {0x0bd00bd0, "Lustre", NETWORK, 0},
-    {0x47504653, "GPFS", NETWORK, 0},   {0xff534d42, "CIFS", NETWORK, 0},     {0xfe534d42, "SMB", NETWORK, 0},
-    {0x00c36400, "Ceph", NETWORK, 0},   {0x19830326, "BeeGFS", NETWORK, 0},   {0x5346414f, "AFS", NETWORK, 0},
-    {0xaad7aaea, "PanFS", NETWORK, 0},  {0x20030528, "OrangeFS", NETWORK, 0}, {0x01021997, "9p", NETWORK, 0},
-    {0x65735546, "FUSE", NETWORK, 0},
+    {0xef53, "ext2, 3 or 4", LOCAL}, {0x58465342, "xfs", LOCAL},        {0x01021994, "tmpfs", MEMORY},
+    {0x858458f6, "ramfs", MEMORY},   {0x9123683e, "btrfs", LOCAL},      {0x2fc12fc1, "zfs", LOCAL},
+    {0x794c7630, "overlay", LAYER},  {0x6969, "NFS", NETWORK},          {0x0bd00bd0, "Lustre", NETWORK},
+    {0x47504653, "GPFS", NETWORK},   {0xff534d42, "CIFS", NETWORK},     {0xfe534d42, "SMB", NETWORK},
+    {0x00c36400, "Ceph", NETWORK},   {0x19830326, "BeeGFS", NETWORK},   {0x5346414f, "AFS", NETWORK},
+    {0xaad7aaea, "PanFS", NETWORK},  {0x20030528, "OrangeFS", NETWORK}, {0x01021997, "9p", NETWORK},
+    {0x65735546, "FUSE", NETWORK},
 };
 
 static const struct system *system_of(unsigned long magic)
@@ -93,28 +93,15 @@ static void check_space(struct dft_checks *checks, const char *path)
                        "%llu more files fit", (unsigned long long)fs.f_favail);
 }
 
-/* DFTRACER_STAGE_DIR is named where this version has it. */
-static const char *advice_for_network(void)
-{
-    static const char *const names[] = {
-#define DFT_OPTION(field, option, type, initial, text) #option,
-#include <dftrace/config.def>
-#undef DFT_OPTION
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], "STAGE_DIR"))
-            return "Where creating files is slow, set DFTRACER_STAGE_DIR to a disk of the node: traces are moved at the end.";
-    return "Where creating files is slow, write to a disk of the node with -o, and copy the traces at the end.";
-}
-
 static void check_system(struct dft_checks *checks, const struct system *system)
 {
     if (!system)
         return;
     if (system->kind == NETWORK)
-        dft_checks_add(checks, DFT_CHECK_NOTE, topic, advice_for_network(),
-                       "it lies on %s, a network or parallel file system", system->name);
+        dft_checks_add(
+            checks, DFT_CHECK_NOTE, topic,
+            "Where creating files is slow, set DFTRACER_STAGE_DIR to a disk of the node: traces are moved at the end.",
+            "it lies on %s, a network or parallel file system", system->name);
     else if (system->kind == MEMORY)
         dft_checks_add(checks, DFT_CHECK_NOTE, topic,
                        "Traces take memory there, and go with the next start: copy what you want to keep.",
@@ -132,7 +119,7 @@ static void check_live(struct dft_checks *checks, const struct system *system)
     char text[DFT_TEXT_ROOM];
     int error = 0;
 
-    if ((system && system->fits_live) || dft_run_variable("DFTRACER_LIVE_DIR"))
+    if ((system && dft_live_fits(system->magic)) || dft_run_variable("DFTRACER_LIVE_DIR"))
         return;
     error = dft_folder_try("/dev/shm/dftrun");
     if (error)

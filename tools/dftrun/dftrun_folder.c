@@ -19,6 +19,17 @@
 
 #define TRIES 100
 
+int dft_folder_absolute(char absolute[PATH_MAX], const char *path)
+{
+    char cwd[PATH_MAX] = "";
+    int n;
+
+    if (*path != '/' && !getcwd(cwd, sizeof cwd))
+        return -errno;
+    n = snprintf(absolute, PATH_MAX, "%s%s%s", cwd, *cwd && cwd[1] ? "/" : "", path);
+    return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
 /* Gives back the owner's rights where the umask takes them, as the library does. */
 static int make_directory(const char *path)
 {

@@ -14,15 +14,8 @@
 int dft_stage_find(struct dft_run *run)
 {
     const char *given = run->stage ? run->stage : dft_run_variable("DFTRACER_STAGE_DIR");
-    char cwd[PATH_MAX] = "";
-    int n;
 
-    if (!given || !*given)
-        return 0;
-    if (*given != '/' && !getcwd(cwd, sizeof cwd))
-        return -errno;
-    n = snprintf(run->stage_place, sizeof run->stage_place, "%s%s%s", cwd, *cwd && cwd[1] ? "/" : "", given);
-    return n < (int)sizeof run->stage_place ? 0 : -ENAMETOOLONG;
+    return given && *given ? dft_folder_absolute(run->stage_place, given) : 0;
 }
 
 static const char *name_of(const struct dft_run *run)

@@ -27,11 +27,6 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return 0;
 }
 
-void dft_trial_remove(const char *folder)
-{
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 int dft_trial_begin(struct dft_trial *trial)
 {
     const char *where = dft_run_variable("TMPDIR");
@@ -87,8 +82,7 @@ static int redirect(const struct dft_trial *trial, const char *name, int to)
 
 static void run_in_child(const struct dft_trial *trial, const struct dft_run *run, int with_settings)
 {
-    char *words[] = {"cat", "/proc/self/maps", (char *)(uintptr_t)trial->folder, NULL};
-    char path[1024 + 64];
+    char path[1024 + 64], *words[] = {"cat", "/proc/self/maps", path, NULL};
     FILE *file;
 
     snprintf(path, sizeof path, "%s/text", trial->folder);
@@ -96,7 +90,6 @@ static void run_in_child(const struct dft_trial *trial, const struct dft_run *ru
     if (!file || fputs("text\n", file) < 0 || fclose(file) || redirect(trial, "out", STDOUT_FILENO) ||
         redirect(trial, "err", STDERR_FILENO) || set_environment(trial, run, with_settings))
         _exit(DFTRUN_OWN);
-    words[2] = path;
     execvp(words[0], words);
     _exit(127);
 }
@@ -202,7 +195,7 @@ int dft_trial_is_without(const struct dft_trial *trial)
 void dft_trial_end(struct dft_trial *trial)
 {
     if (*trial->folder)
-        dft_trial_remove(trial->folder);
+        nftw(trial->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     free(trial->output);
     free(trial->messages);
     *trial = (struct dft_trial){0};
