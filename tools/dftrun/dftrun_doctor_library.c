@@ -125,8 +125,7 @@ int dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int
 static const struct {
     const char *name, *found, *advice;
 } others[] = {
-    {"libdarshan", "Darshan counts the same calls",
-     "Both work. To measure without Darshan, take it out of LD_PRELOAD."},
+    {"libdarshan", "Darshan counts the same calls", "To measure without Darshan, take it out of LD_PRELOAD."},
     {"libdftracer", "DFTracer traces the same calls",
      "Take libdftracer out of LD_PRELOAD: dftrace is what replaces it."},
     {"libfakeroot", "fakeroot answers some calls itself", "Paths and results are those that the program sees."},
