@@ -26,6 +26,7 @@
 #include "life/env_propagation.h"
 #include "regions/function.h"
 #include "os/line.h"
+#include "os/memory.h"
 #include "store/livefile.h"
 #include "tables/fd_progress.h"
 #include "probe/paths.h"
@@ -113,6 +114,7 @@ static void set_up(char *const *environment)
     dft_annotate_enable();
     dft_on = wanted();
     dft_counters_load();
+    dft_memory_begin((const void *)(uintptr_t)dft_generation);
 }
 
 /* Streams and threads of another C library are not what we know. The wrappers pass each call on. musl

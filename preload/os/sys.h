@@ -125,21 +125,10 @@ static inline long dft_sys_gettid(void)
     return DFT_SYS(gettid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Maps anonymous private zero pages. NULL when there are none. */
-static inline void *dft_sys_map(size_t bytes)
-{
-    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return at < 0 && at > -4096 ? NULL : (void *)at;
-}
-
+/* Maps anonymous private zero pages, as memory.h says. NULL when there are none. */
+void *dft_sys_map(size_t bytes);
 /* The same for memory that mostly stays untouched. This memory counts for no limit on memory. */
-static inline void *dft_sys_reserve(size_t bytes)
-{
-    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at < 0 && at > -4096 ? NULL : (void *)at;
-}
+void *dft_sys_reserve(size_t bytes);
 
 /* Are these 8 bytes of the program's memory readable? Tests this by an impossible change of the
  * signal mask. Answers no where system calls are forbidden. */

@@ -7,6 +7,7 @@
 
 #include "os/bulk.h"
 #include "os/config.h"
+#include "os/memory.h"
 #include "os/onstack.h"
 #include "os/sys.h"
 #include "format/encode.h"
@@ -86,9 +87,9 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
  * kernel would first fill them. */
 static char *map_unlocked(size_t bytes)
 {
-    long at = DFT_SYS(mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long at = dft_memory_map(bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (at < 0 && at > -4096)
+    if (at < 0)
         return NULL;
     DFT_SYS(munlock, at, bytes, 0, 0, 0, 0);
     if (!DFT_SYS(mprotect, at, bytes, PROT_READ | PROT_WRITE, 0, 0, 0))

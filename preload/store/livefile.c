@@ -19,6 +19,7 @@
 #include "format/calls.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/memory.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
 #include "tables/fd_progress.h"
@@ -105,9 +106,9 @@ static int make_long(uint64_t bytes)
  * return to the number. The check comes before anything is stored. */
 static void *map_shared(int fd, size_t bytes, uint64_t offset)
 {
-    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    long at = dft_memory_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 
-    if (at < 0 && at > -4096)
+    if (at < 0)
         return NULL;
     if (!has(fd, offset + bytes)) { /* make_long(), too, may have met another file */
         DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
@@ -228,13 +229,6 @@ static int open_for(uint64_t offset, size_t bytes)
     return (int)fd;
 }
 
-void *dft_livefile_map_plain(size_t bytes)
-{
-    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return at < 0 && at > -4096 ? NULL : (void *)at;
-}
-
 /* Maps the file as map_shared() does, and closes the descriptor. A mapping shows that the number was
  * ours just now. */
 static void *map_ours(int fd, size_t bytes, uint64_t offset)
@@ -298,7 +292,7 @@ static int create_and_map(void)
     } else {
         dft_livefile_remove();
         dft_process_note(DFT_NOTE_NO_LIVEFILE);
-        live = dft_livefile_map_plain(DFT_LIVE_PAGE);
+        live = dft_sys_map(DFT_LIVE_PAGE);
     }
     if (!live)
         return -ENOMEM;
@@ -337,7 +331,7 @@ void dft_livefile_remove(void)
 void dft_livefile_forget(void)
 {
     if (dft_live)
-        DFT_SYS(mmap, dft_live, DFT_LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        dft_memory_replace(dft_live, DFT_LIVE_PAGE);
     dft_live = NULL;
     dft_livefile_path[0] = 0;
     dft_livefile_rings_forget();

@@ -27,8 +27,6 @@ size_t dft_livefile_pages(size_t bytes);
 /* Maps this many bytes of the file at the offset and allocates their space. With the lock held.
  * NULL: the file has no space for them. */
 void *dft_livefile_map(size_t bytes, uint64_t offset);
-/* Plain memory in place of the file. NULL: there is none. */
-void *dft_livefile_map_plain(size_t bytes);
 /* Writes zeros over a part of the file. With the lock held. Returns 0 or -errno. */
 int dft_livefile_write(uint64_t offset, size_t bytes);
 

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "os/bulk.h"
+#include "os/memory.h"
 #include "format/live_table.h"
 #include "store/livefile.h"
 #include "store/process.h"
@@ -156,7 +157,7 @@ static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, i
             return NULL;
         if (dft_livefile_path[0])
             dft_process_note(DFT_NOTE_PLAIN_RINGS);
-        ring = dft_livefile_map_plain(bytes);
+        ring = dft_sys_map(bytes);
     }
     if (!ring)
         return NULL;
@@ -208,7 +209,6 @@ int dft_livefile_ring_again(struct dft_ring *ring)
     char *slots = (char *)ring + DFT_LIVE_PAGE;
     size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
     int result;
-    long at;
 
     if (!ring->offset)
         return 0;
@@ -217,20 +217,17 @@ int dft_livefile_ring_again(struct dft_ring *ring)
         result = write_again(ring, bytes);
     if (!result)
         return 0;
-    at = DFT_SYS(mmap, slots, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (at < 0 && at > -4096)
-        return (int)at;
-    ring->offset = 0;
-    return 0;
+    result = (int)dft_memory_replace(slots, bytes);
+    if (!result)
+        ring->offset = 0;
+    return result;
 }
 
 void dft_livefile_ring_detach(struct dft_ring *ring)
 {
     uint32_t capacity = ring->capacity, shift = ring->shift;
-    long at = DFT_SYS(mmap, ring, dft_ring_bytes(capacity), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
-    if (at == (long)ring) {
+    if (!dft_memory_replace(ring, dft_ring_bytes(capacity))) {
         ring->capacity = capacity;
         ring->shift = shift;
     }
@@ -253,10 +250,8 @@ struct dft_live_table *dft_livefile_table(void)
 void dft_livefile_table_detach(struct dft_live_table *table)
 {
     uint64_t width_ns = table->width_ns;
-    long at = DFT_SYS(mmap, table, DFT_LIVE_TABLE_BYTES, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
-    if (at != (long)table)
+    if (dft_memory_replace(table, DFT_LIVE_TABLE_BYTES))
         return;
     table->bytes = DFT_LIVE_TABLE_BYTES;
     table->width_ns = width_ns;

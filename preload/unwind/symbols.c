@@ -12,6 +12,7 @@
 #include "os/bulk.h"
 #include "tables/fd_progress.h"
 #include "os/elf.h"
+#include "os/memory.h"
 #include "os/sys.h"
 
 /* --- the mapping ------------------------------------------------------------------------------ */
@@ -96,8 +97,8 @@ static void map_file(struct dft_symbols *symbols, const char *path)
     if (fd < 0)
         return;
     if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size > (off_t)sizeof(ElfW(Ehdr))) {
-        at = DFT_SYS(mmap, 0, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at > 0 || at < -4095) {
+        at = dft_memory_map((size_t)st.st_size, PROT_READ, MAP_PRIVATE, (int)fd, 0);
+        if (at >= 0) {
             symbols->bytes = (const char *)at;
             symbols->length = (size_t)st.st_size;
             memcpy(symbols->path, path, strlen(path) + 1);
