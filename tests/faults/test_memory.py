@@ -57,6 +57,44 @@ def events_named(directory, name):
 
 
 @tests.case
+def holes(directory):
+    """Room that a program has given back stays free, until the program takes it again."""
+    program = compile_program(directory, "holes", "-pthread")
+    (directory / "file").write_bytes(b"text")
+    for way in ("fixed", "asked", "stack", "break", "threads"):
+        plain = run([program, way, directory / "file"], env=environment())
+        for aggregates in ("0", "1") * (10 if FULL else 1):
+            place = directory / "traces" / way
+            traced = run([program, way, directory / "file"], env=tracing(place / aggregates, ENABLE_AGGREGATION=aggregates))
+            equal(traced, plain, f"{way}, aggregates {aggregates}")
+        equal(dropped(place), {}, f"{way}: lost")
+
+
+DUMPED = """
+import sys
+for i in range(3000):
+    open(sys.argv[1]).close()
+kib = 0
+for line in open("/proc/self/smaps"):
+    words = line.split()
+    if words[0] == "Size:":
+        size = int(words[1])
+    elif words[0] == "VmFlags:" and "wr" in words and "dd" not in words:
+        kib += size
+print(kib)
+"""
+
+
+@tests.case
+def core_files(directory):
+    """Hardly anything of ours goes into a core file."""
+    (directory / "file").write_bytes(b"text")
+    kib = [int(run([sys.executable, "-c", DUMPED, directory / "file"], env=env).out)
+           for env in (environment(), tracing(directory / "traces" / "t"))]
+    true(kib[1] - kib[0] <= 256, f"KiB of memory for a core file, plain and traced: {kib}")
+
+
+@tests.case
 def threads_one_after_another(directory):
     n = 10000
     said = {when: (plain, traced) for when, plain, traced in memory(directory, "series", n)}
