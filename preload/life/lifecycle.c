@@ -114,6 +114,7 @@ static void set_up(char *const *environment)
     dft_annotate_enable();
     dft_on = wanted();
     dft_counters_load();
+    dft_tracefile_number_prepare();
     dft_memory_begin((const void *)(uintptr_t)dft_generation);
 }
 
@@ -177,6 +178,8 @@ void dft_lifecycle_forked(void)
     dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();
+    if (dft_tracefile_number() < 0) /* else the parent's table is large, and so is the child's */
+        dft_tracefile_number_prepare();
     dft_tracefile_forget();
     dft_process_untold();
     dft_counters_forked();

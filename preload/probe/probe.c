@@ -11,6 +11,7 @@
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "probe/traced.h"
+#include "store/tracefile.h"
 
 /* --- records ---------------------------------------------------------------------------------- */
 
@@ -341,6 +342,8 @@ void dft_end_path_call(const struct dft_path_call *at)
         dft_sandbox_drop();
     if (at->opens)
         bind_opened(self, at, &path, io);
+    if (at->opens && !at->err)
+        dft_tracefile_meet((int)at->result);
     dft_path_done(&path);
 }
 
@@ -420,6 +423,7 @@ static void forget(const struct dft_call_args *args, int64_t result)
             dft_fd_bind_untraced(fd);
         else
             dft_fd_drop(dft_fd_unbind(fd));
+        dft_tracefile_meet(fd);
     }
 }
 
@@ -441,9 +445,10 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
         move_offset(probe, args);
     else if (op == DFT_OP_DUP && dft_in_vfork_child())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
-    else if (op == DFT_OP_DUP)
+    else if (op == DFT_OP_DUP) {
         dft_fd_bind_same((int)result, probe->word, probe->fd);
-    else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
+        dft_tracefile_meet((int)result);
+    } else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
         forget(args, result);
     else if (op == DFT_OP_CHDIR)
         dft_directory_of_work_changed();

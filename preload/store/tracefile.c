@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the trace file: creates it, hides its descriptor, appends to it. tracefile_move.c moves it.
+/* Owns the trace file: creates it, hides its descriptor, appends to it. tracefile_move.c moves it,
+ * tracefile_number.c chooses the descriptor's number.
  *
- * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)). Programs count on lower numbers, and
- * higher numbers make fork slow. Each writer thread is counted as a user. step_aside waits until
+ * Each writer thread is counted as a user. step_aside waits until
  * there are no users, so a write never meets the program's descriptor. Each write first compares
  * device and inode: a raw close or dup2 of the program may have taken the number. */
 #include "store/tracefile.h"
@@ -18,14 +18,12 @@
 #include "format/format.h"
 #include "os/self.h"
 #include "os/ourfile.h"
-#include "os/shared_tls.h"
 #include "tables/fd_progress.h"
 #include "os/sys.h"
 #include "store/tracefile_inside.h"
 #include "store/tracename.h"
 
-#define LOWEST_FD    256
-#define HIGHEST_FD   1024
+#define NUMBER_MAX   (1 << 24)
 #define PAGE         4096u /* the kernel completes a write to one page, even of a killed thread */
 #define HEADER       sizeof(struct dft_block_header)
 #define REPLACED_MAX 2u
@@ -33,7 +31,8 @@
 __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 char dft_tracefile_name[DFT_TRACEFILE_ROOM] DFT_BULK;
 #define path dft_tracefile_name
-static int trace_fd = -1; /* atomic */
+int dft_tracefile_fd = -1; /* atomic */
+#define trace_fd dft_tracefile_fd
 int dft_tracefile_exists; /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
 uint64_t dft_tracefile_bytes;
@@ -53,19 +52,6 @@ static void identify_created(void)
 
     dft_tracename_look(path, &st);
     ours = dft_ourfile_of(&st);
-}
-
-int dft_tracefile_move_up(const struct dft_ourfile *file, int fd)
-{
-    long high = dft_fd_progress_copy(fd, LOWEST_FD);
-
-    if (high >= HIGHEST_FD ||
-        /* the copy is ours, but may show any file */
-        (high >= 0 && !dft_ourfile_has(file, (int)high))) {
-        dft_sys_close((int)high);
-        high = -1;
-    }
-    return high < 0 ? -1 : (int)high;
 }
 
 /* A staged file is read again when it is moved. */
@@ -148,6 +134,7 @@ void dft_tracefile_forget(void)
         trace_fd = -1;
     dft_ourfile_close(&ours, __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
     dft_tracefile_forget_copy();
+    dft_tracefile_number_forked();
     dft_tracefile_shared = 0;
     dft_tracefile_exists = 0;
     users = moving = 0;
@@ -337,11 +324,6 @@ int dft_tracefile_fails(void)
 
 /* --- hiding ----------------------------------------------------------------------------------- */
 
-int dft_tracefile_number(void)
-{
-    return __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE);
-}
-
 int dft_tracefile_is(int fd)
 {
     if (fd < 0 || fd != dft_tracefile_number())
@@ -365,34 +347,11 @@ int dft_tracefile_is_entry(void *dir, const char *name)
     if (*name < '1' || *name > '9')
         return 0;
     for (const char *at = name; *at; at++) {
-        if (*at < '0' || *at > '9' || number > HIGHEST_FD)
+        if (*at < '0' || *at > '9' || number > NUMBER_MAX)
             return 0;
         number = 10 * number + *at - '0';
     }
     /* Is the entry a link to our file? Any process's descriptor may be meant. */
     return number == dft_tracefile_number() && DFT_SYS(newfstatat, dirfd(dir), name, &st, 0, 0, 0) == 0 &&
            dft_ourfile_is(&ours, &st);
-}
-
-void dft_tracefile_step_aside(int fd)
-{
-    struct dft_signals before;
-
-    /* A child in its parent's memory has its own numbers, and its parent's descriptor stays. A
-     * child that also shares the descriptors moves ours away. */
-    if ((dft_in_vfork_child() && !dft_shared_tls_has_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
-        return;
-    if (dft_is_sandboxed()) {
-        /* The program overwrites our number. A thread that may write finds the file by its name. */
-        __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
-        return;
-    }
-    before = dft_signals_block();
-    dft_tracefile_begin_move();
-    if (dft_tracefile_is(fd)) {
-        __atomic_store_n(&trace_fd, dft_tracefile_move_up(&ours, fd), __ATOMIC_RELEASE);
-        dft_ourfile_close(&ours, fd);
-    }
-    dft_tracefile_end_move();
-    dft_signals_restore(before);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/ops.h"
+#include "os/hidden.h"
 
 /* Creates the file of the current key, and missing directories: in the stage, else where it belongs.
  * Signals blocked. Returns 0 or -errno. */
@@ -55,7 +56,30 @@ extern uint64_t dft_tracefile_bytes;
 /* Did the last write fail? */
 int dft_tracefile_fails(void);
 
-/* The program must not see the descriptor. */
+/* --- the descriptor, which the program must not see ------------------------------------------- */
+
+/* Makes the kernel's table of descriptors as large as our number needs it. Where a process has threads,
+ * that takes up to 20 ms, so it happens before. */
+void dft_tracefile_number_prepare(void);
+extern int dft_tracefile_fd DFT_HIDDEN; /* atomic */
+/* The number of our descriptor, or -1. */
+static inline int dft_tracefile_number(void)
+{
+    return __atomic_load_n(&dft_tracefile_fd, __ATOMIC_ACQUIRE);
+}
+/* Will our number soon be the program's next one? A message brings the program up to 253 numbers. */
+#define DFT_TRACEFILE_NEAR 256
+static inline int dft_tracefile_is_near(int number, int program)
+{
+    return (unsigned)number - (unsigned)program <= DFT_TRACEFILE_NEAR;
+}
+/* The program has this number, or asks for the next free one from it on. Our descriptor keeps away. */
+void dft_tracefile_make_way(int fd);
+static inline __attribute__((always_inline)) void dft_tracefile_meet(int fd)
+{
+    if (__builtin_expect(dft_tracefile_is_near(__atomic_load_n(&dft_tracefile_fd, __ATOMIC_RELAXED), fd), 0))
+        dft_tracefile_make_way(fd);
+}
 /* Is this number our descriptor? Then the wrapper answers EBADF and does not make the program's
  * call. */
 int dft_tracefile_is(int fd);
@@ -71,7 +95,5 @@ static inline __attribute__((always_inline)) int dft_tracefile_hides_first(enum 
 }
 /* The program wants the number for itself (dup2). Moves our descriptor away first. */
 void dft_tracefile_step_aside(int fd);
-/* The number of our descriptor, or -1. */
-int dft_tracefile_number(void);
 
 #endif

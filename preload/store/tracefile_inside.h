@@ -21,8 +21,10 @@ extern int dft_tracefile_exists;
 /* Returns our descriptor, if the number still shows our file. Otherwise the function opens the file
  * again. *own: the caller closes the descriptor after use. */
 int dft_tracefile_get_fd(int *own);
-/* Makes a copy of a descriptor of this file in our range. -1: the range has no free number. */
+/* Makes a copy of a descriptor of this file on a number of ours. -1: there is none. */
 int dft_tracefile_move_up(const struct dft_ourfile *file, int fd);
+/* In a forked child. */
+void dft_tracefile_number_forked(void);
 /* The trace is another file from now on. fd: its descriptor, or -1. Within a move. */
 void dft_tracefile_replace(const struct dft_ourfile *file, int fd);
 /* Gives up the descriptor of a copy that the parent makes, as dft_tracefile_forget. */

@@ -10,11 +10,12 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
-/* The number is another file's now: it is asked about at its first data call. */
-static void forget(int fd)
+void dft_forget_made(int fd)
 {
-    if (dft_on && !dft_in_vfork_child())
-        dft_fd_drop(dft_fd_unbind(fd));
+    if (!dft_on || dft_in_vfork_child())
+        return;
+    dft_fd_drop(dft_fd_unbind(fd));
+    dft_tracefile_meet(fd);
 }
 
 WRAPPER(int, openpty,
@@ -23,8 +24,8 @@ WRAPPER(int, openpty,
     int result = DFT_REAL(openpty)(amaster, aslave, name, terminal, window);
 
     if (!result) {
-        forget(*amaster);
-        forget(*aslave);
+        dft_forget_made(*amaster);
+        dft_forget_made(*aslave);
     }
     return result;
 }
@@ -44,7 +45,7 @@ WRAPPER(mqd_t, mq_open, (const char *name, int flags, ...))
     }
     result = DFT_REAL(mq_open)(name, flags, mode, attributes);
     if (result >= 0)
-        forget(result);
+        dft_forget_made(result);
     return result;
 }
 
@@ -65,7 +66,7 @@ void dft_forget_received(const struct msghdr *message)
         if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
             for (; data + sizeof fd <= at + part->cmsg_len; data += sizeof fd) {
                 memcpy(&fd, data, sizeof fd);
-                forget(fd);
+                dft_forget_made(fd);
             }
         if (CMSG_ALIGN(part->cmsg_len) >= (size_t)(end - at))
             break;

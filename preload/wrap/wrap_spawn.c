@@ -12,6 +12,7 @@
 #include "life/lifecycle.h"
 #include "probe/directories.h"
 #include "probe/probe_process.h"
+#include "wrap/wrap_special.h"
 
 /* --- another program -------------------------------------------------------------------------- */
 
@@ -96,8 +97,8 @@ WRAPPER(FILE *, popen, (const char *command, const char *mode))
     if (!dft_process_begin(&probe, DFT_CALL_popen))
         return DFT_REAL(popen)(command, mode);
     result = DFT_REAL(popen)(command, mode);
-    if (result && !dft_in_vfork_child())
-        dft_fd_drop(dft_fd_unbind(dft_stream_fd(result)));
+    if (result)
+        dft_forget_made(dft_stream_fd(result));
     end_command(&probe, DFT_CALL_popen, command, result ? dft_stream_fd(result) : -1, !result, NULL);
     return result;
 }
@@ -152,8 +153,8 @@ WRAPPER(int, forkpty, (int *master, char *name, const struct termios *attributes
         forget_standard_streams();
         return 0;
     }
-    if (pid > 0 && !dft_in_vfork_child())
-        dft_fd_drop(dft_fd_unbind(*master));
+    if (pid > 0)
+        dft_forget_made(*master);
     end_fork(&probe, DFT_CALL_forkpty, DFT_PHASE_COMPLETE, pid);
     return pid;
 }

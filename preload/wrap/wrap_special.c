@@ -103,8 +103,10 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
 
     if (!err && dft_in_vfork_child() && (copies || args->flags == F_SETFD))
         dft_fd_share(args->fd); /* it may outlive the child's exec */
-    else if (!err && copies)
+    else if (!err && copies) {
         dft_fd_bind_same(result, probe->word, probe->fd);
+        dft_tracefile_meet(result);
+    }
     if (!err && args->flags == F_SETFL && probe->open) {
         if (argument & O_APPEND)
             atomic_fetch_or(&probe->open->flags, DFT_OPEN_APPEND);
@@ -138,8 +140,10 @@ static inline __attribute__((always_inline)) int control(enum dft_op op, int fd,
 
 int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
 {
-    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
+        dft_tracefile_meet((int)argument);
         return control(DFT_OP_DUP, fd, command, argument, make);
+    }
     return control(DFT_OP_CONTROL, fd, command, argument, make);
 }
 

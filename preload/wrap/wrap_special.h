@@ -32,6 +32,8 @@ ssize_t dft_transfer(enum dft_call_number read, enum dft_call_number written, co
 int dft_ioctl(int fd, unsigned long request, void *argument,
               int (*make)(int fd, unsigned long request, void *argument));
 int dft_chroot(const char *path, int (*make)(const char *path));
+/* A new descriptor of the program, which is not followed: it is asked about at its first data call. */
+void dft_forget_made(int fd);
 /* After a message has come: descriptors in it. */
 void dft_forget_received(const struct msghdr *message);
 

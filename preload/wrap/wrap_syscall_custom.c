@@ -247,8 +247,10 @@ CUSTOM(SYS_io_uring_setup)
     if (!dft_probe_begin(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, DFT_ON_POSIX))
         return REAL(ARGUMENTS);
     result = REAL(ARGUMENTS);
-    if (result >= 0 && !dft_in_vfork_child())
+    if (result >= 0 && !dft_in_vfork_child()) {
         dft_fd_bind_untraced((int)result);
+        dft_tracefile_meet((int)result);
+    }
     dft_finish(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, result, 0);
     return result;
 }

@@ -28,7 +28,7 @@
 
 #define ARGUMENTS   6
 #define PAGE_BYTES  (64u << 10) /* more than IOV_MAX vectors */
-#define FIRST_FD    500         /* numbers that no descriptor has, bound as traced files */
+#define FIRST_FD    2000        /* numbers that no descriptor has, bound as traced files; ours lies below */
 #define LIST_LENGTH 3           /* of arrays in the argument before */
 #define OLD_ERRNO   77
 #define NEW_ERRNO   78

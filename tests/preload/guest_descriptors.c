@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,7 +151,7 @@ static int raw_close(void)
 
     for (int number = 256; number < 1024; number++)
         raw_call(SYS_close, number, 0, 0);
-    for (int number = 256; number < 300; number++)
+    for (int number = 980; number < 1024; number++)
         guest_need(raw_call(SYS_dup3, fd, number, 0) == number, "raw dup2");
     for (int i = 0; i < 20000; i++)
         guest_need(pwrite(fd, "0123456789", 10, i * 10) == 10, "pwrite");
@@ -157,7 +159,147 @@ static int raw_close(void)
     return 0;
 }
 
-const struct guest_case guest_descriptors[] = {{"close_all", close_all},
+/* --- numbers near the library's own ----------------------------------------------------------- */
+
+static void send_descriptors(int to, const int *numbers, size_t count)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(253 * sizeof(int))];
+    } control;
+    struct iovec byte = {"x", 1};
+    struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control};
+
+    message.msg_controllen = CMSG_SPACE(count * sizeof *numbers);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(count * sizeof *numbers);
+    memcpy(CMSG_DATA(&control.header), numbers, count * sizeof *numbers);
+    guest_need(sendmsg(to, &message, 0) == 1, "sendmsg");
+}
+
+/* Says how many descriptors came, and the last of them. */
+static void receive_descriptors(int from)
+{
+    char control[CMSG_SPACE(253 * sizeof(int))], byte;
+    struct iovec place = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &place, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    const struct cmsghdr *header;
+    size_t count;
+    int last;
+
+    guest_need(recvmsg(from, &message, 0) == 1, "recvmsg");
+    header = CMSG_FIRSTHDR(&message);
+    guest_say("cut", message.msg_flags & MSG_CTRUNC);
+    count = header ? (header->cmsg_len - CMSG_LEN(0)) / sizeof last : 0;
+    guest_say("came", (long)count);
+    if (!count)
+        return;
+    memcpy(&last, CMSG_DATA(header) + (count - 1) * sizeof last, sizeof last);
+    guest_say("last", last);
+}
+
+static void set_limit(rlim_t soft, rlim_t hard)
+{
+    struct rlimit limit;
+
+    guest_need(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+    limit.rlim_cur = soft;
+    if (hard)
+        limit.rlim_max = hard;
+    guest_need(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+}
+
+static void open_until(int number)
+{
+    for (int fd = 0; fd < number - 1;)
+        guest_need((fd = open("file", O_RDONLY)) >= 0, "open");
+}
+
+/* All numbers up to the limit, by every way: none is missing, none comes early. */
+static int take_all_numbers(void)
+{
+    int fd = make_file("file"), pair[2] = {-1, -1}, sockets[2], numbers[253], n = 0, last = -1, got;
+
+    for (int at = 100; at < 1000; at += 50) {
+        got = fcntl(fd, F_DUPFD, at);
+        guest_say("F_DUPFD", got);
+        guest_need(pwrite(got, "x", 1, at) == 1 && close(got) == 0, "pwrite");
+    }
+    guest_say("F_DUPFD of the last", fcntl(fd, F_DUPFD, 1023));
+    guest_say("F_DUPFD behind it", fcntl(fd, F_DUPFD, 1023));
+    guest_need(close(1023) == 0, "close");
+    guest_need(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair");
+    for (int i = 0; i < 253; i++)
+        numbers[i] = fd;
+    open_until(760);
+    send_descriptors(sockets[0], numbers, 253);
+    receive_descriptors(sockets[1]);
+    open_until(1019);
+    guest_say("pipe", pipe(pair));
+    guest_say("reads", pair[0]);
+    guest_say("writes", pair[1]);
+    for (; (got = dup(fd)) >= 0; n++)
+        last = got;
+    guest_say("more", n);
+    guest_say("last", last);
+    guest_say("pipe", pipe(pair));
+    for (int i = 0; i < 20000; i++) /* drains of the ring while no number is free */
+        guest_need(pwrite(fd, "0123456789", 10, i) == 10, "pwrite");
+    return fd;
+}
+
+static int all_numbers(void)
+{
+    set_limit(1024, 0);
+    take_all_numbers();
+    return 0;
+}
+
+/* There is no number above the limit either. */
+static int all_numbers_there_are(void)
+{
+    int fd;
+
+    set_limit(1024, 1024);
+    fd = take_all_numbers();
+    guest_need(close(1000) == 0 && close(1001) == 0, "close");
+    for (int i = 0; i < 20000; i++)
+        guest_need(pwrite(fd, "0123456789", 10, i) == 10, "pwrite");
+    guest_say("free", dup(fd));
+    return 0;
+}
+
+/* The limit goes up and down meanwhile; numbers beyond it are no longer to be had. */
+static int moving_limit(void)
+{
+    int fd = make_file("file"), n = 0;
+
+    set_limit(300, 0);
+    guest_say("F_DUPFD", fcntl(fd, F_DUPFD, 299));
+    guest_say("F_DUPFD behind the limit", fcntl(fd, F_DUPFD, 300));
+    while (dup(fd) >= 0)
+        n++;
+    guest_say("up to 300", n);
+    set_limit(2000, 0);
+    guest_say("F_DUPFD", fcntl(fd, F_DUPFD, 1023));
+    for (; dup(fd) >= 0; n++)
+        guest_need(pwrite(fd, "x", 1, n) == 1, "pwrite");
+    guest_say("up to 2000", n);
+    guest_say("closed", close_range(100, ~0u, 0));
+    set_limit(50, 0);
+    guest_say("dup", dup(fd));
+    guest_need(pwrite(fd, "y", 1, 0) == 1, "pwrite");
+    set_limit(1024, 0);
+    guest_say("dup", dup(fd));
+    return 0;
+}
+
+const struct guest_case guest_descriptors[] = {{"all_numbers", all_numbers},
+                                               {"all_numbers_there_are", all_numbers_there_are},
+                                               {"moving_limit", moving_limit},
+                                               {"close_all", close_all},
                                                {"reuse_numbers", reuse_numbers},
                                                {"dup2_over", dup2_over},
                                                {"hidden", hidden},

@@ -95,6 +95,10 @@ def whole(traced):
     equal(checked.code, 0, f"check: {checked.out.decode()}{checked.err.decode()}")
 
 
+def dropped(traced):
+    return json.loads(dftmerge("--json", traced.place / "traces").out)["dropped"]
+
+
 def of_file(events, name):
     return [e for e in events if e.get("file") == name]
 
@@ -130,6 +134,27 @@ def dup2_over_our_number(directory):
     whole(traced)
     writes = [e for e in events_of(traced) if e["name"] == "write"]
     equal([(e["fd"], e["offset"]) for e in writes], [(250 + i, i) for i in range(51)], "writes")
+
+
+@tests.case
+def all_numbers_taken(directory):
+    """The program gets each number that it gets without us; nothing is lost while there is room above its limit."""
+    for case, calls in (("all_numbers", 18 + 20000), ("moving_limit", None)):
+        traced = both(directory / case, case)
+        whole(traced)
+        equal(dropped(traced), {}, f"{case}: lost")
+        if calls:
+            equal(len([e for e in events_of(traced) if e["name"] == "pwrite"]), calls, "writes")
+
+
+@tests.case
+def no_number_left(directory):
+    """Without that room events are lost while no number is free, and counted; what comes later is kept."""
+    traced = both(directory, "all_numbers_there_are")
+    lost = dropped(traced)
+    true(set(lost) <= {"no descriptor for the trace"}, f"reasons: {lost}")
+    writes = len([e for e in events_of(traced) if e["name"] == "pwrite"])
+    true(20000 <= writes and writes + sum(lost.values()) >= 18 + 40000, f"{writes} writes and {lost}")
 
 
 @tests.case
