@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
-from tracing import (DFTMERGE, LIBRARY, ROOT, Result, SECONDS, Skip, dftmerge, dump, environment, equal, run, run_checked,  # noqa: E402,F401
+from tracing import (DFTMERGE, LIBRARY, ROOT, Result, SECONDS, Skip, dftmerge, dump, environment, equal, need, run, run_checked,  # noqa: E402,F401
                      traces, tracing, true, Tests)
 
 FULL = "--full" in sys.argv

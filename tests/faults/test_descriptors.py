@@ -5,7 +5,7 @@ the trace, and every call is in the trace or counted as lost."""
 
 import sys
 
-from faults import FULL, Tests, compile_program, dump, dropped, environment, equal, files_of, run, tracing, true
+from faults import FULL, Tests, compile_program, dump, dropped, environment, equal, files_of, need, run, run_checked, tracing, true
 
 tests = Tests()
 CALLS = 30000
@@ -58,6 +58,26 @@ def at_any_time(directory):
             writes, lost = stolen(directory / str(i), how, 4 * CALLS)
             true(set(lost) <= {"no descriptor for the trace"}, f"{how}: {lost}")
             true(writes + sum(lost.values()) >= 4 * CALLS, f"{how}: {writes} writes and {lost}")
+
+
+@tests.case
+def table_grows_early(directory):
+    """In a process with threads, the kernel takes up to 20 ms to enlarge the table of descriptors. So that is done before the first
+    thread, in a child, too."""
+    need("strace")
+    program = compile_program(directory, "holes", "-pthread")
+    (directory / "file").write_bytes(b"text")
+    env = tracing(directory / "t")
+    preload = env.pop("LD_PRELOAD")
+    for way, least in (("threads", 1), ("child", 2)):
+        run_checked(["strace", "-f", "-e", "trace=fcntl,clone,clone3", "-o", directory / way, "-E", f"LD_PRELOAD={preload}",
+                     program, way, directory / "file"], env=env)
+        lines = (directory / way).read_text().splitlines()
+        first = next(i for i, line in enumerate(lines) if "CLONE_THREAD" in line)
+        numbers = [[int(line.rsplit("=", 1)[1]) for line in some if "F_DUPFD_CLOEXEC" in line and "unfinished" not in line]
+                   for some in (lines[:first], lines[first:])]
+        true(len(numbers[0]) >= least, f"{way}: a thread is made before the table is enlarged: {lines[:first]}")
+        true(max(numbers[1]) <= numbers[0][0], f"{way}: the table grows later: {numbers}")
 
 
 if __name__ == "__main__":
