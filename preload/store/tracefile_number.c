@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "os/ourfile.h"
+#include "os/self.h"
 #include "os/shared_tls.h"
 #include "os/sys.h"
 #include "store/tracefile.h"
@@ -96,12 +97,13 @@ static int copy_above(const struct dft_ourfile *file, int fd)
     return number;
 }
 
-/* `program`: the program is at this number; -1: it is far away. */
+/* `program`: the program is at this number; -1: it is far away. Where the program's calls are not traced,
+ * nobody sees it come. */
 static int copy_away(const struct dft_ourfile *file, int fd, int program)
 {
     int number = -1;
 
-    if (!__atomic_load_n(&gives_up, __ATOMIC_RELAXED)) {
+    if (dft_on & DFT_ON_POSIX && !__atomic_load_n(&gives_up, __ATOMIC_RELAXED)) {
         number = copy_below(file, fd, our_end(), program);
         if (number < 0)
             number = copy_above(file, fd);

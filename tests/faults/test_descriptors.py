@@ -3,6 +3,7 @@
 """Programs that take every descriptor number, the trace's included, by library calls and past them: their files never receive a byte of
 the trace, and every call is in the trace or counted as lost."""
 
+import re
 import sys
 
 from faults import FULL, Tests, compile_program, dump, dropped, environment, equal, files_of, need, run, run_checked, tracing, true
@@ -72,11 +73,10 @@ def table_grows_early(directory):
     for way, least in (("threads", 1), ("child", 2)):
         run_checked(["strace", "-f", "-e", "trace=fcntl,clone,clone3", "-o", directory / way, "-E", f"LD_PRELOAD={preload}",
                      program, way, directory / "file"], env=env)
-        lines = (directory / way).read_text().splitlines()
-        first = next(i for i, line in enumerate(lines) if "CLONE_THREAD" in line)
-        numbers = [[int(line.rsplit("=", 1)[1]) for line in some if "F_DUPFD_CLOEXEC" in line and "unfinished" not in line]
-                   for some in (lines[:first], lines[first:])]
-        true(len(numbers[0]) >= least, f"{way}: a thread is made before the table is enlarged: {lines[:first]}")
+        before, thread, after = (directory / way).read_text().partition("CLONE_THREAD")
+        true(thread, "threads were made")
+        numbers = [[int(number) for number in re.findall(r"F_DUPFD_CLOEXEC, (\d+)", text)] for text in (before, after)]
+        true(len(numbers[0]) >= least, f"{way}: a thread is made before the table is enlarged: {before}")
         true(max(numbers[1]) <= numbers[0][0], f"{way}: the table grows later: {numbers}")
 
 
