@@ -4,10 +4,10 @@
  * thread.
  *
  * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the
- * symbol. Its default version counts, as for a program linked today. An old version counts only
- * where no library has a default one. An old version of another library may come first: libattr has
- * fsetxattr@ATTR_1.0, ahead of the C library. A call of the C library's function would not reach
- * that version. */
+ * symbol. Where our export has a version, the same version counts first. Else the default version
+ * counts, as for a program linked today. An old version counts only where no library has a default
+ * one. An old version of another library may come first: libattr has fsetxattr@ATTR_1.0, ahead of
+ * the C library. A call of the C library's function would not reach that version. */
 #include "os/resolve.h"
 
 #include <elf.h>
@@ -42,6 +42,8 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 #define DFT_GATE(type, name, ...)                             NAME(name) TYPE(name, #type)
 #define DFT_VERSIONED(category, op, type, name, version, ...) NAME(name) TYPE(name, version)
 #define DFT_EVENT(...)
+#define DFT_OLDER(event, op, type, name, version, newer, ...) TYPE(name, version) char newer_##name[sizeof newer];
+#define DFT_CUSTOM_OLDER                                      DFT_OLDER
 struct texts {
     char none[1];
 #include <dftrace/calls.def>
@@ -62,13 +64,15 @@ struct texts {
 #define DFT_GATE(type, name, ...)                             NAME(name) TYPE(name, #type)
 #define DFT_VERSIONED(category, op, type, name, version, ...) NAME(name) TYPE(name, version)
 #define DFT_EVENT(...)
+#define DFT_OLDER(event, op, type, name, version, newer, ...) version, newer,
+#define DFT_CUSTOM_OLDER                                      DFT_OLDER
 static const struct texts texts = {
     "",
 #include <dftrace/calls.def>
 };
 
 struct wanted {
-    uint16_t name, version; /* version 0: the default one */
+    uint16_t name, version; /* version 0: the default one, or that of newer[] */
     uint16_t type;          /* the type of its result; 0: a missing function gets no substitute */
 };
 _Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");
@@ -90,6 +94,8 @@ static const struct wanted wanted[] = {
 #define DFT_CUSTOM_ALIAS(...)
 #define DFT_RECLASSIFIED(...)
 #define DFT_EVENT(...)
+#define DFT_OLDER(event, op, type, name, ...) {AT(name_##event), AT(type_##name), AT(type_##event)},
+#define DFT_CUSTOM_OLDER                      DFT_OLDER
 #include <dftrace/calls.def>
 };
 #define WANTED (sizeof wanted / sizeof *wanted)
@@ -98,7 +104,6 @@ _Static_assert(sizeof(struct dft_reals) == WANTED * sizeof(void *), "one name a 
 /* Functions whose pointers are used without DFT_REAL(). */
 #define PLACE(name) (offsetof(struct dft_reals, name) / sizeof(void *))
 static const uint16_t at_load[] = {
-    PLACE(syscall),
 #define DFT_CALL(...)
 #define DFT_MODE(...)
 #define DFT_ENTRY(...)
@@ -111,6 +116,27 @@ static const uint16_t at_load[] = {
 #define DFT_CUSTOM_ALIAS(...)
 #define DFT_RECLASSIFIED(...)
 #define DFT_EVENT(...)
+#include <dftrace/calls.def>
+};
+
+/* What the functions that have an old version are exported as. */
+static const struct {
+    uint16_t place, version;
+} newer[] = {
+#define DFT_CALL(...)
+#define DFT_MODE(...)
+#define DFT_ENTRY(...)
+#define DFT_CUSTOM(...)
+#define DFT_FORMAT(...)
+#define DFT_FORMAT_ENTRY(...)
+#define DFT_GATE(...)
+#define DFT_VERSIONED(...)
+#define DFT_ALIAS(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_EVENT(...)
+#define DFT_OLDER(event, op, type, name, ...) {PLACE(event), AT(newer_##name)},
+#define DFT_CUSTOM_OLDER                      DFT_OLDER
 #include <dftrace/calls.def>
 };
 
@@ -147,13 +173,36 @@ static void *answer_pointer(void)
     return NULL;
 }
 
-static void *find(const struct dft_library *library, const char *name, const char *version, int old)
+/* A symbol to find. */
+struct sought {
+    const char *name, *version; /* version NULL: the default one */
+    int only;                   /* no other version serves */
+};
+
+/* Which symbols serve: a later way is for what no library has by an earlier one. */
+enum way { BY_VERSION, BY_DEFAULT, BY_NAME, WAYS };
+
+static struct sought sought_at(size_t i)
 {
-    return version || old ? dft_library_find(library, name, version) : dft_library_find_default(library, name);
+    struct sought sought = {text_at(wanted[i].name), text_at(wanted[i].version), wanted[i].version && !wanted[i].type};
+
+    for (size_t k = 0; !sought.version && k < sizeof newer / sizeof *newer; k++)
+        if (newer[k].place == i)
+            sought.version = text_at(newer[k].version);
+    return sought;
 }
 
-/* Searches the libraries up to `end`. NULL: all libraries. */
-static void *find_up_to(const struct link_map *end, const char *name, const char *version, int old)
+static void *find(const struct dft_library *library, const struct sought *sought, enum way way)
+{
+    if (way == BY_VERSION)
+        return sought->version ? dft_library_find(library, sought->name, sought->version) : NULL;
+    if (sought->only)
+        return NULL;
+    return way == BY_DEFAULT ? dft_library_find_default(library, sought->name)
+                             : dft_library_find(library, sought->name, NULL);
+}
+
+static void *find_by(enum way way, const struct link_map *end, const struct sought *sought)
 {
     for (const struct link_map *map = libraries_behind_ours(); map; map = map == end ? NULL : map->l_next) {
         struct dft_library library;
@@ -162,10 +211,20 @@ static void *find_up_to(const struct link_map *end, const char *name, const char
         if (map->l_ld == _DYNAMIC)
             continue;
         dft_library_read(&library, map->l_addr, map->l_ld);
-        if ((address = find(&library, name, version, old)))
+        if ((address = find(&library, sought, way)))
             return address;
     }
     return NULL;
+}
+
+/* Searches the libraries up to `end`. NULL: all libraries. */
+static void *find_up_to(const struct link_map *end, const struct sought *sought)
+{
+    void *address = NULL;
+
+    for (int way = sought->version ? BY_VERSION : BY_DEFAULT; way < WAYS && !address; way++)
+        address = find_by(way, end, sought);
+    return address;
 }
 
 /* The last of the libraries that the program started with. These libraries stay as long as the
@@ -201,7 +260,7 @@ static void *find_older(const char *name)
     if (strncmp(name, "__isoc23_", begins) || strlen(name) >= sizeof older)
         return NULL;
     memcpy(older + begins, name + begins, strlen(name + begins) + 1);
-    return find_up_to(last, older, NULL, 0);
+    return find_up_to(last, &(struct sought){.name = older});
 }
 
 static void set_missing(size_t i)
@@ -223,7 +282,7 @@ static int is_missing(size_t i)
 }
 
 /* Searches each library for all these functions. `list` NULL: the first ones. */
-static void find_each(const uint16_t *list, size_t count, int old)
+static void find_each(const uint16_t *list, size_t count, enum way way)
 {
     for (const struct link_map *map = libraries_behind_ours(); map; map = map->l_next) {
         struct dft_library library;
@@ -234,16 +293,19 @@ static void find_each(const uint16_t *list, size_t count, int old)
         for (size_t k = 0; k < count; k++) {
             size_t i = list ? list[k] : k;
 
-            if (is_missing(i))
-                set(i, find(&library, text_at(wanted[i].name), text_at(wanted[i].version), old));
+            if (is_missing(i)) {
+                const struct sought sought = sought_at(i);
+
+                set(i, find(&library, &sought, way));
+            }
         }
     }
 }
 
 static void resolve_all(void)
 {
-    find_each(NULL, WANTED, 0);
-    find_each(NULL, WANTED, 1);
+    for (int way = 0; way < WAYS; way++)
+        find_each(NULL, WANTED, way);
     for (size_t i = 0; i < WANTED; i++)
         if (is_missing(i))
             set_missing(i);
@@ -254,9 +316,8 @@ void dft_resolve(void)
     know_the_last();
     if (!last)
         return resolve_all();
-    find_each(at_load, sizeof at_load / sizeof *at_load, 0);
-    if (!dft_real.syscall)
-        dft_resolve_one(PLACE(syscall));
+    find_each(at_load, sizeof at_load / sizeof *at_load, BY_VERSION);
+    dft_resolve_one(PLACE(syscall));
 }
 
 int dft_resolve_is_first(void)
@@ -274,14 +335,12 @@ const ElfW(Dyn) * dft_resolve_last(void)
 void dft_resolve_one(size_t i)
 {
     const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
-    const char *name = text_at(wanted[i].name), *version = text_at(wanted[i].version);
+    const struct sought sought = sought_at(i);
     void *function;
 
     if (!end)
         return resolve_all();
-    function = find_up_to(end, name, version, 0);
-    if (!function && !version)
-        function = find_up_to(end, name, NULL, 1);
+    function = find_up_to(end, &sought);
     if (function)
         set(i, function);
     else
@@ -290,9 +349,7 @@ void dft_resolve_one(size_t i)
 
 void *dft_resolve_symbol(const char *name)
 {
-    void *address = find_up_to(NULL, name, NULL, 0);
-
-    return address ? address : find_up_to(NULL, name, NULL, 1);
+    return find_up_to(NULL, &(struct sought){.name = name});
 }
 
 static const struct link_map *our_library(void)

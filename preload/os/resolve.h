@@ -60,6 +60,8 @@ struct dft_reals {
 #define DFT_GATE(type, name, prototype, ...)                             type(*name) prototype;
 #define DFT_VERSIONED(category, op, type, name, version, prototype, ...) type(*name) prototype;
 #define DFT_EVENT(...)
+#define DFT_OLDER(event, op, type, name, version, newer, prototype, ...) type(*name) prototype;
+#define DFT_CUSTOM_OLDER                                                 DFT_OLDER
 #include <dftrace/calls.def>
 };
 extern struct dft_reals dft_real DFT_HIDDEN;

@@ -147,15 +147,15 @@ static int is_called_so(int fd, char *text, long length, long capacity)
            DFT_SYS(fstat, fd, &open, 0, 0, 0, 0) == 0 && at.st_ino == open.st_ino && at.st_dev == open.st_dev;
 }
 
-void dft_path_of_fd(struct dft_path *path, int fd)
+long dft_path_of_fd(struct dft_path *path, int fd)
 {
-    long n;
+    long flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0), n;
 
     path->more = NULL;
     path->text = path->capacity;
     path->id = 0;
     path->traced = 0;
-    n = read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
+    n = flags == -EBADF ? flags : read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST - DFT_PATH_SPARE))
         n = read_fd_link(fd, path->text, LONGEST - DFT_PATH_SPARE);
     if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
@@ -170,6 +170,7 @@ void dft_path_of_fd(struct dft_path *path, int fd)
         judge(path);
         path->traced |= path->text[0] != '/';
     }
+    return flags;
 }
 
 /* base + "/" + name. The base is clean, and may end with a slash. */

@@ -31,8 +31,9 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
 void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name);
 /* What a name that stands in a symbolic link means; `link` is the link's own path. */
 void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct dft_text name);
-/* What a descriptor is open on, by asking the kernel. */
-void dft_path_of_fd(struct dft_path *path, int fd);
+/* What a descriptor is open on, by asking the kernel. Returns its flags (F_GETFL), or below 0. A number
+ * that is not open costs one short call. */
+long dft_path_of_fd(struct dft_path *path, int fd);
 void dft_path_done(struct dft_path *path);
 
 /* Puts the name's text into the ring, if this thread has not done so. Returns the class that the file has

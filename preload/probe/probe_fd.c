@@ -62,8 +62,7 @@ uint64_t dft_probe_resolve_in_child(int fd)
 
     if (fd < 0 || dft_is_sandboxed())
         return known;
-    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
-    dft_path_of_fd(&path, fd);
+    flags = dft_path_of_fd(&path, fd);
     if (flags < 0) {
         known = 0; /* not open: the call will say so */
     } else if (path.length && !path.traced) {
@@ -95,7 +94,7 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
             send_name_again(self, fd, word);
         return dft_fd_word(fd);
     }
-    dft_path_of_fd(&path, fd);
+    flags = dft_path_of_fd(&path, fd);
     if (path.length == 0) {
         dft_sandbox_drop();
         goto out; /* not open: the call will say so */
@@ -108,7 +107,6 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
     self = dft_thread_get();
     if (self)
         dft_path_define(self, &path);
-    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
     dft_fd_bind_found(fd, word, file_at(&path, flags),
                       DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
 out:

@@ -21,6 +21,28 @@ static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
 static _Atomic int limit;
 
+/* Which groups of descriptors have changed since the last child that goes on, and since the last one
+ * that execs: two bits a group. The others need no look before the next child. Most processes touch
+ * the word of the first chunk alone. */
+#define GROUP 64
+enum { SINCE_CHILD = 1, SINCE_EXEC = 2, SINCE_BITS = 2 };
+static _Atomic uint32_t changed_first, changed[DFT_FD_CHUNKS] DFT_BULK;
+_Static_assert(DFT_FD_CHUNK / GROUP * SINCE_BITS <= 32, "the groups of a chunk have one word");
+
+static _Atomic uint32_t *changes_of(unsigned chunk)
+{
+    return chunk ? &changed[chunk] : &changed_first;
+}
+
+/* Comes after the change, so that who clears the bits sees it. */
+static void note_change(int fd, uint32_t since)
+{
+    unsigned chunk = (unsigned)fd / DFT_FD_CHUNK, group = (unsigned)fd % DFT_FD_CHUNK / GROUP;
+
+    if (chunk < DFT_FD_CHUNKS)
+        atomic_fetch_or(changes_of(chunk), since << group * SINCE_BITS);
+}
+
 /* Makes sure that the piece with this description exists. mlockall counts address space, so only
  * pieces in use are mapped. Returns 0 or -ENOMEM. */
 static int make_piece(uint32_t index)
@@ -123,10 +145,13 @@ static void set_word(int fd, uint64_t word)
 {
     _Atomic uint64_t *at = place(fd);
 
-    if (at)
-        dft_fd_drop(atomic_exchange_explicit(at, word, memory_order_acq_rel));
-    else
+    if (!at) {
         dft_fd_drop(word);
+        return;
+    }
+    dft_fd_drop(atomic_exchange_explicit(at, word, memory_order_acq_rel));
+    if (word & DFT_FD_TRACED)
+        note_change(fd, SINCE_CHILD | SINCE_EXEC);
 }
 
 static void open_init(struct dft_open *open, struct dft_file file, int64_t offset, uint32_t flags)
@@ -220,6 +245,8 @@ void dft_fd_restore(int fd, uint64_t word)
     if (word &&
         !atomic_compare_exchange_strong_explicit(place(fd), &none, word, memory_order_acq_rel, memory_order_relaxed))
         dft_fd_drop(word);
+    else if (word & DFT_FD_TRACED)
+        note_change(fd, SINCE_CHILD | SINCE_EXEC);
 }
 
 void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits)
@@ -235,12 +262,25 @@ int dft_fd_limit(void)
     return atomic_load_explicit(&limit, memory_order_relaxed);
 }
 
+int dft_fd_next(int fd)
+{
+    while (fd % (int)DFT_FD_CHUNK == 0 && fd && (unsigned)fd < DFT_FD_CHUNK * DFT_FD_CHUNKS &&
+           !__atomic_load_n(&dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK], __ATOMIC_ACQUIRE))
+        fd += (int)DFT_FD_CHUNK;
+    return fd;
+}
+
 void dft_fd_share(int fd)
 {
     uint64_t word = dft_fd_word(fd);
 
     if (word & DFT_FD_TRACED)
         atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+}
+
+void dft_fd_stays_on_exec(int fd)
+{
+    note_change(fd, SINCE_EXEC);
 }
 
 static int closes_on_exec(int fd)
@@ -250,9 +290,9 @@ static int closes_on_exec(int fd)
     return flags >= 0 && flags & FD_CLOEXEC;
 }
 
-void dft_fdtable_forking(int execs)
+static void share_group(int first, int execs)
 {
-    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+    for (int fd = first; fd < first + GROUP; fd++) {
         uint64_t word = dft_fd_word(fd);
 
         if (word & DFT_FD_TRACED && !(atomic_load(&dft_fd_open(word)->flags) & DFT_OPEN_SHARED) &&
@@ -261,24 +301,43 @@ void dft_fdtable_forking(int execs)
     }
 }
 
-void dft_fdtable_forked(void)
+void dft_fdtable_forking(int execs)
 {
-    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+    const uint32_t since = (uint32_t)(execs ? SINCE_EXEC : SINCE_CHILD) * 0x55555555u;
+
+    for (int first = 0, end = dft_fd_limit(); first < end; first += DFT_FD_CHUNK) {
+        _Atomic uint32_t *at = changes_of((unsigned)first / DFT_FD_CHUNK);
+        uint32_t bits = atomic_load_explicit(at, memory_order_relaxed) & since;
+
+        if (bits)
+            bits = atomic_fetch_and(at, ~since) & since;
+        for (; bits; bits &= bits - 1)
+            share_group(first + __builtin_ctz(bits) / SINCE_BITS * GROUP, execs);
+    }
+}
+
+/* Most descriptions are shared already. They are left alone: in a forked child each page that is
+ * written to is copied first. */
+static void unname_all(int forked)
+{
+    for (int fd = dft_fd_next(0), end = dft_fd_limit(); fd < end; fd = dft_fd_next(fd + 1)) {
         uint64_t word = dft_fd_word(fd);
 
-        if (word & DFT_FD_TRACED) {
-            atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
-            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
-        }
+        if (!(word & DFT_FD_TRACED))
+            continue;
+        if (forked && !(atomic_load_explicit(&dft_fd_open(word)->flags, memory_order_relaxed) & DFT_OPEN_SHARED))
+            dft_fd_share(fd);
+        if (!(word & DFT_FD_UNNAMED))
+            dft_fd_set_bits(fd, word, (uint32_t)(word & DFT_FD_BITS) | DFT_FD_UNNAMED);
     }
+}
+
+void dft_fdtable_forked(void)
+{
+    unname_all(1);
 }
 
 void dft_fdtable_unname(void)
 {
-    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
-        uint64_t word = dft_fd_word(fd);
-
-        if (word & DFT_FD_TRACED)
-            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
-    }
+    unname_all(0);
 }

@@ -142,9 +142,13 @@ void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits);
 
 /* An upper bound: all bound descriptors are below this number. */
 int dft_fd_limit(void);
+/* The first number from this one on that may be bound: passes over whole chunks that are not there. */
+int dft_fd_next(int fd);
 /* All descriptors. Before a fork, offsets become shared. With `execs` the child does nothing but
  * exec: descriptors that the exec closes are left out. In the child, names are to be sent again. */
 void dft_fdtable_forking(int execs);
+/* The program has taken away what closes this descriptor on exec (FD_CLOEXEC), or may have. */
+void dft_fd_stays_on_exec(int fd);
 /* Another process may have this descriptor's description from now on. */
 void dft_fd_share(int fd);
 void dft_fdtable_forked(void);

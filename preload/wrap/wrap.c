@@ -14,7 +14,7 @@
 /* Calls of no interest go straight on, from a function that needs no stack for it; all others take
  * the second. The real function is asked for before the clock: the first time it has to be
  * found. */
-#define WRAP(number, op, type, name, prototype, arguments, make_call, on, ...)                                         \
+#define WRAP(wrapper, number, op, type, name, prototype, arguments, make_call, on, ...)                                \
     static __attribute__((noinline)) type dft_traced_##name prototype                                                  \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
@@ -42,7 +42,7 @@
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
-    WRAPPER(type, name, prototype)                                                                                     \
+    wrapper(type, name, prototype)                                                                                     \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
                                                                                                                        \
@@ -73,10 +73,17 @@
 #define CALL(name, list) DFT_REAL(name) list
 
 #define DFT_CALL(category, op, type, name, prototype, arguments, ...)                                                  \
-    WRAP(DFT_CALL_##name, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
+    WRAP(WRAPPER, DFT_CALL_##name, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op),       \
+         __VA_ARGS__)
 
 #define DFT_ENTRY(event, op, type, name, prototype, arguments, ...)                                                    \
-    WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
+    WRAP(WRAPPER, DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op),      \
+         __VA_ARGS__)
+
+#define DFT_OLDER(event, op, type, name, version, newer, prototype, arguments, ...)                                    \
+    WRAP(VERSIONED_WRAPPER, DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments),    \
+         ON(op), __VA_ARGS__)                                                                                          \
+    VERSION(dft_wrap_##name, event, version)
 
 #define DFT_MODE(category, op, type, name, prototype, arguments, ...)                                                  \
     WRAPPER(type, name, prototype)                                                                                     \
@@ -138,4 +145,5 @@
 #define DFT_GATE(...)
 #define DFT_VERSIONED(...)
 #define DFT_EVENT(...)
+VERSION(dft_wrap_glob_older, glob64, DFT_FIRST_GLIBC)
 #include <dftrace/calls.def>

@@ -228,18 +228,19 @@ static uint64_t submit_list(struct aiocb *const list[], int count)
 
 /* After a success without waiting the list may be gone, and its blocks: a notification may have
  * run. */
-WRAPPER(int, lio_listio, (int mode, struct aiocb *const list[], int count, struct sigevent *notify))
+static int submit_all(int mode, struct aiocb *const list[], int count, struct sigevent *notify,
+                      __typeof__(dft_real.lio_listio) make)
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = mode);
     struct dft_probe probe = {.fd = -1};
     int result, valid = mode == LIO_WAIT || mode == LIO_NOWAIT;
 
     if (!dft_requests_on())
-        return DFT_REAL(lio_listio)(mode, list, count, notify);
+        return make(mode, list, count, notify);
     probe.start = dft_ticks();
     if (valid)
         dft_requests_lost(submit_list(list, count));
-    result = DFT_REAL(lio_listio)(mode, list, count, notify);
+    result = make(mode, list, count, notify);
     if (valid && (mode == LIO_WAIT || result < 0)) {
         uint64_t end = dft_ticks();
 
@@ -249,4 +250,27 @@ WRAPPER(int, lio_listio, (int mode, struct aiocb *const list[], int count, struc
     dft_end_many(&probe, DFT_CALL_lio_listio, &args, result, result < 0 ? errno : 0);
     return result;
 }
+
+WRAPPER(int, lio_listio, (int mode, struct aiocb *const list[], int count, struct sigevent *notify))
+{
+    return submit_all(mode, list, count, notify, DFT_REAL(lio_listio));
+}
 ALIAS(lio_listio, lio_listio64)
+
+#if defined(__x86_64__)
+/* The newest one is the second one, which has moved to another library. It needs an address of its own: linkers take a
+ * name with a version for the name without one when both have the same. */
+VERSIONED_WRAPPER(int, lio_listio_second, (int mode, struct aiocb *const list[], int count, struct sigevent *notify))
+{
+    return submit_all(mode, list, count, notify, DFT_REAL(lio_listio));
+}
+VERSION(dft_wrap_lio_listio_second, lio_listio, "GLIBC_2.4")
+VERSION(dft_wrap_lio_listio_second, lio_listio64, "GLIBC_2.4")
+
+VERSIONED_WRAPPER(int, lio_listio_older, (int mode, struct aiocb *const list[], int count, struct sigevent *notify))
+{
+    return submit_all(mode, list, count, notify, DFT_REAL(lio_listio_older));
+}
+VERSION(dft_wrap_lio_listio_older, lio_listio, DFT_FIRST_GLIBC)
+VERSION(dft_wrap_lio_listio_older, lio_listio64, DFT_FIRST_GLIBC)
+#endif

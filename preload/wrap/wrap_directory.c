@@ -95,23 +95,37 @@ WRAPPER(int, chroot, (const char *path))
 /* --- nftw ------------------------------------------------------------------------------------- */
 
 /* What the visits do with relative paths is meant from where the walk is by then. */
-WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int flags))
+static int walk(const char *path, __nftw_func_t visit, int descriptors, int flags, __typeof__(dft_real.nftw) make)
 {
     const struct dft_call_args args = DFT_ARGS(.path = path, .flags = flags);
     struct dft_probe probe;
     int moves = flags & FTW_CHDIR, result;
 
     if (!dft_probe_begin(&probe, DFT_CALL_nftw, DFT_OP_READDIR, &args, DFT_ON_POSIX))
-        return DFT_REAL(nftw)(path, visit, descriptors, flags);
+        return make(path, visit, descriptors, flags);
     if (moves)
         dft_directories_walking(1);
-    result = DFT_REAL(nftw)(path, visit, descriptors, flags);
+    result = make(path, visit, descriptors, flags);
     if (moves)
         dft_directories_walking(-1);
     dft_finish(&probe, DFT_CALL_nftw, DFT_OP_READDIR, &args, result, 0);
     return result;
 }
+
+WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int flags))
+{
+    return walk(path, visit, descriptors, flags, DFT_REAL(nftw));
+}
 ALIAS(nftw, nftw64)
+
+#if defined(__x86_64__)
+VERSIONED_WRAPPER(int, nftw_older, (const char *path, __nftw_func_t visit, int descriptors, int flags))
+{
+    return walk(path, visit, descriptors, flags, DFT_REAL(nftw_older));
+}
+VERSION(dft_wrap_nftw_older, nftw, DFT_FIRST_GLIBC)
+VERSION(dft_wrap_nftw_older, nftw64, DFT_FIRST_GLIBC)
+#endif
 
 /* --- fts -------------------------------------------------------------------------------------- */
 

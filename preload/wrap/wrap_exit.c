@@ -33,15 +33,26 @@ WRAPPER(void, exit, (int status))
     __builtin_unreachable();
 }
 
-WRAPPER(void, quick_exit, (int status))
+static void exit_quickly(int status, void (*end)(int status))
 {
     if (dft_on && !dft_in_vfork_child()) {
         record_end(DFT_CALL_quick_exit, DFT_PHASE_COMPLETE, status);
         dft_at_exit_note(status);
     }
-    DFT_REAL(quick_exit)(status);
+    end(status);
     __builtin_unreachable();
 }
+
+WRAPPER(void, quick_exit, (int status))
+{
+    exit_quickly(status, DFT_REAL(quick_exit));
+}
+
+VERSIONED_WRAPPER(void, quick_exit_older, (int status))
+{
+    exit_quickly(status, DFT_REAL(quick_exit_older));
+}
+VERSION(dft_wrap_quick_exit_older, quick_exit, DFT_FIRST_QUICK_EXIT)
 
 void dft_exiting(int status)
 {

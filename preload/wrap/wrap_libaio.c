@@ -12,7 +12,7 @@
  * completion and freed them, and the program may do so as soon as io_submit returns. Since the
  * kernel answers bad addresses with EFAULT, nothing is read before the kernel has read there. */
 #include "os/clock.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <limits.h>
 #include <linux/aio_abi.h>
@@ -21,11 +21,6 @@
 #include "probe/request.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
-
-#define AIO_WRAPPER(type, name, prototype)                                                                             \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__("dft_wrap_" #name);                  \
-    type dft_wrap_##name prototype
-#define VERSION(name, version) __asm__(".symver dft_wrap_" #name ", " #name "@" version "\n");
 
 #define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
 
@@ -223,7 +218,7 @@ static void end_call(uint64_t start, enum dft_call_number call, int result)
     dft_end_many(&probe, call, &args, result < 0 ? -1 : result, result < 0 ? -result : 0);
 }
 
-AIO_WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *list[]))
+VERSIONED_WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *list[]))
 {
     uint64_t start;
     long looked_at;
@@ -242,7 +237,7 @@ AIO_WRAPPER(int, io_submit, (struct io_context * context, long count, struct ioc
     end_call(start, DFT_CALL_io_submit, result);
     return result;
 }
-VERSION(io_submit, "LIBAIO_0.1")
+VERSION(dft_wrap_io_submit, io_submit, "LIBAIO_0.1")
 
 /* --- completion ------------------------------------------------------------------------------- */
 
@@ -262,8 +257,9 @@ static void see(const struct io_context *context, const struct io_event *events,
     }
 }
 
-AIO_WRAPPER(int, io_getevents,
-            (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout))
+VERSIONED_WRAPPER(int, io_getevents,
+                  (struct io_context * context, long least, long count, struct io_event *events,
+                   struct timespec *timeout))
 {
     uint64_t start;
     int result;
@@ -278,11 +274,11 @@ AIO_WRAPPER(int, io_getevents,
     end_call(start, DFT_CALL_io_getevents, result);
     return result;
 }
-VERSION(io_getevents, "LIBAIO_0.4")
+VERSION(dft_wrap_io_getevents, io_getevents, "LIBAIO_0.4")
 
-AIO_WRAPPER(int, io_pgetevents,
-            (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout,
-             sigset_t *mask))
+VERSIONED_WRAPPER(int, io_pgetevents,
+                  (struct io_context * context, long least, long count, struct io_event *events,
+                   struct timespec *timeout, sigset_t *mask))
 {
     uint64_t start;
     int result;
@@ -297,10 +293,10 @@ AIO_WRAPPER(int, io_pgetevents,
     end_call(start, DFT_CALL_io_pgetevents, result);
     return result;
 }
-VERSION(io_pgetevents, "LIBAIO_0.5")
+VERSION(dft_wrap_io_pgetevents, io_pgetevents, "LIBAIO_0.5")
 
 /* Kernels of today hand out the completion through io_getevents; older ones through `event`. */
-AIO_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, struct io_event *event))
+VERSIONED_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, struct io_event *event))
 {
     uint64_t start;
     int result;
@@ -315,11 +311,11 @@ AIO_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, str
     end_call(start, DFT_CALL_io_cancel, result);
     return result;
 }
-VERSION(io_cancel, "LIBAIO_0.4")
+VERSION(dft_wrap_io_cancel, io_cancel, "LIBAIO_0.4")
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-AIO_WRAPPER(int, io_setup, (int events, struct io_context **context))
+VERSIONED_WRAPPER(int, io_setup, (int events, struct io_context **context))
 {
     uint64_t start;
     int result;
@@ -333,10 +329,10 @@ AIO_WRAPPER(int, io_setup, (int events, struct io_context **context))
     end_call(start, DFT_CALL_io_setup, result);
     return result;
 }
-VERSION(io_setup, "LIBAIO_0.4")
+VERSION(dft_wrap_io_setup, io_setup, "LIBAIO_0.4")
 
 /* What was outstanding is waited for, but nobody is told how it ended. */
-AIO_WRAPPER(int, io_destroy, (struct io_context * context))
+VERSIONED_WRAPPER(int, io_destroy, (struct io_context * context))
 {
     uint64_t start, last;
     int result;
@@ -353,7 +349,7 @@ AIO_WRAPPER(int, io_destroy, (struct io_context * context))
     end_call(start, DFT_CALL_io_destroy, result);
     return result;
 }
-VERSION(io_destroy, "LIBAIO_0.4")
+VERSION(dft_wrap_io_destroy, io_destroy, "LIBAIO_0.4")
 
 /* --- without libaio --------------------------------------------------------------------------- */
 

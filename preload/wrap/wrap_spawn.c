@@ -42,8 +42,8 @@ static void end_spawn(struct dft_probe *probe, enum dft_call_number call, int di
 #define SPAWN_PROTOTYPE                                                                                                \
     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,    \
      char *const argv[], char *const envp[])
-#define SPAWN(name, dirfd)                                                                                             \
-    WRAPPER(int, name, SPAWN_PROTOTYPE)                                                                                \
+#define SPAWN(wrapper, call, name, dirfd)                                                                              \
+    wrapper(int, name, SPAWN_PROTOTYPE)                                                                                \
     {                                                                                                                  \
         struct dft_env_propagation follow;                                                                             \
         struct dft_probe probe;                                                                                        \
@@ -51,16 +51,24 @@ static void end_spawn(struct dft_probe *probe, enum dft_call_number call, int di
                                                                                                                        \
         share_with(actions);                                                                                           \
         dft_env_propagation_begin(&follow, envp);                                                                      \
-        recorded = dft_process_begin(&probe, DFT_CALL_##name);                                                         \
+        recorded = dft_process_begin(&probe, call);                                                                    \
         result = DFT_REAL(name)(pid, path, actions, attributes, argv, follow.envp);                                    \
         dft_env_propagation_end(&follow);                                                                              \
         if (recorded)                                                                                                  \
-            end_spawn(&probe, DFT_CALL_##name, dirfd, path, pid, result);                                              \
+            end_spawn(&probe, call, dirfd, path, pid, result);                                                         \
         return result;                                                                                                 \
     }
 
-SPAWN(posix_spawn, AT_FDCWD)
-SPAWN(posix_spawnp, DFT_SEARCH_PATH)
+SPAWN(WRAPPER, DFT_CALL_posix_spawn, posix_spawn, AT_FDCWD)
+SPAWN(WRAPPER, DFT_CALL_posix_spawnp, posix_spawnp, DFT_SEARCH_PATH)
+
+/* They run a file without #! by the shell. */
+#if defined(__x86_64__)
+SPAWN(VERSIONED_WRAPPER, DFT_CALL_posix_spawn, posix_spawn_older, AT_FDCWD)
+VERSION(dft_wrap_posix_spawn_older, posix_spawn, DFT_FIRST_GLIBC)
+SPAWN(VERSIONED_WRAPPER, DFT_CALL_posix_spawnp, posix_spawnp_older, DFT_SEARCH_PATH)
+VERSION(dft_wrap_posix_spawnp_older, posix_spawnp, DFT_FIRST_GLIBC)
+#endif
 
 static void end_command(struct dft_probe *probe, enum dft_call_number call, const char *command, int64_t result,
                         int failed, const int *status)

@@ -140,11 +140,16 @@ static inline __attribute__((always_inline)) int control(enum dft_op op, int fd,
 
 int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
 {
+    int result;
+
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
         dft_tracefile_meet((int)argument);
         return control(DFT_OP_DUP, fd, command, argument, make);
     }
-    return control(DFT_OP_CONTROL, fd, command, argument, make);
+    result = control(DFT_OP_CONTROL, fd, command, argument, make);
+    if (command == F_SETFD && !(argument & FD_CLOEXEC))
+        dft_fd_stays_on_exec(fd);
+    return result;
 }
 
 static int make_fcntl(int fd, int command, long argument)
@@ -173,7 +178,7 @@ static void forget_range(unsigned first, unsigned last)
 
     if (dft_in_vfork_child())
         return;
-    for (unsigned fd = first; fd < end && fd <= last; fd++)
+    for (unsigned fd = first; fd < end && fd <= last; fd = (unsigned)dft_fd_next((int)fd + 1))
         dft_fd_drop(dft_fd_unbind((int)fd));
 }
 

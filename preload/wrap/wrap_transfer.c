@@ -170,7 +170,9 @@ WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_of
 
 /* --- ioctl ------------------------------------------------------------------------------------ */
 
-int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd, unsigned long request, void *argument))
+typedef int make_control(int fd, unsigned long request, void *argument);
+
+static int control(int fd, unsigned long request, void *argument, make_control *make)
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
     struct dft_probe probe;
@@ -193,6 +195,15 @@ int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd,
     if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
         dft_fd_share(fd); /* it may outlive the child's exec */
     dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
+    return result;
+}
+
+int dft_ioctl(int fd, unsigned long request, void *argument, make_control *make)
+{
+    int result = control(fd, request, argument, make);
+
+    if (request == FIONCLEX)
+        dft_fd_stays_on_exec(fd);
     return result;
 }
 

@@ -13,6 +13,17 @@
     EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
     type dft_wrap_##name prototype
 
+/* A function that is exported under versions alone. */
+#define VERSIONED_WRAPPER(type, name, prototype)                                                                       \
+    EXPORTED type dft_wrap_##name prototype __asm__("dft_wrap_" #name);                                                \
+    type dft_wrap_##name prototype
+
+/* Exports the function with this label as an old version of the symbol. Old assemblers want a label
+ * for each. */
+#define VERSION(label, symbol, version)                                                                                \
+    ALIAS(label, dft_wrap_##label##_as_##symbol)                                                                       \
+    __asm__(".symver dft_wrap_" #label "_as_" #symbol ", " #symbol "@" version "\n");
+
 /* Another name of the same function. */
 #define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 

@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 
-from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true)
+from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, environment, equal, live_files, need, run, run_checked, traces,
+                     tracing, true)
 
 tests = Tests()
 
@@ -232,6 +233,26 @@ def forked_children_have_files_of_their_own(directory):
     equal(len(traces(directory / "out")), len(found), "one file for each process")
     children = [p for p in found if p["parent_key"] in keys]
     true(len(children) >= len(found) - 1, "all but the first know their parent")
+
+
+@tests.case
+def a_child_gets_a_file_late(directory):
+    """A file that closes on exec belongs to its process alone, until that is changed. Nothing is asked about it once more for each
+    child before."""
+    program, more = compile_program("shared_later.c", directory / "shared_later"), 200
+    done = run([program, more], cwd=directory, env=tracing(directory / "out" / "t"))
+    equal((done.code, done.err), (0, b""), "the program")
+    events = [e for e in dump(directory / "out") if e["name"] == "write" and e.get("bytes") == 4]
+    for name in ("setfd", "ioctl", "copied", "forked", "late"):
+        equal((directory / name).read_text(), "1234child\n56785678", f"what is in {name}")
+        mine = [e.get("offset") for e in events if e.get("file") == str(directory / name)]
+        equal(mine, [0, 10, 14], f"where the writes to {name} happened")
+    need("strace")
+    env = tracing(directory / "out" / "t")
+    run_checked(["strace", "-o", directory / "calls", *(word for name, value in env.items() for word in ("-E", f"{name}={value}")),
+                 program, more], cwd=directory)
+    asked = len(re.findall(r"^fcntl\(\d+, F_GETFD\)", (directory / "calls").read_text(), flags=re.M))
+    true(asked <= 3 * more, f"questions whether a descriptor closes on exec, in nine children: {asked}")
 
 
 @tests.case

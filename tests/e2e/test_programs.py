@@ -83,6 +83,21 @@ def calls_on_numbers_that_are_not_open(directory):
 
 
 @tests.case
+def a_number_that_is_not_open_costs_one_short_call_more(directory):
+    """Its name is not looked for: programs ask about all numbers up to the limit."""
+    need("strace")
+    program, lines = compile_program("closed.c", directory / "closed"), []
+    for env in (environment(), tracing(directory / "out" / "trace")):
+        more = [argument for name, value in env.items() for argument in ("-E", f"{name}={value}")]
+        done = run(["strace", "-o", directory / "calls", *more, program], cwd=directory)
+        equal(done.code, 0, done.err)
+        text = (directory / "calls").read_text()
+        lines.append(re.findall(r"^\w+\((?:77|5000)\b.*$", text, flags=re.M))
+        equal(re.findall(r"^readlink.*/fd/(?:77|5000)\b.*$", text, flags=re.M), [], "names looked for")
+    true(len(lines[0]) >= 36 and len(lines[1]) <= 2 * len(lines[0]), f"calls on such numbers, plain and traced: {[len(some) for some in lines]}")
+
+
+@tests.case
 def tar_creates(directory):
     compare(directory, ["tar", "cf", "out.tar", *documents(150)], least=500)
 

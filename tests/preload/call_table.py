@@ -11,7 +11,7 @@ NOT_WRAPPED = HERE / "not_wrapped.txt"
 # Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
 NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "CUSTOM": 3, "VERSIONED": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "GATE": 1}
 ALIASES = {"ALIAS", "CUSTOM_ALIAS"}
-NO_FUNCTIONS = {"RECLASSIFIED", "EVENT"}
+NO_FUNCTIONS = {"RECLASSIFIED", "EVENT", "OLDER", "CUSTOM_OLDER"}  # of their own
 
 
 def split(text, at=","):
@@ -27,7 +27,7 @@ def split(text, at=","):
 
 
 def macros():
-    """(kind, fields) of each row of calls.def."""
+    """(kind, fields) of each row of calls.def that is a function of its own."""
     text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
     return [(kind, split(arguments))
             for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|^#|\Z)", text, flags=re.S | re.M) if kind not in NO_FUNCTIONS]
@@ -57,6 +57,11 @@ def prototypes():
 def versioned():
     """(name, type, prototype, version) of each row of another library."""
     return [(fields[3], fields[2], fields[5], fields[4].strip('"')) for kind, fields in macros() if kind == "VERSIONED"]
+
+
+def older_rows():
+    """Our names of old versions of functions."""
+    return re.findall(r"^DFT_(?:CUSTOM_)?OLDER\(\w+, \w+, [\w *]+, (\w+),", CALLS.read_text(), flags=re.M)
 
 
 def reasons():

@@ -10,7 +10,7 @@ import pathlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import libc_functions  # noqa: E402
-from call_table import CALLS, NOT_WRAPPED, prototypes, reasons, table, versioned  # noqa: E402
+from call_table import CALLS, NOT_WRAPPED, older_rows, prototypes, reasons, table, versioned  # noqa: E402
 from libc_functions import Function, about_files, compiler, declared, exported, subject, symbols  # noqa: E402
 from tracing import LIBRARY, Skip, Tests, equal, run_checked, true  # noqa: E402
 
@@ -56,7 +56,7 @@ def relatives(rows, library):
 def the_table_is_read_right(directory):
     rows, aliases = table()
     text = CALLS.read_text()
-    equal(len(rows) + len(aliases), len(re.findall(r"^DFT_(?!RECLASSIFIED|EVENT)", text, flags=re.M)), "rows and aliases")
+    equal(len(rows) + len(aliases), len(re.findall(r"^DFT_(?!RECLASSIFIED|EVENT|OLDER|CUSTOM_OLDER)", text, flags=re.M)), "rows and aliases")
     equal(len(set(rows) | set(aliases)), len(rows) + len(aliases), "names, each once")
     true({"open", "fprintf", "__dprintf_chk", "_exit"} <= set(rows), "known rows")
     equal(aliases["open64"], "open", "alias")
@@ -105,12 +105,18 @@ def prototypes_of_libaio_are_those_of_its_header(directory):
 
 
 @tests.case
-def exports_have_no_version_but_those_of_libaio(directory):
-    """And those are hidden (one @): found by who was linked with libaio, not by dlsym, nor by who has such a function of its own."""
+def exports_have_no_version_but_those_of_libaio_and_old_ones(directory):
+    """Those of libaio are hidden (one @): found by who was linked with libaio, not by dlsym, nor by who has such a function of its own.
+    What each version of the C library's does is tried in tests/e2e/test_doors.py."""
     listing = run_checked(["nm", "-D", "--defined-only", LIBRARY]).out.decode()
-    names = [line.split()[-1] for line in listing.splitlines() if line.split()[-2] != "A"]
-    equal(sorted(name for name in names if "@" in name), sorted(f"{name}@{version}" for name, _, _, version in versioned()),
-          "versioned symbols")
+    found = {line.split()[-1] for line in listing.splitlines() if line.split()[-2] != "A" and "@" in line}
+    equal(sorted(name for name in found if "@LIBAIO" in name), sorted(f"{name}@{version}" for name, _, _, version in versioned()),
+          "versions of libaio")
+    names = {name.split("@")[0].removesuffix("64") for name in found if "@GLIBC" in name}
+    older = {name.removesuffix("_older") for name in older_rows()}
+    equal(sorted(names - older), [], "versions of the C library's functions that no row tells of")
+    newest = {name.split("@@")[0] for name in found if "@@" in name}
+    equal(sorted({name.split("@")[0] for name in found if "@GLIBC" in name} - newest), [], "functions with old versions alone")
 
 
 def concerned(library=None):

@@ -59,6 +59,8 @@ struct row {
 #define DFT_RECLASSIFIED(...)
 #define DFT_GATE(type, name, ...)                    extern function wrapper_##name __asm__(#name);
 #define DFT_VERSIONED(category, op, type, name, ...) extern function wrapper_##name __asm__("dft_wrap_" #name);
+#define DFT_OLDER(event, op, type, name, ...)        extern function wrapper_##name __asm__("dft_wrap_" #name);
+#define DFT_CUSTOM_OLDER                             DFT_OLDER
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
 
@@ -84,6 +86,10 @@ struct row {
         name, name, prototype, arguments)
 #define DFT_VERSIONED(category, op, type, name, version, prototype, arguments)                                         \
     DFT_CUSTOM(category, op, type, name, prototype, arguments)
+#define DFT_OLDER(event, op, type, name, version, newer, prototype, arguments, ...)                                    \
+    DFT_CALL(event, op, type, name, prototype, arguments)
+#define DFT_CUSTOM_OLDER(event, op, type, name, version, newer, prototype, arguments)                                  \
+    DFT_CUSTOM(event, op, type, name, prototype, arguments)
 #define DFT_ALIAS(...)
 #define DFT_CUSTOM_ALIAS(...)
 #define DFT_RECLASSIFIED(...)
@@ -108,8 +114,9 @@ static struct row *rows_get(size_t *count)
  * to them. */
 static int is_special(const struct row *row)
 {
-    static const char *const names[] = {"execl",      "execlp", "execle", "vfork",  "clone",       "exit",
-                                        "quick_exit", "_exit",  "abort",  "daemon", "fopencookie", "__recvfrom_chk"};
+    static const char *const names[] = {"execl",       "execlp",         "execle",          "vfork", "clone",
+                                        "exit",        "quick_exit",     "_exit",           "abort", "daemon",
+                                        "fopencookie", "__recvfrom_chk", "quick_exit_older"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(row->name, names[i]))
