@@ -35,6 +35,16 @@ FILE *dft_fopen_regular(const char *path)
     return file;
 }
 
+DIR *dft_opendir_itself(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !dir)
+        close(fd);
+    return dir;
+}
+
 const char *dft_open_reason(int error)
 {
     return error == EMEDIUMTYPE ? "not a regular file"

@@ -4,6 +4,7 @@
 #ifndef DFT_OPEN_REGULAR_H
 #define DFT_OPEN_REGULAR_H
 
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -13,6 +14,8 @@
 int dft_open_regular(const char *path, int flags, struct stat *st);
 /* The same for reading, as a stream. NULL: errno says why. */
 FILE *dft_fopen_regular(const char *path);
+/* Opens a directory, and not one that a link of this name leads to. NULL: errno says why. */
+DIR *dft_opendir_itself(const char *path);
 /* Why a file was not opened, for people. `error` is an errno, positive. */
 const char *dft_open_reason(int error);
 
