@@ -6,7 +6,8 @@
 #include "format/crc32c.h"
 #include "format/leb128.h"
 
-#define HEADER sizeof(struct dft_block_header)
+#define HEADER      sizeof(struct dft_block_header)
+#define MAGIC_BYTES 8u
 
 /* Payloads checked in vain may cost so much more than reading the range once; after that a damaged
  * block is believed in its size and passed over whole. Else bytes made to look like many headers
@@ -18,11 +19,13 @@ static int is_magic(const uint8_t *bytes, size_t length, size_t at)
     return bytes[at] == (DFT_BLOCK_MAGIC & 255) && length - at >= 8 && dft_load64(bytes + at) == DFT_BLOCK_MAGIC;
 }
 
-/* The place of the next magic at or behind `at`, or `length`. Zeros and other bytes before it are
- * counted. */
-static size_t find_magic(const uint8_t *bytes, size_t length, size_t at, struct dft_skipped *skipped)
+/* The place of the next magic at or behind `at`, or the end of what can be told: more bytes may follow. Zeros and
+ * other bytes before it are counted. */
+static size_t find_magic(const uint8_t *bytes, size_t length, uint64_t rest, size_t at, struct dft_skipped *skipped)
 {
-    while (at < length && !is_magic(bytes, length, at)) {
+    const size_t end = !rest ? length : length > MAGIC_BYTES - 1 ? length - (MAGIC_BYTES - 1) : 0;
+
+    while (at < end && !is_magic(bytes, length, at)) {
         size_t start = at;
 
         if (bytes[at]) {
@@ -80,8 +83,20 @@ static const char *block_fault(const uint8_t *at, size_t left, struct dft_block_
     return "payload checksum differs";
 }
 
-int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
-                   struct dft_skipped *skipped)
+/* Do bytes behind the window decide about the block at the magic, or about its padding? */
+static int needs_more(const uint8_t *at, size_t left, uint64_t rest)
+{
+    struct dft_block_header header;
+
+    if (!rest || left < HEADER)
+        return rest != 0;
+    memcpy(&header, at, HEADER);
+    return header.stored <= DFT_STORED_MAX && left - HEADER < header.stored + (-header.stored & 7) &&
+           !header_fault(&header);
+}
+
+int dft_block_next_of(const void *bytes, size_t length, uint64_t rest, size_t *offset, struct dft_block_header *header,
+                      size_t *found, struct dft_skipped *skipped)
 {
     const uint8_t *start = bytes;
     size_t at = *offset;
@@ -90,9 +105,11 @@ int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_
         const char *reason;
         size_t next;
 
-        at = find_magic(start, length, at, skipped);
+        at = find_magic(start, length, rest, at, skipped);
         if (at == length)
             break;
+        if (rest && (length - at < MAGIC_BYTES || needs_more(start + at, length - at, rest)))
+            return *offset = at, DFT_BLOCK_MORE;
         reason = block_fault(start + at, length - at, header, skipped);
         if (!reason) {
             size_t end = at + HEADER + header->stored, padding = -header->stored & 7;
@@ -112,12 +129,18 @@ int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_
             skipped->reason = reason;
         }
         next = at + 8;
-        if (skipped->vain > VAIN_BYTES_MAX + 2 * (uint64_t)length && length - at >= HEADER && !header_fault(header) &&
+        if (skipped->vain > VAIN_BYTES_MAX + 2 * (length + rest) && length - at >= HEADER && !header_fault(header) &&
             length - at - HEADER >= header->stored)
             next = at + HEADER + header->stored;
         skipped->bytes += next - at;
         at = next;
     }
     *offset = length;
-    return 0;
+    return rest ? DFT_BLOCK_MORE : 0;
+}
+
+int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
+                   struct dft_skipped *skipped)
+{
+    return dft_block_next_of(bytes, length, 0, offset, header, found, skipped);
 }

@@ -176,6 +176,29 @@ def requests_leave_nothing(directory):
 
 
 @tests.case
+def nobody_is_held_up(directory):
+    """Whoever connects may say nothing, half of a request, or not read the answer."""
+    (directory / "traces").mkdir()
+    with server(directory / "traces") as (url, process):
+        address, path = ("127.0.0.1", int(url.split(":")[2].split("/")[0])), "/" + url.split("/", 3)[3]
+        descriptors = left(process)[0]
+        for first in (b"", b"GET / HTTP", f"GET {path} HTTP/1.1\r\nHost:".encode(), f"GET {path} HTTP/1.1\r\n\r\n".encode()):
+            held = []
+            for _ in range(100):
+                one = socket.socket()
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                one.connect(address)
+                one.sendall(first)
+                held.append(one)
+            start = time.monotonic()
+            true(b"dftrace-live" in get(url), "the page")
+            true(time.monotonic() - start < 5, f"after {time.monotonic() - start:.1f} s, behind 100 times {first}")
+            for one in held:
+                one.close()
+        until(process, lambda fds, children: (fds, children) == (descriptors, 0))
+
+
+@tests.case
 def ends_while_all_are_busy(directory):
     """Who starts it may ignore that children end."""
     (directory / "traces").mkdir()
@@ -183,8 +206,9 @@ def ends_while_all_are_busy(directory):
         with server(directory / "traces", preexec_fn=lambda how=how: signal.signal(signal.SIGCHLD, how)) as (url, process):
             for _ in range(20):
                 equal(status_of(url), 200, "the page")
+            before = left(process)[0]
             silent = [socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0]))) for _ in range(12)]
-            until(process, lambda _, children: children == 8)
+            until(process, lambda fds, _: fds == before + 12)
             process.send_signal(signal.SIGINT)
             equal(process.wait(SECONDS), 0, "Ctrl-C ends it")
             for s in silent:

@@ -39,7 +39,32 @@ static void append_bytes(uint8_t byte, size_t count)
     used += count;
 }
 
-/* Finds all blocks; their keys must be 1, 2, 3 ... */
+/* The same in windows of this size, which grow where that is asked for. */
+static unsigned find_in_windows(size_t window, struct dft_skipped *skipped)
+{
+    struct dft_block_header header;
+    size_t from = 0, found;
+    unsigned n = 0;
+
+    memset(skipped, 0, sizeof *skipped);
+    for (size_t length = window; from < used;) {
+        size_t offset = 0, rest;
+        uint32_t damaged = skipped->damaged;
+        int rc;
+
+        length = length < used - from ? length : used - from;
+        rest = used - from - length;
+        while ((rc = dft_block_next_of(file + from, length, rest, &offset, &header, &found, skipped)) == 1)
+            CU_ASSERT_EQUAL(header.key, ++n);
+        skipped->first_damaged += !damaged && skipped->damaged ? from : 0;
+        CU_ASSERT_EQUAL(rc, rest ? DFT_BLOCK_MORE : 0);
+        length = offset ? window : 2 * length;
+        from += offset;
+    }
+    return n;
+}
+
+/* Finds all blocks; their keys must be 1, 2, 3 ... Windows must find the same. */
 static unsigned find_all(struct dft_skipped *skipped)
 {
     struct dft_block_header header;
@@ -52,6 +77,16 @@ static unsigned find_all(struct dft_skipped *skipped)
         CU_ASSERT_EQUAL(header.key, ++n);
     }
     CU_ASSERT_EQUAL(offset, used);
+    for (size_t window = 1; window <= used; window = window * 5 / 4 + 1) {
+        struct dft_skipped other;
+
+        CU_ASSERT_EQUAL(find_in_windows(window, &other), n);
+        CU_ASSERT_EQUAL(other.holes, skipped->holes);
+        CU_ASSERT_EQUAL(other.bytes, skipped->bytes);
+        CU_ASSERT_EQUAL(other.damaged, skipped->damaged);
+        CU_ASSERT_EQUAL(other.first_damaged, skipped->first_damaged);
+        CU_ASSERT(!skipped->damaged || !strcmp(other.reason, skipped->reason));
+    }
     return n;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "base/outfile.h"
 
 static int refuse(const char *path, const char *why)
@@ -127,7 +128,7 @@ int dft_folder_commit(struct dft_folder *folder)
 
 static void remove_files(const char *path)
 {
-    DIR *dir = opendir(path);
+    DIR *dir = dft_opendir_itself(path);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))

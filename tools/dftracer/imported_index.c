@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "format/block.h"
 #include "format/hash.h"
+#include "base/open_regular.h"
 
 void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter)
 {
@@ -108,12 +109,12 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
     const char *reason;
     struct stat st;
     size_t offset = 0, found;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = dft_open_regular(path, O_RDONLY, &st);
     ssize_t n;
 
     if (fd < 0)
         return -1;
-    n = fstat(fd, &st) ? -1 : pread(fd, capacity, sizeof capacity, 0);
+    n = pread(fd, capacity, sizeof capacity, 0);
     if (n < (ssize_t)sizeof header || !dft_block_next(capacity, (size_t)n, &offset, &header, &found, &skipped) ||
         found || header.type != DFT_BLOCK_ORIGIN ||
         dft_decode_origin(decoder, &header, capacity + sizeof header, &origin, &reason) ||

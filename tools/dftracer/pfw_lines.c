@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/open_regular.h"
 #include "dftracer/pfw.h"
 #include "dftracer/pfw_record.h"
 #include "dftracer/pfw_member.h"
@@ -291,9 +292,9 @@ int dft_lines_open(struct dft_lines *lines, const char *path)
     lines->inside = in;
     if (!in)
         return -ENOMEM;
-    in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    in->fd = dft_open_regular(path, O_RDONLY, NULL);
     if (in->fd < 0) {
-        rc = -errno;
+        rc = in->fd;
         dft_lines_close(lines);
         return rc;
     }

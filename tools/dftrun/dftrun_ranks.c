@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
+#include "base/open_regular.h"
 #include "dftrun/dftrun.h"
 #include "format/hash.h"
 
@@ -28,7 +30,7 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 #define MUTEX ((off_t)1 << 40) /* this byte is locked while a rank looks at the others */
-#define TRIES 500              /* of 10 ms; a rank that is stopped may hold the mutex */
+#define PATIENCE_NS UINT64_C(5000000000) /* a rank that is stopped may hold the mutex */
 
 static int lock_bytes(int fd, short type, off_t start, off_t length)
 {
@@ -47,13 +49,12 @@ static int any_alive(int fd)
 static int take_mutex(int fd)
 {
     const struct timespec pause = {0, 10000000};
-    int error = -EAGAIN;
+    const uint64_t end_ns = dft_now_ns() + PATIENCE_NS;
+    int error;
 
-    for (int i = 0; i < TRIES && (error == -EAGAIN || error == -EACCES); i++) {
-        if (i)
-            nanosleep(&pause, NULL);
-        error = lock_bytes(fd, F_WRLCK, MUTEX, 1);
-    }
+    while ((error = lock_bytes(fd, F_WRLCK, MUTEX, 1)) && (error == -EAGAIN || error == -EACCES) &&
+           dft_now_ns() < end_ns)
+        nanosleep(&pause, NULL);
     return error;
 }
 
@@ -79,11 +80,10 @@ static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch)
         fd = open(ranks->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
             return -errno;
-        error = take_mutex(fd);
+        /* another user may have made it, and hold its mutex */
+        error = fstat(fd, &st) < 0 ? -errno : !S_ISREG(st.st_mode) || st.st_uid != geteuid() ? -EPERM : take_mutex(fd);
         if (!error && fstat(fd, &st) < 0)
             error = -errno;
-        if (!error && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
-            error = -EPERM;
         if (!error && st.st_nlink)
             return fd;
         close(fd); /* the last of earlier ranks has removed it meanwhile */
@@ -194,7 +194,7 @@ static int leave_mark(const char *marks, const char *host, int count)
 /* Adds up all marks; with `removing`, they go. */
 static long add_marks(const char *marks, int removing)
 {
-    DIR *dir = opendir(marks);
+    DIR *dir = dft_opendir_itself(marks);
     struct dirent *entry;
     long sum = 0;
 

@@ -4,24 +4,23 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
-#define BACKLOG  16
-#define HEAD_MAX 8192u
-#define PATIENCE 10 /* seconds for a request, and for each write of an answer */
+#define BACKLOG  128
+#define PATIENCE 10 /* seconds for each write of an answer */
 
 int dft_http_listen(uint16_t *port)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(*port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, error;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, error;
 
     if (fd < 0)
         return -errno;
@@ -54,38 +53,24 @@ static int parse(char *line, struct dft_http_request *request)
     return 0;
 }
 
-static void set_patience(int fd, int option, time_t seconds)
+int dft_http_receive(struct dft_http_received *received)
 {
-    const struct timeval time = {.tv_sec = seconds};
+    char *head = received->head;
+    ssize_t n = recv(received->fd, head + received->count, DFT_HTTP_HEAD - received->count, MSG_DONTWAIT);
 
-    setsockopt(fd, SOL_SOCKET, option, &time, sizeof time);
-}
-
-int dft_http_read(int fd, struct dft_http_request *request)
-{
-    char head[HEAD_MAX + 1];
-    size_t count = 0;
-    time_t end = time(NULL) + PATIENCE;
-
-    *request = (struct dft_http_request){.path = ""};
-    set_patience(fd, SO_RCVTIMEO, 1);
-    set_patience(fd, SO_SNDTIMEO, PATIENCE);
-    do {
-        ssize_t n = count < HEAD_MAX ? recv(fd, head + count, HEAD_MAX - count, 0) : 0;
-
-        if (count == HEAD_MAX)
-            return 431;
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-            return 400;
-        if (time(NULL) > end)
-            return 408;
-        count += n > 0 ? (size_t)n : 0;
-    } while (!memmem(head, count, "\r\n\r\n", 4) && !memmem(head, count, "\n\n", 2));
-    head[count] = '\0';
-    if (strlen(head) != count)
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n <= 0)
+        return 400;
+    received->count += (size_t)n;
+    if (!memmem(head, received->count, "\r\n\r\n", 4) && !memmem(head, received->count, "\n\n", 2))
+        return received->count == DFT_HTTP_HEAD ? 431 : 0;
+    head[received->count] = '\0';
+    if (strlen(head) != received->count)
         return 400;
     head[strcspn(head, "\r\n")] = '\0';
-    return parse(head, request);
+    received->is_whole = 1;
+    return parse(head, &received->request);
 }
 
 static const char *word_of(int status)
@@ -121,6 +106,22 @@ static int send_all(int fd, const char *bytes, size_t length)
         length -= (size_t)n;
     }
     return 0;
+}
+
+void dft_http_refuse(int fd, const struct dft_http_request *request, int status)
+{
+    static const char missing[] =
+        "There is nothing here. The address that dftmerge serve has printed is the right one.\n";
+
+    dft_http_answer(fd, request, status, "text/plain; charset=utf-8", missing, sizeof missing - 1);
+}
+
+void dft_http_wait(int fd)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE};
+
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
 void dft_http_answer(int fd, const struct dft_http_request *request, int status, const char *type, const void *body,

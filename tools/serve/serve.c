@@ -3,27 +3,25 @@
  *
  * Each request is answered by a process of its own, which reads the traces as they are now. So
  * nothing grows in a server that runs for days, and a request that is slow holds nobody up. The
- * address holds a random token, as other users of the machine reach the same port. */
+ * address holds a random token, as other users of the machine reach the same port. Who does not have it gets no
+ * process. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "report/report_bytes.h"
 #include "report/report_side.h"
+#include "serve/connections.h"
 #include "serve/http.h"
 
 #define TOKEN    16u /* bytes */
-#define AT_ONCE  8   /* requests */
 #define IDLE_MS  1000
-#define BUSY_MS  50 /* until it looks again whether a child has ended */
+#define BUSY_MS  200 /* until it looks again for what has ended, or waits for too long */
 #define TEXT_MAX 4096u
 
 struct serving {
@@ -53,7 +51,7 @@ static void answer_reason(int fd, const struct dft_http_request *request, int me
 }
 
 /* The data as they are now. */
-static void answer_data(const struct serving *serving, int fd, const struct dft_http_request *request)
+static void answer_data(const struct serving *serving, int fd, const struct dft_http_request *request, int working)
 {
     struct dft_report_side side = {.options = *serving->options};
     int messages = memfd_create("messages", MFD_CLOEXEC), code;
@@ -66,14 +64,16 @@ static void answer_data(const struct serving *serving, int fd, const struct dft_
     if (dft_report_side_make(&side, "serve", "", 0, NULL, &code) ||
         dft_report_compress(&side.report, &side.head, 1, &bytes, &length)) {
         fflush(stderr);
+        close(working);
         answer_reason(fd, request, messages);
         return;
     }
+    close(working);
     dft_http_answer(fd, request, 200, "application/octet-stream", bytes, length);
     free(bytes);
 }
 
-static void answer_page(int fd, const struct dft_http_request *request)
+static void answer_page(int fd, const struct dft_http_request *request, int working)
 {
     char *page = NULL;
     size_t length = 0;
@@ -83,6 +83,7 @@ static void answer_page(int fd, const struct dft_http_request *request)
         dft_report_page(out, "data", NULL, 0);
         fclose(out);
     }
+    close(working);
     dft_http_answer(fd, request, page ? 200 : 503, "text/html; charset=utf-8", page ? page : "", length);
     free(page);
 }
@@ -101,20 +102,25 @@ static const char *behind_token(const struct serving *serving, const char *path)
     return wrong ? NULL : path + length + 2;
 }
 
-static void answer(const struct serving *serving, int fd)
+/* Only who has the token gets a process. */
+static int check(void *context, const struct dft_http_request *request)
 {
-    static const char missing[] =
-        "There is nothing here. The address that dftmerge serve has printed is the right one.\n";
-    struct dft_http_request request;
-    int status = dft_http_read(fd, &request);
-    const char *what = status ? NULL : behind_token(serving, request.path);
+    const char *what = behind_token(context, request->path);
 
-    if (what && !*what)
-        answer_page(fd, &request);
-    else if (what && !strcmp(what, "data"))
-        answer_data(serving, fd, &request);
+    return what && (!*what || !strcmp(what, "data")) ? 0 : 404;
+}
+
+static void answer(void *context, int fd, const struct dft_http_request *request, int working)
+{
+    const struct serving *serving = context;
+
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    dft_http_wait(fd);
+    if (*behind_token(serving, request->path))
+        answer_data(serving, fd, request, working);
     else
-        dft_http_answer(fd, &request, status ? status : 404, "text/plain; charset=utf-8", missing, sizeof missing - 1);
+        answer_page(fd, request, working);
 }
 
 /* --- the server ------------------------------------------------------------------------------- */
@@ -130,37 +136,19 @@ static int make_token(struct serving *serving)
     return 0;
 }
 
-/* Forgets children that have ended. */
-static void reap(int *children)
-{
-    while (*children && waitpid(-1, NULL, WNOHANG) > 0)
-        --*children;
-}
-
-static void accept_one(const struct serving *serving, int *children)
-{
-    int fd = accept4(serving->fd, NULL, NULL, SOCK_CLOEXEC);
-    pid_t pid;
-
-    if (fd < 0)
-        return;
-    pid = fork();
-    if (!pid) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        close(serving->fd);
-        answer(serving, fd);
-        _exit(0);
-    }
-    *children += pid > 0;
-    close(fd);
-}
-
 static void serve(const struct serving *serving)
 {
     const struct sigaction action = {.sa_handler = on_signal};
-    struct pollfd waiting = {.fd = serving->fd, .events = POLLIN};
-    int children = 0;
+    struct dft_connections connections = {.listening = serving->fd,
+                                          .list = calloc(DFT_CONNECTIONS, sizeof *connections.list),
+                                          .check = check,
+                                          .answer = answer,
+                                          .context = (void *)(uintptr_t)serving};
+
+    if (!connections.list) {
+        fputs("dftmerge serve: no memory\n", stderr);
+        return;
+    }
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -171,13 +159,10 @@ static void serve(const struct serving *serving)
         fputs("The page updates each second, on this machine alone; Ctrl-C ends it. From another machine:\n"
               "ssh -L PORT:127.0.0.1:PORT HOST, with the port of this address.\n",
               stderr);
-    while (!is_over) {
-        int is_busy = children >= AT_ONCE;
-
-        if (poll(&waiting, !is_busy, is_busy ? BUSY_MS : IDLE_MS) > 0)
-            accept_one(serving, &children);
-        reap(&children);
-    }
+    while (!is_over)
+        dft_connections_turn(&connections, connections.count + connections.nanswering ? BUSY_MS : IDLE_MS);
+    dft_connections_fini(&connections);
+    free(connections.list);
 }
 
 /* What does not exist is a mistake. What holds no trace yet may be a job that has just begun. */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "command/command.h"
@@ -23,7 +24,8 @@
 #include "source/source_life.h"
 
 #define LIVE_BYTES_MAX (INT64_C(1) << 34)
-#define LOOK_EVERY_NS  2000000
+#define LOOK_FIRST_NS  UINT64_C(2000000)
+#define LOOK_LAST_NS   UINT64_C(64000000)
 
 static const char *const words[] = {[DFT_CONTROL_EVENTS] = "events",
                                     [DFT_CONTROL_AGGREGATES] = "aggregates",
@@ -153,18 +155,19 @@ static int look(struct target *target)
     return 1;
 }
 
-static void wait_for_answers(struct control *control, uint64_t wait_ns)
+/* Looks often at first, and then seldom: who looks a lot on a busy machine gets its turn late. */
+static void wait_for_answers(struct control *control, uint64_t end_ns)
 {
-    const struct timespec moment = {0, LOOK_EVERY_NS};
-    size_t done = 0;
+    for (uint64_t pause_ns = LOOK_FIRST_NS;; pause_ns = pause_ns < LOOK_LAST_NS ? 2 * pause_ns : pause_ns) {
+        uint64_t now_ns = dft_now_ns(), left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+        const struct timespec pause = {0, (long)(pause_ns < left_ns ? pause_ns : left_ns)};
+        size_t done = 0;
 
-    for (uint64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
-        done = 0;
         for (size_t i = 0; i < control->count; i++)
             done += look(&control->targets[i]) != 0;
-        if (done == control->count || waited_ns >= wait_ns)
+        if (done == control->count || !left_ns)
             return;
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
     }
 }
 
@@ -326,6 +329,7 @@ static int run(int argc, char **argv)
     struct control control = {0};
     const struct dft_option own[] = {
         {.name = "wait", .argument = "SECONDS", .text = &control.wait, .help = "for the answer (default: 3)"}, {0}};
+    const uint64_t begin_ns = dft_now_ns() - dft_life_age_ns();
     int64_t wait_ns = 3000000000;
     int code;
 
@@ -338,7 +342,7 @@ static int run(int argc, char **argv)
             !add_path(&control, control.options.source.paths[0])) {
             for (size_t i = 0; i < control.count; i++)
                 ask(&control.targets[i], control.what);
-            wait_for_answers(&control, (uint64_t)wait_ns);
+            wait_for_answers(&control, begin_ns + (uint64_t)wait_ns);
             code = print(&control);
         }
     }

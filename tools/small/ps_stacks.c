@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "small/remote.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
@@ -132,9 +133,10 @@ static void note_troubles(const struct troubles *troubles, struct dft_source *so
 
 static int wait_for_stop(pid_t tid, int *status)
 {
+    const uint64_t end_ns = dft_now_ns() + PATIENCE_MS * UINT64_C(1000000);
     struct timespec moment = {0, 20000};
 
-    for (int waited_us = 0; waited_us < PATIENCE_MS * 1000; waited_us += (int)(moment.tv_nsec / 1000)) {
+    do {
         pid_t got = waitpid(tid, status, __WALL | WNOHANG);
 
         if (got == tid)
@@ -144,7 +146,7 @@ static int wait_for_stop(pid_t tid, int *status)
         nanosleep(&moment, NULL);
         if (moment.tv_nsec < 10000000)
             moment.tv_nsec *= 2;
-    }
+    } while (dft_now_ns() < end_ns);
     return EBUSY;
 }
 

@@ -3,6 +3,7 @@
  * listing missed. A listing misses traces that are made meanwhile. */
 #include "source/source_beside.h"
 
+#include "base/open_regular.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -79,11 +80,11 @@ static int try_live(struct dft_source *source, struct dft_scanned **scanned, uin
     struct dft_source_file *known;
     struct dft_live live;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), fits;
+    int fd = dft_open_regular(path, O_RDONLY, &st), fits;
 
     if (fd < 0)
         return 0;
-    fits = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
+    fits = pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
            live.magic == DFT_LIVE_MAGIC && live.key == key &&
            (is_beside || is_of_trace(&live, source->files[trace].path));
     close(fd);

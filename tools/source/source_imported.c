@@ -158,6 +158,8 @@ static int take_index(struct converting *converting, uint32_t number, const stru
             path = NULL;
             rc = dft_scan_range(converting->source, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder,
                                 &converting->scanned[number]);
+            if (!rc)
+                dft_rows_keep(converting->source, number, fd, &converting->scanned[number]);
             if (file->skipped.damaged || file->skipped.bytes || file->skipped.holes || rc < 0) {
                 /* the index has changed since it was written: make a new index */
                 dft_scanned_fini(&converting->scanned[number]);
@@ -213,9 +215,12 @@ static int settle(struct converting *converting, uint32_t number, struct output 
         file->blocks_path = NULL;
         rc = -ENOMEM;
     }
-    return rc ? rc
-              : dft_scan_range(converting->source, number, output->fd, output->begin, output->at, decoder,
-                               &converting->scanned[number]);
+    if (!rc)
+        rc = dft_scan_range(converting->source, number, output->fd, output->begin, output->at, decoder,
+                            &converting->scanned[number]);
+    if (!rc)
+        dft_rows_keep(converting->source, number, output->fd, &converting->scanned[number]);
+    return rc;
 }
 
 /* The index is of the trace at the begin of the conversion. If the trace has grown since, the index

@@ -60,6 +60,17 @@ static uint64_t start_of_pid(uint32_t pid)
     return boot_ns() + start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+uint64_t dft_life_age_ns(void)
+{
+    uint64_t start_ns = start_of_pid((uint32_t)getpid());
+    struct timespec now;
+    uint64_t now_ns;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return start_ns < now_ns ? now_ns - start_ns : 0;
+}
+
 static int is_pid_alive(uint32_t pid, uint64_t start_ns)
 {
     return pid && start_of_pid(pid) <= start_ns + 100000000u;

@@ -33,4 +33,7 @@ enum dft_life dft_life_of_process(const struct dft_source_process *process);
 /* Does the process still run? A process that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
 
+/* How long ago dftmerge was started: what a user waits for began there, however busy the machine is. 0: not known. */
+uint64_t dft_life_age_ns(void);
+
 #endif

@@ -6,6 +6,7 @@
 #include "source/source_live.h"
 
 #include "base/array.h"
+#include "base/open_regular.h"
 #include "source/source_inside.h"
 #include "source/source_live_bursts.h"
 #include "source/source_live_ranges.h"
@@ -25,11 +26,10 @@
 #include "format/live_read.h"
 #include "format/ops.h"
 #include "source/source_life.h"
+#include "source/source_live_file.h"
 #include "source/source_notes.h"
 #include "source/source_snapshot.h"
 #include "source/source_tables.h"
-
-#define LIVE_BYTES_MAX (UINT64_C(1) << 40)
 
 /* --- into blocks ------------------------------------------------------------------------------ */
 
@@ -227,7 +227,7 @@ static int is_unused(const void *bytes, size_t length)
     return !magic && !dft_live_ring(bytes, length, &offset);
 }
 
-static int convert_mapped(struct converting *converting, struct dft_scanned *scanned, const void *bytes)
+static int convert_bytes(struct converting *converting, struct dft_scanned *scanned, const void *bytes)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     const struct dft_live *live;
@@ -270,33 +270,51 @@ static void look_late(struct dft_source_file *file, const struct dft_live *live,
     free(mapped.list);
 }
 
+/* Reads the live file of a process that is over, and converts it. */
+static int convert_read(struct converting *converting, struct dft_scanned *scanned, int fd, uint64_t cut)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    uint64_t unread;
+    char *bytes = dft_live_bytes(fd, file->bytes, &unread);
+    int rc = -ENOMEM;
+
+    if (bytes) {
+        look_late(file, (const struct dft_live *)(void *)bytes, fd);
+        rc = convert_bytes(converting, scanned, bytes);
+    }
+    if (!rc && file->key && cut + unread)
+        dft_source_note(converting->source, 1, "%s: %llu bytes of it are missing or cannot be read; the rest used",
+                        file->path, (unsigned long long)(cut + unread));
+    free(bytes);
+    return rc;
+}
+
 static int convert_file(struct converting *converting, struct dft_scanned *scanned)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     struct stat st;
-    void *bytes = MAP_FAILED;
-    int fd, rc = 0;
+    uint64_t cut;
+    size_t length = 0;
+    int fd, error;
 
     if (file->snapshot)
-        return convert_mapped(converting, scanned, file->snapshot);
-    fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size < LIVE_BYTES_MAX) {
-        file->bytes = (uint64_t)st.st_size;
-        bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        return convert_bytes(converting, scanned, file->snapshot);
+    fd = dft_open_regular(file->path, O_RDONLY, &st);
+    error = fd < 0 ? fd : dft_live_length(fd, &st, &length, &cut);
+    if (!error && length) {
+        file->bytes = length;
+        error = convert_read(converting, scanned, fd, cut);
+        close(fd);
+        return error;
     }
-    if (bytes == MAP_FAILED) {
-        file->gone = fd < 0 && errno == ENOENT;
-        file->key = file->gone ? file->key : 0; /* dft_scan_gone looks at it */
-        if (!file->gone && !file->error && !(fd >= 0 && !st.st_size))
-            dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
-    } else {
-        look_late(file, bytes, fd);
-        rc = convert_mapped(converting, scanned, bytes);
-        munmap(bytes, file->bytes);
-    }
+    file->gone = fd == -ENOENT;
+    file->key = file->gone ? file->key : 0; /* dft_scan_gone looks at it */
+    if (error && !file->gone && !file->error)
+        dft_source_note(converting->source, 1, "%s: %s", file->path,
+                        error == -EFBIG ? "larger than any live file; not read" : dft_open_reason(-error));
     if (fd >= 0)
         close(fd);
-    return rc;
+    return 0;
 }
 
 static int convert_all(struct converting *converting, struct dft_scanned *scanned)

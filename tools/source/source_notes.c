@@ -7,6 +7,7 @@
 #include "source/source_notes.h"
 
 #include "base/array.h"
+#include "base/now.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -107,14 +108,6 @@ void dft_source_report(struct dft_source *source)
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 void dft_source_progress(struct dft_source *source, const char *what, uint64_t done, uint64_t all)
 {
     uint64_t now, last, opened = 0;
@@ -126,7 +119,7 @@ void dft_source_progress(struct dft_source *source, const char *what, uint64_t d
             fputs("\r\033[K", stderr);
         return;
     }
-    now = now_ns();
+    now = dft_now_ns();
     if (atomic_compare_exchange_strong_explicit(&source->opened_ns, &opened, now, memory_order_relaxed,
                                                 memory_order_relaxed))
         opened = now;

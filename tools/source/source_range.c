@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of converted traces: blocks scanned where they lie in a file, and blocks of rows kept in
- * memory.
+/* Scans a range of a file; and blocks of rows of converted traces, kept in memory.
  *
- * Each of many traces has an index of some ten kilobytes. A summary asks several questions.
+ * The file is read, not mapped: a page of a mapping that is missing, because somebody cut the file, the disk fails or a
+ * tmpfs is full, would end the program. Reading a hole of a tmpfs takes none of its room, either. Each of many traces has an index of some ten kilobytes. A summary asks several questions.
  * Opening, reading and closing all indexes again for each question takes as long as counting the
  * rows. */
 #include "source/source_range.h"
@@ -12,15 +12,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpi/comm.h"
+#include "base/open_regular.h"
 #include "base/pread_all.h"
+#include "format/block.h"
+#include "mpi/comm.h"
+#include "source/source_notes.h"
 
-#define PAGE        UINT64_C(65536)
-/* read at once, because mapping, touching and unmapping such files takes longer */
-#define SMALL_BYTES ((size_t)256 << 10)
+#define WINDOW_BYTES ((size_t)256 << 10) /* fits into a processor's cache */
+#define PAGE_BYTES   ((size_t)4096)
+#define BAD_PAGES    64u /* a failing disk takes seconds for each */
 /* blocks of a file, which are searched one after the other */
 #define ROWS_BLOCKS 16u
 #define ROWS_BYTES  (UINT64_C(24) << 20) /* bytes of all files */
@@ -45,10 +47,8 @@ static size_t bytes_of(const struct dft_block *block)
     return sizeof(struct dft_block_header) + block->stored;
 }
 
-/* `bytes` are the file's bytes from `begin` on. Offsets of blocks count from there. Without memory
- * nothing is kept. */
-static void keep_rows(struct dft_source *source, uint32_t number, const char *bytes, const struct dft_scanned *scanned,
-                      uint64_t begin)
+/* Without memory nothing is kept. */
+void dft_rows_keep(struct dft_source *source, uint32_t number, int fd, const struct dft_scanned *scanned)
 {
     struct dft_kept_rows *rows;
     size_t capacity = sizeof *rows, count = 0;
@@ -70,10 +70,9 @@ static void keep_rows(struct dft_source *source, uint32_t number, const char *by
     for (size_t i = 0; i < scanned->count; i++) {
         const struct dft_block *block = &scanned->blocks[i];
 
-        if (!is_kept(block))
+        if (!is_kept(block) || dft_pread_all(fd, at, bytes_of(block), block->offset))
             continue;
-        memcpy(at, bytes + block->offset, bytes_of(block));
-        rows->blocks[rows->count].offset = begin + block->offset;
+        rows->blocks[rows->count].offset = block->offset;
         rows->blocks[rows->count++].bytes = at;
         at += bytes_of(block);
     }
@@ -96,39 +95,98 @@ void dft_rows_forget(struct dft_source *source, uint32_t number)
 
 /* --- scanning --------------------------------------------------------------------------------- */
 
-static int scan(struct dft_source *source, uint32_t number, const char *bytes, uint64_t begin, uint64_t end,
-                struct dft_decoder *decoder, struct dft_scanned *scanned)
-{
-    int rc = dft_scan_bytes(source, number, bytes, end - begin, decoder, scanned);
+struct range {
+    int fd;
+    uint64_t at, end;
+    char *bytes;
+    size_t length, capacity;
+    unsigned bad; /* pages that could not be read */
+};
 
-    if (!rc)
-        keep_rows(source, number, bytes, scanned, begin);
-    for (size_t i = 0; i < scanned->count; i++)
-        scanned->blocks[i].offset += begin;
+/* Passes over a page that cannot be read. */
+static void pass_over(struct dft_source *source, uint32_t number, struct range *range, int error)
+{
+    const uint64_t left = range->end - range->at, page = PAGE_BYTES - range->at % PAGE_BYTES;
+
+    if (!range->bad++)
+        dft_source_note(source, 1, "%s: cannot be read at %llu: %s", source->files[number].path,
+                        (unsigned long long)range->at, strerror(error));
+    range->at = range->bad == BAD_PAGES ? range->end : range->at + (page < left ? page : left);
+}
+
+/* Reads a window at range->at: up to its end, that of the file, or a page that cannot be read. Returns the errno of
+ * that page. */
+static int fill(struct range *range)
+{
+    const uint64_t left = range->end - range->at;
+    const size_t wanted = left < range->capacity ? (size_t)left : range->capacity;
+    ssize_t n;
+
+    range->length = 0;
+    while (range->length < wanted) {
+        n = pread(range->fd, range->bytes + range->length, wanted - range->length, (off_t)(range->at + range->length));
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (!n) /* the file has become shorter */
+            return range->end = range->at + range->length, 0;
+        range->length += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int grow(struct range *range)
+{
+    size_t capacity = 4 * range->capacity < DFT_WINDOW_MAX ? 4 * range->capacity : DFT_WINDOW_MAX;
+    char *bytes = realloc(range->bytes, capacity);
+
+    range->bytes = bytes ? bytes : range->bytes;
+    range->capacity = bytes ? capacity : range->capacity;
+    return bytes ? 0 : -ENOMEM;
+}
+
+static int scan(struct dft_source *source, uint32_t number, struct range *range, struct dft_decoder *decoder,
+                struct dft_scanned *scanned)
+{
+    int rc = 0;
+
+    while (!rc && range->at < range->end) {
+        uint64_t data = range->end - range->at > range->capacity ? dft_data_from(range->fd, range->at, range->end)
+                                                                 : range->at;
+        struct dft_stretch stretch;
+        size_t used;
+        int error;
+
+        source->files[number].skipped.holes += data - range->at;
+        range->at = data;
+        if (data == range->end)
+            break;
+        error = fill(range);
+        if (error && !range->length) {
+            pass_over(source, number, range, error);
+            continue;
+        }
+        /* a page that cannot be read ends the window, and the block that it lies in */
+        stretch = (struct dft_stretch){range->bytes, range->length, range->at,
+                                     error ? 0 : range->end - range->at - range->length};
+        rc = dft_scan_stretch(source, number, &stretch, &used, decoder, scanned);
+        range->at += used;
+        if (!rc && !used && stretch.rest)
+            rc = grow(range);
+    }
     return rc;
 }
 
 int dft_scan_range(struct dft_source *source, uint32_t number, int fd, uint64_t begin, uint64_t end,
                    struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
-    uint64_t from = begin / PAGE * PAGE;
-    char *bytes;
+    struct range range = {.fd = fd, .at = begin, .end = end};
     int rc;
 
     if (end <= begin)
         return 0;
-    if (end - begin <= SMALL_BYTES) {
-        bytes = malloc(end - begin);
-        rc = bytes ? dft_pread_all(fd, bytes, end - begin, begin) : -ENOMEM;
-        if (!rc)
-            rc = scan(source, number, bytes, begin, end, decoder, scanned);
-        free(bytes);
-        return rc;
-    }
-    bytes = mmap(NULL, end - from, PROT_READ, MAP_PRIVATE, fd, (off_t)from);
-    if (bytes == MAP_FAILED)
-        return -errno;
-    rc = scan(source, number, bytes + (begin - from), begin, end, decoder, scanned);
-    munmap(bytes, end - from);
+    range.capacity = end - begin < WINDOW_BYTES ? (size_t)(end - begin) : WINDOW_BYTES;
+    range.bytes = malloc(range.capacity);
+    rc = range.bytes ? scan(source, number, &range, decoder, scanned) : -ENOMEM;
+    free(range.bytes);
     return rc;
 }

@@ -12,6 +12,7 @@
 
 #include "source/class_table.h"
 #include "source/clocks.h"
+#include "base/open_regular.h"
 #include "base/pread_all.h"
 #include "source/source_inside.h"
 #include "source/source_notes.h"
@@ -91,9 +92,9 @@ static int read_bytes(struct dft_reader *reader, const struct dft_block *block, 
         const struct dft_source_file *file = &reader->source->files[block->file];
 
         reader->file = block->file;
-        reader->fd = open(file->blocks_path ? file->blocks_path : file->path, O_RDONLY | O_CLOEXEC);
+        reader->fd = dft_open_regular(file->blocks_path ? file->blocks_path : file->path, O_RDONLY, NULL);
         if (reader->fd < 0)
-            return -errno;
+            return reader->fd;
     }
     return dft_pread_all(reader->fd, reader->buffer, length, block->offset);
 }
@@ -116,7 +117,7 @@ static int find_bytes(struct dft_reader *reader, const struct dft_block *block, 
         rc = read_bytes(reader, block, length);
         if (rc && rc != -ENOMEM)
             dft_source_note(reader->source, 1, "%s: cannot be read again: %s", file->path,
-                            rc == -ENODATA ? "it became shorter" : strerror(-rc));
+                            rc == -ENODATA ? "it became shorter" : dft_open_reason(-rc));
     }
     *bytes = reader->buffer;
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans files for blocks: maps each file, and lets the format find and verify blocks. Keeps the
+/* Scans files for blocks: reads each file, and lets the format find and verify blocks. Keeps the
  * headers of blocks, and decodes PROCESS and END. N threads, by file. */
 #include "source/source_scan.h"
 
@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,13 +16,14 @@
 #include "format/event.h"
 #include "format/live_format.h"
 #include "base/array.h"
+#include "base/open_regular.h"
 #include "base/work.h"
 #include "source/source_notes.h"
+#include "source/source_range.h"
 #include "source/source_texts.h"
 #include "dftracer/pfw.h"
 
-#define RELEASE_BYTES ((size_t)16 << 20)
-#define LOOK_BYTES    ((size_t)4096)
+#define LOOK_BYTES 4096u
 
 /* Makes room for one more block and its key. */
 static int scanned_reserve(struct dft_scanned *scanned)
@@ -158,35 +158,52 @@ static void block_fill(struct dft_block *block, const struct dft_block_header *h
         block->state = DFT_BLOCK_UNKNOWN;
 }
 
+/* Takes one block that was found at `offset` of the file. */
+static int scan_block(struct dft_source *source, uint32_t file, const struct dft_block_header *header, uint64_t offset,
+                      const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    int rc;
+
+    if (source->dedupe && header->stream & DFT_STREAM_REPEATED &&
+        (header->type == DFT_BLOCK_EVENTS || header->type == DFT_BLOCK_BUCKETS))
+        return 0;
+    rc = scanned_reserve(scanned);
+    if (rc)
+        return rc;
+    block_fill(&scanned->blocks[scanned->count], header, file, offset);
+    scanned->keys[scanned->count++] = header->key;
+    source->files[file].blocks++;
+    if (header->type == DFT_BLOCK_PROCESS || header->type == DFT_BLOCK_END || header->type == DFT_BLOCK_GROUP)
+        rc = scan_record(source, file, header, offset, payload, decoder, scanned);
+    return rc;
+}
+
+int dft_scan_stretch(struct dft_source *source, uint32_t file, const struct dft_stretch *stretch, size_t *used,
+                    struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    struct dft_skipped *skipped = &source->files[file].skipped;
+    const uint32_t damaged = skipped->damaged;
+    struct dft_block_header header;
+    size_t found;
+    int rc = 0;
+
+    *used = 0;
+    while (!rc &&
+           dft_block_next_of(stretch->bytes, stretch->length, stretch->rest, used, &header, &found, skipped) == 1)
+        rc = scan_block(source, file, &header, stretch->from + found, stretch->bytes + found + sizeof header, decoder,
+                        scanned);
+    if (!damaged && skipped->damaged)
+        skipped->first_damaged += stretch->from;
+    return rc;
+}
+
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
-    struct dft_source_file *info = &source->files[file];
-    struct dft_block_header header;
-    size_t offset = 0, found, released = 0;
-    int rc = 0;
+    const struct dft_stretch whole = {.bytes = bytes, .length = length};
+    size_t used;
 
-    while (!rc && dft_block_next(bytes, length, &offset, &header, &found, &info->skipped)) {
-        if (source->dedupe && header.stream & DFT_STREAM_REPEATED &&
-            (header.type == DFT_BLOCK_EVENTS || header.type == DFT_BLOCK_BUCKETS))
-            continue;
-        rc = scanned_reserve(scanned);
-        if (rc)
-            break;
-        block_fill(&scanned->blocks[scanned->count], &header, file, found);
-        scanned->keys[scanned->count++] = header.key;
-        info->blocks++;
-        if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END || header.type == DFT_BLOCK_GROUP)
-            rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
-                             scanned);
-        /* A mapping of a large file would count as our memory until another program needs
-         * memory. */
-        if (!info->memory && offset - released >= RELEASE_BYTES) {
-            madvise((char *)(uintptr_t)bytes + released, RELEASE_BYTES, MADV_DONTNEED);
-            released += RELEASE_BYTES;
-        }
-    }
-    return rc;
+    return dft_scan_stretch(source, file, &whole, &used, decoder, scanned);
 }
 
 static void note_file(struct dft_source *source, const struct dft_source_file *file)
@@ -209,37 +226,31 @@ static void note_file(struct dft_source *source, const struct dft_source_file *f
                         (unsigned long long)skipped->bytes);
 }
 
-static int scan_mapped(struct dft_source *source, uint32_t number, const void *bytes, struct dft_decoder *decoder,
-                       struct dft_scanned *scanned)
+/* Finds out by its first bytes what kind the file is of. */
+static void look_at(struct dft_source_file *file, const char *bytes, size_t length)
 {
-    struct dft_source_file *file = &source->files[number];
     uint64_t magic = 0;
 
-    memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
-    if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
+    memcpy(&magic, bytes, length < sizeof magic ? length : sizeof magic);
+    if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE)
         file->kind = DFT_FILE_LIVE; /* read later, after coverage of the traces is known */
-        return 0;
-    }
-    if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES)) {
+    else if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, length))
         file->kind = DFT_FILE_IMPORTED;
-        return 0;
-    }
-    madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
-    return dft_scan_bytes(source, number, bytes, file->bytes, decoder, scanned);
 }
 
 static void note_unreadable(struct dft_source *source, struct dft_source_file *file, int error)
 {
     file->error = error;
-    dft_source_note(source, 1, "%s: %s", file->path, strerror(error));
+    dft_source_note(source, 1, "%s: %s", file->path, dft_open_reason(error));
 }
 
 static int scan_file(struct dft_source *source, uint32_t number, struct dft_decoder *decoder,
                      struct dft_scanned *scanned)
 {
     struct dft_source_file *file = &source->files[number];
+    char head[LOOK_BYTES];
     struct stat st;
-    void *bytes;
+    ssize_t n;
     int fd, rc = 0;
 
     if (dft_pfw_is_name(file->path) && !stat(file->path, &st)) {
@@ -248,28 +259,21 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
         file->bytes = (uint64_t)st.st_size;
         return 0;
     }
-    fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    fd = dft_open_regular(file->path, O_RDONLY, &st);
     if (fd < 0) {
         /* the process of this live file has just ended: source_snapshot.c */
-        if (errno != ENOENT || file->kind != DFT_FILE_LIVE)
-            note_unreadable(source, file, errno);
+        if (fd != -ENOENT || file->kind != DFT_FILE_LIVE)
+            note_unreadable(source, file, -fd);
         return 0;
     }
-    if (fstat(fd, &st)) {
-        note_unreadable(source, file, errno);
-        goto out;
-    }
     file->bytes = (uint64_t)st.st_size;
-    if (!st.st_size)
-        goto out;
-    bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED) {
+    n = pread(fd, head, sizeof head, 0);
+    if (n < 0)
         note_unreadable(source, file, errno);
-        goto out;
-    }
-    rc = scan_mapped(source, number, bytes, decoder, scanned);
-    munmap(bytes, file->bytes);
-out:
+    else if (n)
+        look_at(file, head, (size_t)n);
+    if (n > 0 && file->kind == DFT_FILE_TRACE)
+        rc = dft_scan_range(source, number, fd, 0, file->bytes, decoder, scanned);
     close(fd);
     return rc;
 }

@@ -56,6 +56,15 @@ void dft_scanned_fini(struct dft_scanned *scanned);
 int dft_scan_again(struct dft_source *source, uint32_t file, struct dft_scanned *scanned);
 /* Notes what the user must know about the traces, after the last scan. */
 void dft_scan_notes(struct dft_source *source);
+/* A part of a file in memory: `from` is its place in the file, and `rest` bytes of the file follow it. */
+struct dft_stretch {
+    const char *bytes;
+    size_t length;
+    uint64_t from, rest;
+};
+/* Scans the blocks that lie whole in a window. *used: where the next window begins. */
+int dft_scan_stretch(struct dft_source *source, uint32_t file, const struct dft_stretch *stretch, size_t *used,
+                    struct dft_decoder *decoder, struct dft_scanned *scanned);
 /* Scans blocks in memory, for live files. */
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);

@@ -24,11 +24,14 @@
 #include "format/calls.h"
 #include "format/live_read.h"
 #include "format/live_table.h"
+#include "base/bus_error.h"
+#include "base/open_regular.h"
 #include "base/work.h"
 #include "source/source_beside.h"
 #include "source/source_life.h"
+#include "source/source_live_file.h"
+#include "source/source_notes.h"
 
-#define BYTES_MAX     (UINT64_C(1) << 34)
 #define SCANS_MAX     20
 #define SCAN_EVERY_NS 2000000
 #define ROUNDS_MAX    8
@@ -64,12 +67,27 @@ static size_t copy_table(char *to, const char *from, size_t left)
     return DFT_LIVE_TABLE_BYTES;
 }
 
-/* Outside of rings, pages of 64-byte pieces do as well. */
-void dft_live_copy(char *to, const char *from, size_t bytes)
+/* Where the data go on at or behind a page. A hole is not read: that would take room on a tmpfs. */
+static size_t next_data(int fd, size_t at, size_t bytes, size_t *end)
 {
-    size_t at = 0, length;
+    off_t hole;
 
-    for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot))
+    if (fd < 0 || at < *end)
+        return at;
+    at = (size_t)dft_data_from(fd, at, bytes) / DFT_LIVE_PAGE * DFT_LIVE_PAGE;
+    hole = lseek(fd, (off_t)at, SEEK_HOLE);
+    *end = hole <= (off_t)at ? bytes : (size_t)hole;
+    return at;
+}
+
+/* Outside of rings, pages of 64-byte pieces do as well. */
+void dft_live_copy(char *to, const char *from, size_t bytes, int fd)
+{
+    size_t at = 0, end = 0, length;
+
+    for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot)) {
+        if (!(at % DFT_LIVE_PAGE) && (at = next_data(fd, at, bytes, &end)) + sizeof(struct dft_slot) > bytes)
+            break;
         if (!(at % DFT_LIVE_PAGE) && (length = copy_table(to + at, from + at, bytes - at)))
             at += length - sizeof(struct dft_slot);
         else if (at % DFT_LIVE_PAGE ||
@@ -82,7 +100,9 @@ void dft_live_copy(char *to, const char *from, size_t bytes)
                                (const struct dft_ring *)(const void *)(from + at));
             at += DFT_LIVE_PAGE - sizeof(struct dft_slot);
         }
-    memcpy(to + at, from + at, bytes - at);
+    }
+    if (at < bytes)
+        memcpy(to + at, from + at, bytes - at);
 }
 
 /* Are the bursts that are open in the copy open still? Else one may be in the copy of a table, too. */
@@ -108,12 +128,12 @@ static int bursts_are_open(const void *copy, const char *from, size_t bytes)
 }
 
 /* Where tables are, the bursts fit them. */
-static void copy_live(char *to, const char *from, size_t bytes)
+static void copy_live(char *to, const char *from, size_t bytes, int fd)
 {
     for (int tries = 0; tries < COPIES_MAX; tries++) {
         size_t offset = 0;
 
-        dft_live_copy(to, from, bytes);
+        dft_live_copy(to, from, bytes, fd);
         if (!dft_live_table_find(to, bytes, &offset) || bursts_are_open(to, from, bytes))
             break;
     }
@@ -129,19 +149,21 @@ static int is_removed(const char *path)
 /* Copies the live file of a process that exists or may exist. Its state does not matter: a process
  * that is ending still drains. A live file that has gone was removed behind its trace's END. That
  * trace has everything. A process that is over may have removed its file after the open here. */
-static void take(struct dft_source_file *file, struct dft_mapped *mapped)
+static void take(struct dft_source *source, struct dft_source_file *file, struct dft_mapped *mapped)
 {
+    const unsigned long before = dft_bus_pages();
     struct stat st;
     const struct dft_live *live;
     void *bytes = MAP_FAILED;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    size_t length;
+    int fd = dft_open_regular(file->path, O_RDONLY, &st);
 
     if (fd < 0) {
-        file->gone = errno == ENOENT;
+        file->gone = fd == -ENOENT;
         return;
     }
-    if (!fstat(fd, &st) && st.st_size >= (off_t)DFT_LIVE_PAGE && (uint64_t)st.st_size < BYTES_MAX)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (!dft_live_length(fd, &st, &length, NULL) && length >= DFT_LIVE_PAGE)
+        bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED) {
         close(fd);
         return;
@@ -151,16 +173,19 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
         file->key = live->key;
         file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
         if (file->life != DFT_LIFE_OVER)
-            file->snapshot = malloc((size_t)st.st_size);
+            file->snapshot = calloc(1, length);
         else
             file->gone = (uint8_t)is_removed(file->path);
     }
-    close(fd);
     if (file->snapshot) {
-        file->bytes = (uint64_t)st.st_size;
-        copy_live(file->snapshot, bytes, (size_t)st.st_size);
+        file->bytes = length;
+        copy_live(file->snapshot, bytes, length, fd);
     }
-    munmap(bytes, (size_t)st.st_size);
+    close(fd);
+    munmap(bytes, length);
+    if (dft_bus_pages() != before)
+        dft_source_note(source, 1, "%s: %lu pages of it cannot be read: it was cut, or its file system is full",
+                        file->path, dft_bus_pages() - before);
 }
 
 /* Did the process end after the copy was made? The trace then has everything, and the copy's
@@ -184,7 +209,7 @@ static void take_all(struct dft_source *source, struct dft_scanned *scanned)
 
         if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone || file->life == DFT_LIFE_OVER)
             continue;
-        take(file, &mapped);
+        take(source, file, &mapped);
         if (file->snapshot || file->gone)
             scanned[f].looked = 0; /* look for its trace */
     }

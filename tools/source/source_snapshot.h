@@ -6,8 +6,8 @@
 #include "source/source_scan.h"
 
 /* Copies a whole live file whose process may go on meanwhile. A slot that changes while it is copied
- * becomes BUSY in the copy. */
-void dft_live_copy(char *to, const char *from, size_t bytes);
+ * becomes BUSY in the copy. `to` holds zeros. Holes of the file are passed over; fd: of the file, or -1. */
+void dft_live_copy(char *to, const char *from, size_t bytes, int fd);
 /* Finds all live files, and copies those of running processes into file->snapshot. The copies are
  * made before the last scan of the traces. What a process drains in between is then seen twice, and
  * not missed. Returns 0 or -ENOMEM. */

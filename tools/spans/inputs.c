@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
+#include "base/open_regular.h"
 #include "dftracer/imported_index.h"
 #include "format/format.h"
 #include "format/live_format.h"
@@ -164,13 +165,13 @@ static enum dft_span_input_kind kind_of(const char *bytes, size_t length)
 
 enum dft_span_input_kind dft_span_input_look(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = dft_open_regular(path, O_RDONLY, NULL);
     char bytes[LOOK];
     ssize_t length;
     int error;
 
     if (fd < 0)
-        return DFT_INPUT_UNREADABLE;
+        return errno = -fd, DFT_INPUT_UNREADABLE;
     length = pread(fd, bytes, sizeof bytes, 0);
     error = errno;
     close(fd);

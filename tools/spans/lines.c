@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a log line by line. */
 #include "spans/lines.h"
+#include "base/open_regular.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 int dft_log_lines_open(struct dft_log_lines *lines, const char *path)
 {
-    *lines = (struct dft_log_lines){.in = fopen(path, "re"), .buffer = malloc(DFT_LINE_MAX + 1)};
+    *lines = (struct dft_log_lines){.in = dft_fopen_regular(path), .buffer = malloc(DFT_LINE_MAX + 1)};
     if (!lines->in)
         return -errno;
     if (!lines->buffer)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "command/command.h"
 
 /* What the plain arguments are. */
@@ -25,8 +26,7 @@ static int is_database(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     char head[sizeof magic];
-    struct stat st;
-    FILE *in = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path, "rbe");
+    FILE *in = dft_fopen_regular(path);
     int is = in && fread(head, sizeof head, 1, in) == 1 && !memcmp(head, magic, sizeof head);
 
     if (in)

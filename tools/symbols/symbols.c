@@ -35,6 +35,11 @@ static char *demangle(const char *name)
 
 #ifdef DFT_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/open_regular.h"
+#include "symbols/debug_file.h"
 
 #define SLOTS 4096u
 
@@ -77,28 +82,30 @@ static int has_build_id(Dwfl_Module *debug, uint64_t wanted)
     return !wanted || id == wanted;
 }
 
-/* Where separate debug files lie: DFTMERGE_DEBUG_DIR first, then the usual places. */
-static char **debug_path(void)
+/* Opens the module: a file of ELF, at the path that a trace tells. Returns -1: there is none. */
+static int open_elf(const char *path)
 {
-    static char *path;
-    const char *own = getenv("DFTMERGE_DEBUG_DIR");
+    int fd = dft_open_regular(path, O_RDONLY, NULL);
 
-    if (!path && own && asprintf(&path, "%s::.debug:/usr/lib/debug", own) < 0)
-        path = NULL;
-    return &path;
+    if (fd < 0 || dft_debug_is_elf(fd))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 static void open_module(struct module *module)
 {
     static Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
-                                       .find_debuginfo = dwfl_standard_find_debuginfo,
+                                       .find_debuginfo = dft_debug_find,
                                        .section_address = dwfl_offline_section_address};
+    int fd = open_elf(module->path);
+    Dwfl *session = fd < 0 ? NULL : dwfl_begin(&callbacks);
     Dwarf_Addr bias;
-    Dwfl *session;
 
-    callbacks.debuginfo_path = debug_path();
-    session = dwfl_begin(&callbacks);
-    module->debug = session ? dwfl_report_offline(session, module->path, module->path, -1) : NULL;
+    callbacks.debuginfo_path = dft_debug_nowhere();
+    module->debug = session ? dwfl_report_offline(session, module->path, module->path, fd) : NULL;
+    if (fd >= 0 && !module->debug)
+        close(fd);
     if (session)
         dwfl_report_end(session, NULL, NULL);
     if (module->debug && has_build_id(module->debug, module->build_id) && dwfl_module_getelf(module->debug, &bias)) {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "telemetry/telemetry_record.h"
 
 #define TEXT_MAX (INT64_C(1) << 30) /* largest size of a file in bytes */
@@ -231,16 +232,12 @@ static int read_all(int fd, char *text, size_t size, size_t *length)
 
 int dft_telemetry_read(struct dft_telemetry *telemetry, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-    size_t length = 0;
     struct stat st;
+    int fd = dft_open_regular(path, O_RDONLY, &st), rc = fd < 0 ? fd : 0;
+    size_t length = 0;
     char *text = NULL;
 
-    if (fd < 0 || fstat(fd, &st))
-        rc = -errno;
-    else if (!S_ISREG(st.st_mode))
-        rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    else if (st.st_size > TEXT_MAX)
+    if (!rc && st.st_size > TEXT_MAX)
         rc = -EFBIG;
     if (!rc) {
         text = malloc((size_t)st.st_size + 1);
@@ -251,7 +248,7 @@ int dft_telemetry_read(struct dft_telemetry *telemetry, const char *path)
     if (!rc)
         rc = dft_telemetry_parse(telemetry, path, text, length);
     else if (rc != -ENOMEM)
-        rc = dft_telemetry_problem(telemetry, "%s: %s", path, strerror(-rc));
+        rc = dft_telemetry_problem(telemetry, "%s: %s", path, dft_open_reason(-rc));
     free(text);
     return rc;
 }

@@ -12,12 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "format/live_read.h"
 #include "format/live_table.h"
 #include "source/source_life.h"
+#include "source/source_live_file.h"
 #include "source/source_snapshot.h"
 
-#define LIVE_BYTES_MAX (UINT64_C(1) << 34)
 #define ASK_EVERY_NS   UINT64_C(5000000000) /* whether a process runs that has no pidfd */
 
 void dft_top_live_drop(struct dft_top_live *live)
@@ -135,15 +136,18 @@ static int describe(struct dft_top_watch *watch, struct dft_top_live *live)
 static int map(struct dft_top_watch *watch, struct dft_top_live *live)
 {
     struct stat st;
+    size_t length;
     void *map;
+    int rc;
 
     if (fstat(live->fd, &st) || !st.st_nlink)
         return 0;
-    if (live->map && (uint64_t)st.st_size == live->bytes)
+    rc = dft_live_length(live->fd, &st, &length, NULL);
+    if (live->map && length == live->bytes)
         return 1;
-    if ((uint64_t)st.st_size < DFT_LIVE_PAGE || (uint64_t)st.st_size > LIVE_BYTES_MAX)
+    if (rc || length < DFT_LIVE_PAGE)
         return live->map != NULL;
-    map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, live->fd, 0);
+    map = mmap(NULL, length, PROT_READ, MAP_SHARED, live->fd, 0);
     if (map == MAP_FAILED) {
         dft_top_watch_note(watch, 1, "%s: %s", live->path, strerror(errno));
         return 0;
@@ -151,7 +155,7 @@ static int map(struct dft_top_watch *watch, struct dft_top_live *live)
     if (live->map)
         munmap((void *)(uintptr_t)live->map, live->bytes);
     live->map = map;
-    live->bytes = (size_t)st.st_size;
+    live->bytes = length;
     return 1;
 }
 
@@ -164,10 +168,10 @@ static int begin(struct dft_top_watch *watch, struct dft_top_live *live)
     uint64_t *known;
 
     if (live->fd < 0)
-        live->fd = open(live->path, O_RDONLY | O_CLOEXEC);
+        live->fd = dft_open_regular(live->path, O_RDONLY, NULL);
     if (live->fd < 0) {
-        if (errno != ENOENT)
-            dft_top_watch_note(watch, 1, "%s: %s", live->path, strerror(errno));
+        if (live->fd != -ENOENT)
+            dft_top_watch_note(watch, 1, "%s: %s", live->path, dft_open_reason(-live->fd));
         live->given_up = 1;
         return 0;
     }
@@ -225,13 +229,14 @@ static int copy(struct dft_top_live *live)
     if (live->copy && live->copied == live->bytes && live->signature == signature)
         return 0;
     if (!live->copy || live->copied != live->bytes) {
-        room = realloc(live->copy, live->bytes);
+        room = calloc(1, live->bytes); /* zeros stand for holes */
         if (!room)
             return -ENOMEM;
+        free(live->copy);
         live->copy = room;
         live->copied = live->bytes;
     }
-    dft_live_copy(live->copy, live->map, live->bytes);
+    dft_live_copy(live->copy, live->map, live->bytes, live->fd);
     live->signature = signature;
     live->is_stale = 1;
     return 0;

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "base/write_wrapped.h"
 #include "base/plot.h"
 #include "base/write_text.h"
@@ -29,14 +30,6 @@ struct top {
     char *stacks;
     enum dft_top_by shown;
 };
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* --- looks ------------------------------------------------------------------------------------ */
 
@@ -65,7 +58,7 @@ static int look(struct top *top)
     }
     for (int by = 0; !rc && by < DFT_TOP_BYS; by++)
         if (by != DFT_TOP_FILE || watch->wants_files)
-            rc = dft_top_groups_update(&top->groups[by], watch, monotonic_ns());
+            rc = dft_top_groups_update(&top->groups[by], watch, dft_now_ns());
     top->view.groups = &top->groups[top->shown];
     return rc;
 }
@@ -193,20 +186,20 @@ static int draw(struct top *top)
 
 static int run_screen(struct top *top)
 {
-    uint64_t next_ns = monotonic_ns();
+    uint64_t next_ns = dft_now_ns();
     int rc = dft_top_screen_begin(), is_over = 0;
 
     top->view.strong = 1;
     top->view.colour = (uint8_t)dft_terminal_colour();
     while (!rc && !is_over) {
-        uint64_t now_ns = monotonic_ns();
+        uint64_t now_ns = dft_now_ns();
         enum dft_top_by before = top->shown;
         int key;
 
         if (now_ns >= next_ns) {
             if (!top->view.is_paused)
                 rc = look(top);
-            now_ns = monotonic_ns();
+            now_ns = dft_now_ns();
             next_ns = now_ns + top->view.interval_ns;
         }
         rc = rc ? rc : draw(top);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/open_regular.h"
 #include "base/pread_all.h"
 #include "format/block.h"
 
@@ -82,10 +83,10 @@ static int open_trace(struct dft_top_watch *watch, struct dft_top_trace *trace)
     struct stat st;
     int is_new;
 
-    trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC);
-    if (trace->fd < 0 || fstat(trace->fd, &st)) {
-        if (errno != ENOENT)
-            dft_top_watch_note(watch, 1, "%s: %s", trace->path, strerror(errno));
+    trace->fd = dft_open_regular(trace->path, O_RDONLY, &st);
+    if (trace->fd < 0) {
+        if (trace->fd != -ENOENT)
+            dft_top_watch_note(watch, 1, "%s: %s", trace->path, dft_open_reason(-trace->fd));
         return 0;
     }
     is_new = dft_top_is_new_file(watch, st.st_dev, st.st_ino);

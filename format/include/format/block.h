@@ -7,7 +7,7 @@
 
 #include "format/format.h"
 
-/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success
+/* Finding blocks in a byte range. Starts at *offset; on success
  * *offset stands behind the block found at *found (its header is copied to *header, already
  * checked: magic, version, checksums, limits), and what was passed over is added to *skipped
  * (zeroed by the caller at first). */
@@ -21,9 +21,16 @@ struct dft_skipped {
     uint64_t vain;          /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
 /* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes
- * over them and counts them. A block that the end of the range cuts is damaged: a window must hold
- * whole blocks. */
+ * over them and counts them. A block that the end of the range cuts is damaged. */
 int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
                    struct dft_skipped *skipped);
+
+/* The same of a window, behind which `rest` bytes follow. Returns also DFT_BLOCK_MORE: bytes behind the window decide
+ * about what stands at *offset. The next window begins there, and is larger if *offset has not moved. A window of
+ * DFT_WINDOW_MAX bytes always goes on. first_damaged counts from the begin of the window. */
+#define DFT_BLOCK_MORE 2
+#define DFT_WINDOW_MAX (sizeof(struct dft_block_header) + DFT_STORED_MAX + 8)
+int dft_block_next_of(const void *bytes, size_t length, uint64_t rest, size_t *offset, struct dft_block_header *header,
+                      size_t *found, struct dft_skipped *skipped);
 
 #endif

@@ -280,7 +280,7 @@ static void test_running(void)
         uint64_t from = atomic_load(&owner.table->events), to;
         struct found found;
 
-        dft_live_copy(copy, owner.file, FILE_BYTES);
+        dft_live_copy(copy, owner.file, FILE_BYTES, -1);
         to = atomic_load(&owner.table->events);
         found = read_tables(copy);
         CU_ASSERT(found.calls >= from && found.calls <= to + 1);
@@ -335,7 +335,7 @@ static void test_writing(void)
     for (int i = 0; i < 300; i++) {
         struct found found;
 
-        dft_live_copy(copy, owner.file, FILE_BYTES);
+        dft_live_copy(copy, owner.file, FILE_BYTES, -1);
         found = read_tables(copy);
         CU_ASSERT_EQUAL(found.torn, 0);
         if (found.calls)
