@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/nearest_word.h"
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
@@ -146,5 +147,6 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    dft_guard_messages();
     return dft_comm_main(argc, argv, run);
 }
