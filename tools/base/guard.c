@@ -31,13 +31,8 @@ static ssize_t put_message(void *context, const char *bytes, size_t length)
     FILE *out = open_memstream(&text, &size);
 
     (void)context;
-    for (size_t at = 0, end = 0; out && at < length; at = ++end) {
-        while (end < length && bytes[end] != '\n' && bytes[end] != '\t')
-            end++;
-        dft_text_escape(out, bytes + at, end - at);
-        if (end < length)
-            putc(bytes[end], out);
-    }
+    if (out)
+        dft_text_escape_lines(out, bytes, length);
     if (out && !fclose(out))
         put_all(text, size);
     free(text);

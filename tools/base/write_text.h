@@ -14,6 +14,8 @@
 void dft_text_escape(FILE *out, const char *bytes, size_t length);
 /* Writes the same into a string, which the caller frees. NULL: no memory. */
 char *dft_text_escaped(const char *bytes, size_t length);
+/* Does so with text in lines: ends of lines and tabs stay. */
+void dft_text_escape_lines(FILE *out, const char *bytes, size_t length);
 
 /* Number of columns of the text on a terminal, for valid UTF-8. Wide characters count as one
  * column. */
