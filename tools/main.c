@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/bus_error.h"
+#include "base/guard.h"
 #include "base/nearest_word.h"
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
@@ -148,5 +149,6 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     dft_bus_catch();
+    dft_guard_messages();
     return dft_comm_main(argc, argv, run);
 }

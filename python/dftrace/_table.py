@@ -47,6 +47,11 @@ def time_of_day(value: int) -> str:
     return f"{day:%Y-%m-%d %H:%M:%S}.{rest:09}"
 
 
+def shown(text: str) -> str:
+    """A text that disturbs no terminal and turns no page around."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
 def cell(name: str, value: Any) -> str:
     """A value on the screen."""
     if value is None:
@@ -59,8 +64,7 @@ def cell(name: str, value: Any) -> str:
         if name in BYTES:
             return amount(value)
         return f"{value:,}" if name not in ("pid", "ppid", "tid", "fd", "rank") else str(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    text = shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     if len(text) <= WIDEST or name in ("evidence", "advice"):
         return text
     return text[:WIDEST // 3] + "..." + text[3 + WIDEST // 3 - WIDEST:]

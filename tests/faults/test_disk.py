@@ -41,6 +41,9 @@ def is_accounted_for(place, reasons):
     true(set(lost) <= set(reasons), f"reasons: {lost}")
     check = dftmerge("check", place)
     true(b"damaged" not in check.out + check.err and b"torn" not in check.out + check.err, check.out + check.err)
+    equal((check.code, b"all good" in check.out), (1, False) if lost else (0, True), f"the verdict with {lost}: {check}")
+    for count, reason in ((count, reason) for reason, count in lost.items()):
+        true(f"{count:,} events ({reason})".encode() in check.out, f"{reason} is told: {check.out}")
     return events
 
 

@@ -53,7 +53,7 @@ def filter_that_kills(directory):
     equal({reason for p in processes(traced) for reason in p["dropped"]}, {"sandboxed"}, "why")
     equal(endings(traced), {"exit"}, "ended")
     checked = dftmerge("check", traced.place / "traces")
-    equal(checked.code, 0, f"check: {checked.out.decode()}{checked.err.decode()}")
+    equal(checked.code, 1, f"check: {checked.out.decode()}{checked.err.decode()}")
 
 
 @tests.case

@@ -18,6 +18,7 @@ from traced import DFTMERGE, DFTRUN, TREE, dump, environment, python, run
 
 import dftrace
 from dftrace import _arrow
+from dftrace.integrations import jupyter
 
 LACKS_SQL = b"without SQLite" in subprocess.run([DFTMERGE, "sql", "x"], check=False, stderr=subprocess.PIPE).stderr
 NEEDS_SQL = pytest.mark.skipif(LACKS_SQL, reason="dftmerge was built without SQLite")
@@ -197,6 +198,14 @@ def test_tables_print(traces: pathlib.Path) -> None:
     assert str(trace.events()).splitlines()[-1] == "... more" and len(str(trace.events()).splitlines()) == 12
     page = trace.events(file="*odd*")._repr_html_()
     assert page.startswith("<table>") and "&quot;" in page
+
+
+def test_names_disturb_no_screen() -> None:
+    odd = "a\x1b[31m\x9b1m\u202e\udcff"
+    sums = dict.fromkeys(("calls", "time", "read", "written", "opens", "fsyncs"), 1)
+    cell = jupyter.CellIO(("file",), sums, [((odd,), sums)], 10, 0, sums)
+    for text in (repr(cell), cell._repr_html_()):
+        assert r"a\x1b[31m\x9b1m\u202e\udcff" in text and text.replace("\n", "").isprintable()
 
 
 def test_what_is_missing_is_named(traces: pathlib.Path, tmp_path: pathlib.Path) -> None:

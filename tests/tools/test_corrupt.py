@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -73,7 +74,7 @@ def command_fails(command, place):
         return f"{command}: exit code {done.returncode}: {said[-2000:]}", None
     if done.returncode == 1 and not any(str(path) in said for path in (*place.iterdir(), place)):
         return f"{command}: exit code 1, and no file is named: {said[-300:]!r}", None
-    if "annot allocate memory" in said or ": no memory" in said.replace("events lost: no memory", ""):
+    if "annot allocate memory" in said or ": no memory" in re.sub("events? lost: no memory", "", said):
         return f"{command}: {said[-300:]}", None
     if "--json" in command:
         try:

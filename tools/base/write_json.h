@@ -2,8 +2,8 @@
 /* Writes JSON as a stream. The caller opens and closes objects and arrays; the writer adds the
  * commas. The writer keeps only the nesting.
  *
- * Strings are bytes. UTF-8 stays as it is. Control characters, quotes and backslashes are escaped.
- * Each byte that is not part of valid UTF-8 becomes \udc80-\udcff, as in Python's surrogateescape.
+ * Strings are bytes. UTF-8 stays as it is, but for what a terminal acts on: control characters and
+ * marks that turn the direction of a text become \uNNNN. Quotes and backslashes are escaped. Each byte that is not part of valid UTF-8 becomes \udc80-\udcff, as in Python's surrogateescape.
  * Integers are exact. One thread. */
 #ifndef DFT_WRITE_JSON_H
 #define DFT_WRITE_JSON_H

@@ -198,23 +198,41 @@ size_t dft_utf8_length(const char *bytes, size_t left)
     return n;
 }
 
+/* The character when a terminal or a browser acts on it instead of showing it, else 0: controls of
+ * U+0080-U+009F, ends of lines, and marks that turn the direction of what follows. `n`: its bytes. */
+static unsigned acted_on(const char *bytes, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    unsigned c =
+        n == 2 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu) : (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+
+    if (n == 2)
+        return c < 0xa0 || c == 0x61c ? c : 0;
+    if (n != 3 || s[0] != 0xe2)
+        return 0;
+    return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? c : 0;
+}
+
+static const char hex[] = "0123456789abcdef";
+
+static char *put_u_escape(char *at, unsigned c)
+{
+    *at++ = '\\';
+    *at++ = 'u';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        *at++ = hex[c >> shift & 15];
+    return at;
+}
+
 /* A byte that is no part of UTF-8, a control character, a quote or a backslash, for JSON. */
 static char *put_json_escape(char *at, unsigned char c)
 {
     static const char letters[] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
-    static const char hex[] = "0123456789abcdef";
 
+    if (c != '"' && c != '\\' && (c >= sizeof letters || !letters[c]))
+        return put_u_escape(at, c < 0x80 ? c : 0xdc00u + c);
     *at++ = '\\';
-    if (c == '"' || c == '\\') {
-        *at++ = (char)c;
-    } else if (c < sizeof letters && letters[c]) {
-        *at++ = letters[c];
-    } else {
-        memcpy(at, c < 0x80 ? "u00" : "udc", 3);
-        at[3] = hex[c >> 4];
-        at[4] = hex[c & 15];
-        at += 5;
-    }
+    *at++ = c == '"' || c == '\\' ? (char)c : letters[c];
     return at;
 }
 
@@ -234,8 +252,11 @@ static __attribute__((noinline)) size_t quote_special(struct dft_line *line, con
 {
     unsigned char c = (unsigned char)*bytes;
     size_t n = c >= 0x80 ? dft_utf8_length(bytes, left) : 0;
+    unsigned acting = n ? acted_on(bytes, n) : 0;
 
-    if (n)
+    if (acting)
+        line->at = put_u_escape(dft_line_room(line, WORD), acting);
+    else if (n)
         dft_line_bytes(line, bytes, n);
     else
         line->at = put_json_escape(dft_line_room(line, WORD), c);
@@ -265,45 +286,13 @@ void dft_line_quote(struct dft_line *line, const char *bytes, size_t length)
     dft_line_char(line, '"');
 }
 
-static int is_quoted(const char *bytes, size_t length)
-{
-    size_t i = 0;
-
-    for (; i + WORD <= length; i += WORD) {
-        uint64_t word = load(bytes + i);
-
-        if (has(word, '"') | has(word, ',') | has(word, '\n') | has(word, '\r'))
-            return 1;
-    }
-    for (; i < length; i++)
-        if (bytes[i] == '"' || bytes[i] == ',' || bytes[i] == '\n' || bytes[i] == '\r')
-            return 1;
-    return 0;
-}
-
-void dft_line_csv(struct dft_line *line, const char *bytes, size_t length)
-{
-    if (!is_quoted(bytes, length)) {
-        dft_line_bytes(line, bytes, length);
-        return;
-    }
-    dft_line_char(line, '"');
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '"')
-            dft_line_char(line, '"');
-        dft_line_char(line, bytes[i]);
-    }
-    dft_line_char(line, '"');
-}
-
 /* The same for what a terminal may not get as it is. */
 static __attribute__((noinline)) size_t escape_special(struct dft_line *line, const char *bytes, size_t left)
 {
     unsigned char c = (unsigned char)*bytes;
     size_t n = c >= 0x80 ? dft_utf8_length(bytes, left) : 0;
-    int is_control = n == 2 && c == 0xc2 && (unsigned char)bytes[1] < 0xa0;
 
-    if (n && !is_control) {
+    if (n && !acted_on(bytes, n)) {
         dft_line_bytes(line, bytes, n);
         return n;
     }
@@ -329,4 +318,66 @@ void dft_line_escape(struct dft_line *line, const char *bytes, size_t length)
         if (bytes < end && !is_ascii((unsigned char)*bytes))
             bytes += escape_special(line, bytes, (size_t)(end - bytes));
     }
+}
+
+#define QUOTED  1u /* this field of CSV needs quotes */
+#define SPECIAL 2u /* it may have bytes that need an escape */
+
+static unsigned traits_of_field(const char *bytes, size_t length)
+{
+    unsigned traits = 0;
+    size_t i = 0;
+
+    for (; i + WORD <= length; i += WORD) {
+        uint64_t word = load(bytes + i);
+
+        traits |= has(word, '"') | has(word, ',') | has(word, '\n') ? QUOTED : 0;
+        traits |= is_special(word) | has(word, '\\') ? SPECIAL : 0;
+    }
+    for (; i < length; i++) {
+        traits |= bytes[i] == '"' || bytes[i] == ',' || bytes[i] == '\n' ? QUOTED : 0;
+        traits |= is_ascii((unsigned char)bytes[i]) && bytes[i] != '\\' ? 0 : SPECIAL;
+    }
+    return traits;
+}
+
+static int is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* A backslash that a reader would take for the beginning of an escape is escaped itself. */
+static int is_like_escape(const char *bytes, size_t left)
+{
+    return left >= 4 && bytes[0] == '\\' && bytes[1] == 'x' && is_hex(bytes[2]) && is_hex(bytes[3]);
+}
+
+static size_t put_of_field(struct dft_line *line, const char *bytes, size_t left)
+{
+    if (is_like_escape(bytes, left)) {
+        dft_line_word(line, "\\x5c");
+        return 1;
+    }
+    if (!is_ascii((unsigned char)*bytes) && *bytes != '\n' && *bytes != '\t')
+        return escape_special(line, bytes, left);
+    if (*bytes == '"')
+        dft_line_char(line, '"');
+    dft_line_char(line, *bytes);
+    return 1;
+}
+
+void dft_line_csv(struct dft_line *line, const char *bytes, size_t length)
+{
+    unsigned traits = traits_of_field(bytes, length);
+
+    if (!traits) {
+        dft_line_bytes(line, bytes, length);
+        return;
+    }
+    if (traits & QUOTED)
+        dft_line_char(line, '"');
+    for (size_t i = 0; i < length;)
+        i += put_of_field(line, bytes + i, length - i);
+    if (traits & QUOTED)
+        dft_line_char(line, '"');
 }

@@ -20,6 +20,17 @@ void dft_text_escape(FILE *out, const char *bytes, size_t length)
     dft_line_flush(&line);
 }
 
+void dft_text_escape_lines(FILE *out, const char *bytes, size_t length)
+{
+    for (size_t at = 0, end = 0; at < length; at = ++end) {
+        while (end < length && bytes[end] != '\n' && bytes[end] != '\t')
+            end++;
+        dft_text_escape(out, bytes + at, end - at);
+        if (end < length)
+            putc(bytes[end], out);
+    }
+}
+
 char *dft_text_escaped(const char *bytes, size_t length)
 {
     char *text = NULL;

@@ -9,11 +9,13 @@
 
 #include "format/event.h"
 
-/* Writes bytes in a form that disturbs no terminal. Control characters (also U+0080-U+009F) and
- * bytes that are not UTF-8 become \n, \t or \xNN. */
+/* Writes bytes in a form that disturbs no terminal. Control characters (also U+0080-U+009F), marks
+ * that turn the direction of a text, and bytes that are not UTF-8 become \n, \t or \xNN. */
 void dft_text_escape(FILE *out, const char *bytes, size_t length);
 /* Writes the same into a string, which the caller frees. NULL: no memory. */
 char *dft_text_escaped(const char *bytes, size_t length);
+/* Does so with text in lines: ends of lines and tabs stay. */
+void dft_text_escape_lines(FILE *out, const char *bytes, size_t length);
 
 /* Number of columns of the text on a terminal, for valid UTF-8. Wide characters count as one
  * column. */
@@ -27,7 +29,8 @@ const char *dft_text_bytes(char *capacity, uint64_t bytes);
 const char *dft_text_count(char *capacity, uint64_t count);
 const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole);
 
-/* Writes one field of CSV (RFC 4180), quoted where needed. Bytes stay as they are. */
+/* Writes one field of CSV (RFC 4180), quoted where needed. What dft_text_escape escapes becomes \xNN,
+ * but for \n and \t. A backslash before xNN becomes \x5c, so that all bytes can be had back. */
 void dft_csv_text(FILE *out, const char *bytes, size_t length);
 
 /* Is standard output the user's terminal? A launcher may give each of many ranks a terminal of its

@@ -180,7 +180,7 @@ int dft_run_ask(struct dft_compared_run *run, int units)
     struct dft_query ranks = {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .bins = 1};
     int rc;
 
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
         run->lossy |= run->job.dropped[reason] != 0;
     run->lossy |= run->job.damaged || run->job.missing || run->job.endless || dft_job_unread(&run->job, run->source);
     if (units)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "dftrun/dftrun.h"
 #include "dftrun/dftrun_node.h"
 
@@ -243,8 +244,10 @@ int main(int argc, char **argv)
 {
     static struct dft_run run;
     struct dft_outcome outcome = {.status = DFTRUN_OWN};
-    int error = dft_run_parse(&run, argc, argv);
+    int error;
 
+    dft_guard_messages();
+    error = dft_run_parse(&run, argc, argv);
     if (error)
         return error;
     find_home(&run);

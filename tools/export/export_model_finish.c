@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/write_text.h"
 #include "export/export_model.h"
 #include "source/source_notes.h"
 #include "source/source_unordered.h"
@@ -169,11 +170,7 @@ struct dft_text dft_model_who(const struct dft_source_process *process)
 
 void dft_model_comment(FILE *out, struct dft_text text)
 {
-    for (uint32_t i = 0; i < text.length; i++) {
-        unsigned char byte = (unsigned char)text.bytes[i];
-
-        fputc(byte < ' ' || byte >= 127 ? '?' : byte, out);
-    }
+    dft_text_escape(out, text.bytes, text.length);
 }
 
 void dft_model_lack(struct dft_model *model, const char *format, ...)

@@ -183,7 +183,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
     dft_kept_times(&process->process, start, end, job->kept_ns);
     job->missing += missing;
     job->noted += missing != 0;
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
         job->dropped[reason] += process->end.dropped[reason];
     job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
     job->overhead_ns += process->end.overhead_ns;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/write_json.h"
 #include "format/end.h"
 #include "format/kept.h"
 #include "source/source_object.h"
@@ -41,6 +42,9 @@ struct dft_job {
 
 /* Was anything lost? */
 int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source);
+/* Prints how many events were lost and why: "12 events (ring full)"; true where any was. */
+int dft_job_dropped(FILE *out, const struct dft_job *job);
+void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job); /* the same as the member dropped */
 /* Prints what was: "12 events (the disk was full), 3 arguments (cut or left out)". */
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
 /* How many notes say of something else that it could not be read. */

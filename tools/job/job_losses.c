@@ -5,25 +5,42 @@
 
 int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source)
 {
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
         if (job->dropped[reason])
             return 1;
     return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, source);
+}
+
+int dft_job_dropped(FILE *out, const struct dft_job *job)
+{
+    char capacity[DFT_TEXT_ROOM];
+    int any = 0;
+
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++) {
+        if (!job->dropped[reason])
+            continue;
+        fprintf(out, "%s%s events (%s)", any ? ", " : "", dft_text_count(capacity, job->dropped[reason]),
+                dft_drop_text((enum dft_drop)reason));
+        any = 1;
+    }
+    return any;
+}
+
+void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job)
+{
+    dft_json_object(json, "dropped");
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            dft_json_uint(json, dft_drop_text((enum dft_drop)reason), job->dropped[reason]);
+    dft_json_end_object(json);
 }
 
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source)
 {
     uint64_t unread = dft_job_unread(job, source);
     char capacity[DFT_TEXT_ROOM];
-    const char *comma = "";
+    const char *comma = dft_job_dropped(out, job) ? ", " : "";
 
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
-        if (!job->dropped[reason])
-            continue;
-        fprintf(out, "%s%s events (%s)", comma, dft_text_count(capacity, job->dropped[reason]),
-                dft_drop_text((enum dft_drop)reason));
-        comma = ", ";
-    }
     if (job->args_cut) {
         fprintf(out, "%s%s arguments (cut or left out)", comma, dft_text_count(capacity, job->args_cut));
         comma = ", ";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Layers for programs: JSON and CSV. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/facet_words.h"
 #include "base/write_json.h"
@@ -205,20 +207,29 @@ static void csv_layer(const struct dft_preset *preset, uint16_t layer)
     putchar(',');
 }
 
+/* One field: the quotes are around all of it. */
+static void csv_process(const struct dft_process *process)
+{
+    char *text;
+    int n = asprintf(&text, "%u@%.*s", process->pid, (int)process->host.length, process->host.bytes);
+
+    if (n < 0)
+        return;
+    dft_csv_text(stdout, text, (size_t)n);
+    free(text);
+}
+
 static void csv_key(const struct dft_layers_asked *asked, const struct dft_layer_group *group)
 {
     const struct dft_layers *layers = asked->layers;
     struct dft_text text = {0};
-    const struct dft_process *process;
 
     if (group->view == DFT_LAYER_TIME)
         printf("%" PRIu64, layers->base_ns + group->key * layers->width_ns);
     if (group->view == DFT_LAYER_RANK && layers->overlap.teams[group->key].rank >= 0) {
         printf("%lld", (long long)layers->overlap.teams[group->key].rank);
     } else if (group->view == DFT_LAYER_RANK || group->view == DFT_LAYER_PROCESS) {
-        process = &dft_layer_process(layers, asked->source, group)->process;
-        text = process->host;
-        printf("%u@", process->pid);
+        csv_process(&dft_layer_process(layers, asked->source, group)->process);
     } else if (group->view >= DFT_LAYER_HOST) {
         text = dft_layer_group_text(layers, asked->source, group);
     }

@@ -3,6 +3,7 @@
  * of their own. */
 #include "mpi/comm_mpi.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,13 +43,15 @@ void dft_mpi_give_up(const char *reason)
 /* Silences this rank: only rank 0 writes. The other ranks write only why they give up. */
 static void be_silent(void)
 {
-    int copy = dup(STDERR_FILENO);
+    int copy = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     FILE *errors = copy < 0 ? NULL : fdopen(copy, "w");
 
     if (errors)
-        dft_world.errors = errors; /* a freopen that fails has closed stderr */
-    if (!errors || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+        dft_world.errors = errors;
+    /* stderr itself is guarded, and has no descriptor to open anew */
+    if (!errors || nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0 || !freopen("/dev/null", "w", stdout))
         dft_mpi_give_up("cannot open /dev/null");
+    close(nowhere);
 }
 
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))

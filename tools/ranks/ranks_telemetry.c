@@ -317,7 +317,8 @@ static int print_text(const struct dft_cross_rank *result, size_t events, const 
     printf("\naligned   on the first sample of each rank\n");
     for (size_t i = 0; i < result->nnotes && i < 20; i++) {
         printf(i ? "          " : "notes     ");
-        printf("%.400s%s\n", result->notes[i], strlen(result->notes[i]) > 400 ? "..." : "");
+        dft_text_escape(stdout, result->notes[i], strnlen(result->notes[i], 400));
+        puts(strlen(result->notes[i]) > 400 ? "..." : "");
     }
     return result->cause.nsuspects > 1 ? print_suspects(&result->cause) : 0;
 }

@@ -18,10 +18,12 @@
 #include "format/end.h"
 #include "format/event.h"
 #include "format/live_format.h"
+#include "job/job.h"
 #include "query/group_keys.h"
 #include "source/recover.h"
 #include "small/repair.h"
 #include "base/write_json.h"
+#include "base/write_text.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
 #include "source/source_visit.h"
@@ -34,10 +36,11 @@ struct check {
     uint64_t blocks, repeated, overlapping, unknown, unfinished, damaged, unreadable_bytes, bad_files;
     uint64_t imported, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, live_unknown, recovered_files, repaired_files;
-    uint64_t endless; /* processes without END or live file */
-    uint64_t missing; /* events that END says were written, and that are not here */
-    uint8_t *bad;     /* one byte a block: it cannot be decoded */
-    uint8_t *counts;  /* likewise: events in it are counted in rows */
+    uint64_t endless;   /* processes without END or live file */
+    uint64_t missing;   /* events that END says were written, and that are not here */
+    struct dft_job job; /* what it has lost */
+    uint8_t *bad;       /* one byte a block: it cannot be decoded */
+    uint8_t *counts;    /* likewise: events in it are counted in rows */
 };
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -196,10 +199,41 @@ static void compare_ends(struct check *check)
                             "elsewhere, the file was cut or copied, or it is still running)",
                             path, p->process.pid);
         }
-        for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
             if (p->end.dropped[reason])
-                dft_source_note(check->source, 0, "%s: process %u: %llu events lost: %s", path, p->process.pid,
-                                (unsigned long long)p->end.dropped[reason], dft_drop_text((enum dft_drop)reason));
+                dft_source_note(check->source, DFT_BAD_OTHER, "%s: process %u: %llu events lost: %s", path,
+                                p->process.pid, (unsigned long long)p->end.dropped[reason],
+                                dft_drop_text((enum dft_drop)reason));
+    }
+}
+
+/* How many of these processes have the line, up to `most`. */
+static uint32_t count_with(const struct dft_source_process *processes, uint32_t n, const char *line, size_t length,
+                           uint32_t most)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < n && count < most; i++)
+        count += dft_source_has_line(processes[i].process.notes, line, length) != 0;
+    return count;
+}
+
+/* What processes could not do as usual. Each such line is noted where it comes up first. */
+static void tell_hindrances(struct check *check)
+{
+    uint32_t count, same;
+    const struct dft_source_process *processes = dft_source_processes(check->source, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const char *line = processes[i].process.notes.bytes, *end = line + processes[i].process.notes.length;
+
+        for (size_t length; line < end; line += length + 1) {
+            length = strcspn(line, "\n");
+            if (!length || count_with(processes, i, line, length, 1))
+                continue;
+            same = count_with(processes + i, count - i, line, length, UINT32_MAX);
+            dft_source_note(check->source, 0, "in %u process%s: %.*s", same, same == 1 ? "" : "es", (int)length, line);
+        }
     }
 }
 
@@ -323,6 +357,9 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
     dft_json_uint(&json, "without_end", check->endless);
     dft_json_uint(&json, "events_missing", check->missing);
+    dft_job_json_dropped(&json, &check->job);
+    dft_json_uint(&json, "arguments_cut", check->job.args_cut);
+    dft_json_uint(&json, "nothing_kept_ns", check->job.kept_ns[DFT_KEEP_NOTHING]);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "live_unknown", check->live_unknown);
@@ -333,20 +370,53 @@ static void print_json(struct check *check)
     putchar('\n');
 }
 
-static void print_text(struct check *check)
+/* What the processes say that they could not keep, or were told not to. */
+static void print_losses(const struct check *check)
 {
-    uint32_t nfiles;
+    const struct dft_job *job = &check->job;
+    char capacity[DFT_TEXT_ROOM], *lost = NULL;
+    uint64_t time_ns = 0;
+    size_t size;
+    FILE *out = open_memstream(&lost, &size);
 
-    dft_source_files(check->source, &nfiles);
-    printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
+    if (out && dft_job_dropped(out, job) && !fflush(out))
+        printf("; lost: %s", lost);
+    if (out)
+        fclose(out);
+    free(lost);
+    if (job->args_cut)
+        printf("; %llu arguments cut or left out", (unsigned long long)job->args_cut);
+    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
+        time_ns += job->kept_ns[keep];
+    if (job->kept_ns[DFT_KEEP_NOTHING])
+        printf("; nothing was kept for %s of the time",
+               dft_text_share(capacity, job->kept_ns[DFT_KEEP_NOTHING], time_ns));
+}
+
+/* "All good" is said where neither files nor processes tell of anything that is wrong or missing. */
+static void print_verdict(const struct check *check)
+{
     if (dft_source_status(check->source) == 0)
         printf("all good");
+    else if (!(check->endless | check->damaged | check->undecodable | check->unreadable_bytes | check->live_left |
+               check->bad_files))
+        printf("every block is whole, but not all is well");
     else
         printf("%llu processes without an end, %llu blocks damaged, %llu undecodable, %llu bytes unreadable, %llu live "
                "files left by dead processes",
                (unsigned long long)check->endless, (unsigned long long)check->damaged,
                (unsigned long long)check->undecodable, (unsigned long long)check->unreadable_bytes,
                (unsigned long long)check->live_left);
+}
+
+static void print_text(struct check *check)
+{
+    uint32_t nfiles;
+
+    dft_source_files(check->source, &nfiles);
+    printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
+    print_verdict(check);
+    print_losses(check);
     if (check->missing)
         printf("; %llu events missing", (unsigned long long)check->missing);
     if (check->repeated)
@@ -392,19 +462,24 @@ static int run(int argc, char **argv)
     code = verify_blocks(&check) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     count_blocks(&check);
     compare_ends(&check);
+    tell_hindrances(&check);
     find_nameless(&check);
     if (!code && dft_check_whole(check.source, check.counts))
         code = DFT_EXIT_BAD;
     if (recover && check.bad)
         repair_files(&check, force);
     check_live_files(&check, recover, force);
-    dft_source_report(check.source);
+    if (dft_job_collect(&check.job, check.source))
+        code = DFT_EXIT_BAD;
     if (options.json)
         print_json(&check);
     else
         print_text(&check);
+    fflush(stdout); /* the verdict comes first, then the notes say why */
+    dft_source_report(check.source);
     free(check.bad);
     free(check.counts);
+    dft_job_fini(&check.job);
     return dft_command_end(&options, check.source, code);
 }
 
@@ -414,7 +489,8 @@ const struct dft_command dft_command_check = {
     .brief = "every block verified; what can be read recovered",
     .details =
         "Verifies the checksums of every block, decodes the block, and compares what processes say they wrote with what\n"
-        "is there. What is wrong is named with file and offset.\n"
+        "is there. What is wrong is named with file and offset. Events that processes say they have lost (a full disk)\n"
+        "are wrong as well.\n"
         "--recover moves what live files of dead processes hold into their traces. It also writes damaged traces anew,\n"
         "with everything that can be read; a damaged file is kept as FILE.damaged. Where it cannot be seen whether a\n"
         "process has ended (on another machine, in another PID namespace), --recover leaves its files alone, unless\n"

@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "base/now.h"
 #include "base/outfile.h"
+#include "base/write_text.h"
 #include "command/command.h"
 #include "small/collect_move.h"
 #include "source/recover.h"
@@ -390,6 +391,14 @@ static int collect_all(struct collect *collect)
     return recover(collect);
 }
 
+static void say_collected(const struct collect *collect)
+{
+    printf("%llu file%s moved to ", (unsigned long long)collect->moved, collect->moved == 1 ? "" : "s");
+    dft_text_escape(stdout, collect->output, strlen(collect->output));
+    printf(", %llu live file%s put into their traces, %llu left\n", (unsigned long long)collect->recovered,
+           collect->recovered == 1 ? "" : "s", (unsigned long long)collect->left);
+}
+
 static void finish(struct collect *collect)
 {
     for (size_t i = 0; i < collect->nstages; i++) {
@@ -428,10 +437,7 @@ static int run(int argc, char **argv)
     if (!code)
         code = rc == -EINVAL ? DFT_EXIT_USAGE : rc || collect.bad ? DFT_EXIT_BAD : DFT_EXIT_OK;
     if (!rc && !collect.options.source.quiet)
-        printf("%llu file%s moved to %s, %llu live file%s put into their traces, %llu left\n",
-               (unsigned long long)collect.moved, collect.moved == 1 ? "" : "s", collect.output,
-               (unsigned long long)collect.recovered, collect.recovered == 1 ? "" : "s",
-               (unsigned long long)collect.left);
+        say_collected(&collect);
     finish(&collect);
     return fflush(stdout) && !code ? DFT_EXIT_BAD : code;
 }

@@ -103,7 +103,7 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
     dft_json_known_int(json, "status", dft_process_knows_status(p), p->end.status);
     dft_json_uint(json, "events", p->events);
     dft_json_object(json, "dropped");
-    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+    for (unsigned i = 0; i <= DFT_DROP_LAST; i++)
         if (p->end.dropped[i])
             dft_json_uint(json, dft_drop_text((enum dft_drop)i), p->end.dropped[i]);
     dft_json_end_object(json);

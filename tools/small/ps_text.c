@@ -49,7 +49,7 @@ static int add_command(struct dft_grid *grid, const struct dft_source_process *p
         dft_text_escape(out, p->process.role.bytes, p->process.role.length);
         putc(']', out);
     }
-    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+    for (unsigned i = 0; i <= DFT_DROP_LAST; i++)
         dropped += p->end.dropped[i];
     if (dropped)
         fprintf(out, " [%llu events lost]", (unsigned long long)dropped);

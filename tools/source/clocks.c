@@ -228,8 +228,10 @@ char *dft_clocks_text(const struct dft_clocks *clocks)
         fprintf(out, "times moved so that all ranks begin together; what they began apart is not seen");
         break;
     case DFT_CLOCKS_EVENT:
-        fprintf(out, "times aligned on the end of %s (%" PRIu32 " a rank), %" PRIu32 " clock%s", clocks->event,
-                clocks->events, clocks->nhosts, clocks->nhosts == 1 ? "" : "s");
+        fputs("times aligned on the end of ", out);
+        dft_text_escape(out, clocks->event, strlen(clocks->event));
+        fprintf(out, " (%" PRIu32 " a rank), %" PRIu32 " clock%s", clocks->events, clocks->nhosts,
+                clocks->nhosts == 1 ? "" : "s");
         put_fit(out, clocks);
         break;
     case DFT_CLOCKS_ANCHORS:

@@ -70,6 +70,24 @@ static void note_misuse(struct dft_source *source)
     }
 }
 
+/* Every command says so, not only those that count. */
+static void note_lost(struct dft_source *source)
+{
+    for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++) {
+        uint32_t processes = 0;
+        uint64_t count = 0;
+
+        for (uint32_t p = 0; p < source->nprocesses; p++) {
+            count += source->processes[p].end.dropped[reason];
+            processes += source->processes[p].end.dropped[reason] != 0;
+        }
+        if (processes)
+            dft_source_note(source, 0, "%llu event%s lost: %s, in %u process%s", (unsigned long long)count,
+                            count == 1 ? "" : "s", dft_drop_text((enum dft_drop)reason), processes,
+                            processes == 1 ? "" : "es");
+    }
+}
+
 /* Notes what DFTRACER_DATA_DIR kept out of the traces. */
 void dft_source_note_outside(struct dft_source *source)
 {
@@ -88,7 +106,7 @@ void dft_source_note_outside(struct dft_source *source)
             (unsigned long long)count, count == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
 }
 
-static int is_line_of(struct dft_text lines, const char *line, size_t length)
+int dft_source_has_line(struct dft_text lines, const char *line, size_t length)
 {
     const char *end = lines.bytes + lines.length;
 
@@ -107,7 +125,7 @@ static int weaves(const struct dft_source_process *process)
 static int is_unmet(const struct dft_source *source, const char *line, size_t length)
 {
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        if (weaves(&source->processes[p]) && !is_line_of(source->processes[p].end.unmet, line, length))
+        if (weaves(&source->processes[p]) && !dft_source_has_line(source->processes[p].end.unmet, line, length))
             return 0;
     return 1;
 }
@@ -215,6 +233,7 @@ void dft_missing_notes(struct dft_source *source)
 
 void dft_live_notes(struct dft_source *source)
 {
+    note_lost(source);
     note_misuse(source);
     note_unmet(source);
     note_private(source);

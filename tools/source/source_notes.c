@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/now.h"
+#include "base/write_text.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -102,8 +103,12 @@ void dft_source_report(struct dft_source *source)
     char *const *texts = dft_source_notes(source, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (texts[i][-DFT_NOTE_HEAD] == ' ' && !source->quiet)
-            fprintf(stderr, "dftmerge: %s\n", texts[i]);
+        if (texts[i][-DFT_NOTE_HEAD] == ' ' && !source->quiet) {
+            char *text = dft_text_escaped(texts[i], strlen(texts[i]));
+
+            fprintf(stderr, "dftmerge: %s\n", text ? text : strerror(ENOMEM));
+            free(text);
+        }
         texts[i][-DFT_NOTE_HEAD] = '.';
     }
 }
@@ -116,7 +121,7 @@ void dft_source_progress(struct dft_source *source, const char *what, uint64_t d
         return;
     if (done >= all) {
         if (atomic_exchange(&source->progress_shown, 0))
-            fputs("\r\033[K", stderr);
+            dprintf(STDERR_FILENO, "\r\033[K");
         return;
     }
     now = dft_now_ns();
@@ -131,5 +136,5 @@ void dft_source_progress(struct dft_source *source, const char *what, uint64_t d
                                                  memory_order_relaxed))
         return;
     atomic_store(&source->progress_shown, 1);
-    fprintf(stderr, "\r%llu of %llu %s\033[K", (unsigned long long)done, (unsigned long long)all, what);
+    dprintf(STDERR_FILENO, "\r%llu of %llu %s\033[K", (unsigned long long)done, (unsigned long long)all, what);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/write_text.h"
 #include "command/command.h"
 #include "database/database.h"
 #include "spans/importing.h"
@@ -70,7 +71,8 @@ static void print_rows_all(const struct dft_span_store *store)
 
 static void print_input(const struct dft_span_import *import)
 {
-    printf("%s: %s", import->path, import->found);
+    dft_text_escape(stdout, import->path, strlen(import->path));
+    printf(": %s", import->found);
     print_rows_all(&import->store);
     if (import->broken)
         printf(", %" PRIu64 " skipped because they make no sense", import->broken);

@@ -17,6 +17,7 @@
 struct column {
     size_t width;
     int is_text; /* aligned left */
+    char *title; /* escaped */
 };
 
 struct page {
@@ -81,11 +82,18 @@ static int add_row(struct page *page, sqlite3_stmt *statement)
 
 /* --- showing ------------------------------------------------------------------------------------ */
 
-static const char *title_of(sqlite3_stmt *statement, int column)
+static void take_titles(struct page *page, sqlite3_stmt *statement)
 {
-    const char *name = sqlite3_column_name(statement, column);
+    for (int i = 0; i < page->ncolumns; i++) {
+        const char *name = sqlite3_column_name(statement, i);
 
-    return name ? name : "";
+        page->columns[i].title = name ? dft_text_escaped(name, strlen(name)) : NULL;
+    }
+}
+
+static const char *title_of(const struct page *page, int column)
+{
+    return page->columns[column].title ? page->columns[column].title : "";
 }
 
 static void put_cell(const struct page *page, int column, const char *text)
@@ -102,10 +110,10 @@ static void put_cell(const struct page *page, int column, const char *text)
         printf("%*s", (int)gap, "");
 }
 
-static void show_table(const struct page *page, sqlite3_stmt *statement)
+static void show_table(const struct page *page)
 {
     for (int i = 0; i < page->ncolumns; i++)
-        put_cell(page, i, title_of(statement, i));
+        put_cell(page, i, title_of(page, i));
     putchar('\n');
     for (size_t i = 0; i < page->ncells; i++) {
         put_cell(page, (int)(i % (size_t)page->ncolumns), page->cells[i]);
@@ -114,16 +122,16 @@ static void show_table(const struct page *page, sqlite3_stmt *statement)
     }
 }
 
-static void show_list(const struct page *page, sqlite3_stmt *statement, uint64_t first)
+static void show_list(const struct page *page, uint64_t first)
 {
     size_t widest = 0;
 
     for (int i = 0; i < page->ncolumns; i++)
-        if (dft_text_columns(title_of(statement, i)) > widest)
-            widest = dft_text_columns(title_of(statement, i));
+        if (dft_text_columns(title_of(page, i)) > widest)
+            widest = dft_text_columns(title_of(page, i));
     for (size_t i = 0; i < page->ncells; i++) {
         int column = (int)(i % (size_t)page->ncolumns);
-        const char *title = title_of(statement, column);
+        const char *title = title_of(page, column);
 
         if (!column)
             printf("row %llu\n", (unsigned long long)(first + i / (size_t)page->ncolumns + 1));
@@ -135,23 +143,26 @@ static void show(struct page *page, sqlite3_stmt *statement, uint64_t rows)
 {
     size_t width = 0;
 
+    take_titles(page, statement);
     for (int i = 0; i < page->ncolumns; i++) {
-        size_t title = dft_text_columns(title_of(statement, i));
+        size_t title = dft_text_columns(title_of(page, i));
 
         if (page->columns[i].width < title)
             page->columns[i].width = title;
         width += page->columns[i].width + (i ? GAP : 0);
     }
     if (dft_terminal_is() && width > dft_terminal_width())
-        show_list(page, statement, rows - page->ncells / (size_t)page->ncolumns);
+        show_list(page, rows - page->ncells / (size_t)page->ncolumns);
     else
-        show_table(page, statement);
+        show_table(page);
 }
 
 static void forget(struct page *page)
 {
     while (page->ncells)
         free(page->cells[--page->ncells]);
+    for (int i = 0; i < page->ncolumns; i++)
+        free(page->columns[i].title);
     memset(page->columns, 0, (size_t)page->ncolumns * sizeof *page->columns);
 }
 

@@ -54,7 +54,9 @@ static int show_own(struct dft_sql *sql, const char *what, const char *only, int
         while (at < count && strcmp(views[at].name, name) != 0)
             at++;
         if (at == count || !sql->tables) {
-            printf("%s\n", (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1));
+            name = (const char *)sqlite3_column_text(statement, sqlite3_column_count(statement) - 1);
+            dft_text_escape_lines(stdout, name, strlen(name));
+            putchar('\n');
             *found = 1;
         }
     }

@@ -53,11 +53,7 @@ static void json_losses(struct dft_json *json, const struct dft_summary *summary
 {
     const struct dft_job *job = &summary->job;
 
-    dft_json_object(json, "dropped");
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
-        if (job->dropped[reason])
-            dft_json_uint(json, dft_drop_text((enum dft_drop)reason), job->dropped[reason]);
-    dft_json_end_object(json);
+    dft_job_json_dropped(json, job);
     dft_json_uint(json, "arguments_cut", job->args_cut);
     dft_json_uint(json, "killed", job->killed + job->signalled);
     dft_json_uint(json, "running", job->running);

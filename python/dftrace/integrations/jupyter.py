@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import dftrace
-from dftrace import _preload
+from dftrace import _preload, _table
 
 from . import _limits, _merge, _window
 
@@ -66,7 +66,7 @@ class CellIO:
     def _rows(self) -> List[List[str]]:
         shown, rest = self.groups[:self.top], self.groups[self.top:]
         rows = [[*SUMS, *self.keys]]
-        rows += [[*_cells(sums), *keys] for keys, sums in shown]
+        rows += [[*_cells(sums), *map(_table.shown, keys)] for keys, sums in shown]
         if rest:
             others = {name: sum(sums[name] for _, sums in rest) for name in SUMS}
             rows.append([*_cells(others), "all others", *([""] * (len(self.keys) - 1))])

@@ -134,7 +134,8 @@ static void pieces_make_the_whole(write_text *write, int quotes, const char *byt
 
 static void random_text(char *bytes, size_t length)
 {
-    static const char odd[] = "\"\\\n\t\r\b\f\x01\x1f\x7f\xc2\x85\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xed\xa0\x80,";
+    static const char odd[] =
+        "\"\\\n\t\r\b\f\x01\x1f\x7f\xe2\x80\xae\xc2\x85\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xed\xa0\x80,";
 
     for (size_t i = 0; i < length; i++)
         bytes[i] = roll(12) ? (char)(' ' + roll(95)) : odd[roll(sizeof odd - 1)];
@@ -173,6 +174,40 @@ static void forms_of_texts(void)
     text_is(dft_line_csv, "/data/with,a comma", "\"/data/with,a comma\"");
     text_is(dft_line_csv, "a\"b", "\"a\"\"b\"");
     text_is(dft_line_csv, "12345678\n", "\"12345678\n\"");
+    text_is(dft_line_csv, "\xc3\xa9t\xc3\xa9 C:\\x", "\xc3\xa9t\xc3\xa9 C:\\x");
+    text_is(dft_line_csv, "\033[1m,\r\x9b", "\"\\x1b[1m,\\x0d\\x9b\"");
+    text_is(dft_line_csv, "a\\x1b\\x5c\\xyz", "a\\x5cx1b\\x5cx5c\\xyz");
+}
+
+/* What a terminal or a browser acts on: U+0080-U+009F, marks of direction, ends of lines; not their
+ * neighbours. */
+static void characters_that_act_are_escaped(void)
+{
+    static const struct {
+        const char *bytes, *quoted, *escaped;
+    } texts[] = {
+        {"\xc2\x80", "\"\\u0080\"", "\\xc2\\x80"},          {"\xc2\x9b", "\"\\u009b\"", "\\xc2\\x9b"},
+        {"\xd8\x9c", "\"\\u061c\"", "\\xd8\\x9c"},          {"\xe2\x80\x8e", "\"\\u200e\"", "\\xe2\\x80\\x8e"},
+        {"\xe2\x80\x8f", "\"\\u200f\"", "\\xe2\\x80\\x8f"}, {"\xe2\x80\xa8", "\"\\u2028\"", "\\xe2\\x80\\xa8"},
+        {"\xe2\x80\xae", "\"\\u202e\"", "\\xe2\\x80\\xae"}, {"\xe2\x81\xa6", "\"\\u2066\"", "\\xe2\\x81\\xa6"},
+        {"\xe2\x81\xa9", "\"\\u2069\"", "\\xe2\\x81\\xa9"},
+    };
+    static const char *const plain[] = {"\xc2\xa0",     "\xd8\x9b",     "\xe2\x80\x8d",
+                                        "\xe2\x80\xa7", "\xe2\x80\xaf", "\xe2\x81\xa5",
+                                        "\xe2\x81\xaa", "\xe3\x80\x8e", "\xf0\x9f\x80\x80"};
+    char quoted[16];
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        text_is(dft_line_quote, texts[i].bytes, texts[i].quoted);
+        text_is(dft_line_escape, texts[i].bytes, texts[i].escaped);
+        text_is(dft_line_csv, texts[i].bytes, texts[i].escaped);
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        snprintf(quoted, sizeof quoted, "\"%s\"", plain[i]);
+        text_is(dft_line_quote, plain[i], quoted);
+        text_is(dft_line_escape, plain[i], plain[i]);
+        text_is(dft_line_csv, plain[i], plain[i]);
+    }
 }
 
 static void long_texts_pass(void)
@@ -200,6 +235,7 @@ int suite_write_line(void)
                            {"times are printf's", times_are_printfs},
                            {"a text is what its pieces are", texts_are_their_pieces},
                            {"JSON, terminal and CSV", forms_of_texts},
+                           {"characters that act are escaped", characters_that_act_are_escaped},
                            {"texts longer than the line", long_texts_pass},
                            CU_TEST_INFO_NULL};
     CU_SuiteInfo suites[] = {{"lines of text", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
