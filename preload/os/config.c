@@ -155,12 +155,15 @@ static int parse_MODE(const char *value, uint32_t *to)
     uint32_t n = 0;
 
     for (const char *at = value; *at; at++) {
-        if (*at < '0' || *at > '7' || n > 0777)
+        if (*at < '0' || *at > '7')
             return 0;
         n = n * 8 + (uint32_t)(*at - '0');
+        if (n > 0777)
+            return 0;
     }
-    *to = n;
-    return *value && n <= 0777;
+    if (*value)
+        *to = n;
+    return *value != 0;
 }
 
 static int parse_TIME_METRIC(const char *value, enum dft_time_metric *to)
