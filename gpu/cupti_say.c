@@ -21,7 +21,7 @@ static void put(const char *key, const struct dftrace_arg *arg)
 /* Not where the user wants to hear nothing. */
 static void write_line(const char *text)
 {
-    const char *level = getenv("DFTRACER_LOG_LEVEL");
+    const char *level = secure_getenv("DFTRACER_LOG_LEVEL");
     char line[600];
     int n = snprintf(line, sizeof line, "dftrace: GPU: %s\n", text);
 

@@ -34,12 +34,14 @@
 #include "probe/probe_process.h"
 #include "store/counters.h"
 #include "store/first.h"
+#include "store/place.h"
 #include "store/process.h"
 #include "store/process_start.h"
 #include "store/stage.h"
 #include "os/self.h"
 #include "probe/request.h"
 #include "os/own_calls.h"
+#include "os/secure.h"
 #include "os/resolve.h"
 #include "os/settings.h"
 #include "probe/traced.h"
@@ -100,6 +102,7 @@ static void set_up(char *const *environment)
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_key = draw_key();
     dft_tracename_init();
+    dft_place_init(environment);
     dft_stage_init(environment);
     dft_traced_init();
     dft_mode_begin();
@@ -122,7 +125,7 @@ static void set_up(char *const *environment)
  * gives constructors no arguments. */
 static void refuse(void)
 {
-    dft_config_init(environ);
+    dft_config_init(dft_secure_environment(environ));
     if (dft_config.enable && dft_first_tells_musl())
         dft_message(DFT_LOG_ERROR,
                     "the C library of this program is musl; libdftrace.so needs glibc, and nothing is traced", NULL);
@@ -131,6 +134,8 @@ static void refuse(void)
 
 __attribute__((constructor)) static void load(int argc, char **argv, char **environment)
 {
+    char *const *settings;
+
     (void)argc;
     (void)argv;
     dft_resolve();
@@ -139,12 +144,13 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
         refuse();
         return;
     }
-    dft_config_init(environment);
+    settings = dft_secure_environment(environment);
+    dft_config_init(settings);
     dft_env_propagation_init(environment);
     dft_perfflow_find_next();
     if (dft_config.enable) {
-        dft_perfflow_init(environment);
-        set_up(environment);
+        dft_perfflow_init(settings);
+        set_up(settings);
     }
     dft_settings_tell(dft_first_tells);
 }

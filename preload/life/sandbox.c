@@ -48,7 +48,7 @@ static int number_of(const char *name)
 static void meet_descriptors(void)
 {
     _Alignas(8) char capacity[512];
-    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
+    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), n;
 
     if (fd < 0)
         return;

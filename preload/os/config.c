@@ -11,6 +11,7 @@
 #include "os/configuration.h"
 #include "os/settings.h"
 #include "os/ourfile.h"
+#include "os/secure.h"
 #include "os/sys.h"
 
 struct dft_config dft_config = {
@@ -62,9 +63,10 @@ static size_t put(char *text, size_t capacity, size_t used, const char *more)
  * own. */
 static struct dft_ourfile messages;
 
+/* A message may quote a file. Who runs a program with other rights must not read it by that. */
 int dft_messages_can_be_seen(void)
 {
-    return dft_ourfile_has(&messages, 2);
+    return !dft_is_secure() && dft_ourfile_has(&messages, 2);
 }
 
 void dft_message(enum dft_log_level level, const char *text, ...)
@@ -145,6 +147,23 @@ static int parse_TEXT(const char *value, const char **to)
 static int parse_UINT(const char *value, uint64_t *to)
 {
     return dft_config_number(value, to);
+}
+
+/* An octal number, as of chmod. */
+static int parse_MODE(const char *value, uint32_t *to)
+{
+    uint32_t n = 0;
+
+    for (const char *at = value; *at; at++) {
+        if (*at < '0' || *at > '7')
+            return 0;
+        n = n * 8 + (uint32_t)(*at - '0');
+        if (n > 0777)
+            return 0;
+    }
+    if (*value)
+        *to = n;
+    return *value != 0;
 }
 
 static int parse_TIME_METRIC(const char *value, enum dft_time_metric *to)
@@ -323,6 +342,8 @@ void dft_config_init(char *const *environment)
     dft_configuration_done();
     if (is_off())
         dft_settings_forget();
+    if (dft_is_secure() && *dft_config.log_file != '/') /* the user has chosen the working directory */
+        dft_config.enable = 0;
     if (!dft_config.enable && !dft_settings_any())
         return;
     dft_config_find_job(environment);

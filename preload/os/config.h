@@ -18,6 +18,7 @@ enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG };
 typedef int dft_option_BOOL;
 typedef const char *dft_option_TEXT;
 typedef uint64_t dft_option_UINT;
+typedef uint32_t dft_option_MODE; /* of a file; 0: as the umask says */
 typedef enum dft_time_metric dft_option_TIME_METRIC;
 typedef enum dft_log_level dft_option_LOG_LEVEL;
 typedef enum dft_init_mode dft_option_INIT;

@@ -17,23 +17,26 @@ static size_t put(char *text, size_t capacity, size_t used, const char *more)
     return put_first(text, capacity, used, more, strlen(more));
 }
 
-static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number)
+static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number, unsigned base)
 {
     char digits[24];
     int at = sizeof digits - 1;
 
     digits[at] = 0;
     do
-        digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
+        digits[--at] = (char)('0' + number % base);
+    while (number /= base);
     return put(text, capacity, used, digits + at);
 }
 
-#define PUT_NUMBER(value)           (used = put_number(text, capacity, used, (uint64_t)(value)))
+#define PUT_NUMBER(value)           (used = put_number(text, capacity, used, (uint64_t)(value), 10))
+#define PUT_OCTAL(value)            (used = put_number(text, capacity, used, (uint64_t)(value), 8))
 #define DIFFERS_TEXT(a, b)          (strcmp(a, b) != 0)
 #define DIFFERS_NUMBER(a, b)        ((a) != (b))
+#define DIFFERS_OCTAL(a, b)         ((a) != (b))
 #define KIND_BOOL(then, ...)        then##_NUMBER(__VA_ARGS__)
 #define KIND_UINT(then, ...)        then##_NUMBER(__VA_ARGS__)
+#define KIND_MODE(then, ...)        then##_OCTAL(__VA_ARGS__)
 #define KIND_TEXT(then, ...)        then##_TEXT(__VA_ARGS__)
 #define KIND_INIT(then, ...)        then##_NUMBER(__VA_ARGS__)
 #define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)

@@ -75,6 +75,11 @@ void dft_config_settle(char *const *environment)
         dft_config_doubt(environment, PREFIX "TRACE_INTERVAL_MS", "it is outside 1 ... 3600000; the default is used");
         dft_config.trace_interval_ms = 1000;
     }
+    if (dft_config_given.mode && (dft_config.mode & 0600) != 0600) {
+        dft_config_doubt(environment, PREFIX "MODE",
+                         "the owner must be able to read and write (0600); the umask rules");
+        dft_config.mode = 0;
+    }
     if (dft_config.enable)
         settle_rules(environment);
     settle_limits(environment);

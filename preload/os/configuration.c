@@ -24,6 +24,7 @@ static const struct key {
     {"profiler", NULL, GROUP},
     {"profiler.init", "INIT", SAME},
     {"profiler.log_file", "LOG_FILE", SAME},
+    {"profiler.mode", "MODE", SAME},
     {"profiler.data_dirs", "DATA_DIR", SAME},
     {"profiler.log_level", "LOG_LEVEL", SAME},
     {"profiler.compression", "TRACE_COMPRESSION", SAME},

@@ -67,6 +67,7 @@ const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
         {EIO, "Input/output error (EIO)"},
         {ESTALE, "Stale file handle (ESTALE)"},
         {EINVAL, "Invalid argument (EINVAL)"},
+        {EEXIST, "File exists (EEXIST)"},
     };
     static const char unknown[] = "error ";
     char *at;

@@ -9,11 +9,12 @@
 
 struct dft_ourfile {
     uint64_t device, inode;
+    uint32_t owner;
 };
 
 static inline struct dft_ourfile dft_ourfile_of(const struct stat *st)
 {
-    return (struct dft_ourfile){st->st_dev, st->st_ino};
+    return (struct dft_ourfile){st->st_dev, st->st_ino, st->st_uid};
 }
 
 static inline int dft_ourfile_is(const struct dft_ourfile *ours, const struct stat *st)

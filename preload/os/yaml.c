@@ -5,31 +5,13 @@
 #ifdef DFT_HAVE_YAML
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "os/line.h"
 #include "os/sys.h"
-
-/* Reads the whole file. Returns its length, or -errno. A pipe or a terminal cannot hold us up. */
-static long read_file(struct dft_yaml *yaml, const char *path)
-{
-    long fd = DFT_SYS(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0, 0, 0), n = 1;
-    size_t used = 0;
-
-    if (fd < 0)
-        return fd;
-    yaml->capacity = DFT_YAML_FILE_MAX + 1;
-    yaml->text = dft_sys_map(yaml->capacity);
-    while (yaml->text && n > 0 && used < yaml->capacity) {
-        n = dft_sys_read((int)fd, yaml->text + used, yaml->capacity - used);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    dft_sys_close((int)fd);
-    return !yaml->text ? -ENOMEM : n < 0 ? n : used > DFT_YAML_FILE_MAX ? -EFBIG : (long)used;
-}
+#include "os/whole.h"
 
 /* Returns 0, or -1 with the place of the mistake. */
 static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fault)
@@ -63,10 +45,12 @@ int dft_yaml_open(struct dft_yaml *yaml, const char *path, struct dft_yaml_fault
     _Static_assert(sizeof yaml->unreadable == DFT_ERROR_ROOM, "the text of an unknown error fits");
     *yaml = (struct dft_yaml){.document = NULL};
     *fault = (struct dft_yaml_fault){.reason = NULL};
-    length = read_file(yaml, path);
+    length = dft_whole_read(path, DFT_YAML_FILE_MAX, &yaml->text);
     if (length >= 0)
         return parse(yaml, (size_t)length, fault);
-    fault->reason = length == -EFBIG ? "it is larger than 1 MiB" : dft_line_error((int)-length, yaml->unreadable);
+    fault->reason = length == -EFBIG    ? "it is larger than 1 MiB"
+                    : length == -ENODEV ? "it is no regular file"
+                                        : dft_line_error((int)-length, yaml->unreadable);
     return -1;
 }
 
@@ -76,7 +60,7 @@ void dft_yaml_close(struct dft_yaml *yaml)
         yaml_document_delete(yaml->document);
     free(yaml->document);
     if (yaml->text)
-        DFT_SYS(munmap, yaml->text, yaml->capacity, 0, 0, 0, 0);
+        DFT_SYS(munmap, yaml->text, DFT_YAML_FILE_MAX + 1, 0, 0, 0, 0);
     yaml->document = NULL;
     yaml->text = NULL;
 }

@@ -25,7 +25,6 @@ enum dft_yaml_kind { DFT_YAML_NONE, DFT_YAML_SCALAR, DFT_YAML_LIST, DFT_YAML_MAP
 struct dft_yaml {
     void *document; /* libyaml's */
     char *text;
-    size_t capacity;
     char unreadable[32];
 };
 

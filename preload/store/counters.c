@@ -45,7 +45,7 @@ static void set(struct dft_live_moment *moment, enum dft_counter counter, uint64
 /* Reads a file of /proc, with a NUL behind it. Returns its length, or -errno. */
 static long read_proc(const char *path, char *text, size_t capacity)
 {
-    long fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC, 0), n;
+    long fd = dft_fd_progress_open(path, O_RDONLY, 0), n;
 
     if (fd < 0)
         return fd;
@@ -144,7 +144,7 @@ static void read_descriptors(struct dft_live_moment *moment)
         return;
     if (st.st_size > 0)
         return set(moment, DFT_COUNTER_DESCRIPTORS, (uint64_t)st.st_size);
-    fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return;
     while ((n = DFT_SYS(getdents64, fd, names, sizeof names, 0, 0, 0)) > 0 && ++rounds < ROUNDS)

@@ -34,7 +34,7 @@ static int find(const char *bytes, size_t size, const char *text, size_t length)
 /* Does the file hold these bytes? Files below /proc have no size. */
 static int holds(const char *path, const char *text, size_t length)
 {
-    long fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0), n;
+    long fd = dft_fd_progress_open(path, O_RDONLY, 0), n;
     size_t kept = 0;
     int found = 0;
 
@@ -58,7 +58,7 @@ static int holds(const char *path, const char *text, size_t length)
 /* Reads a number of /proc/self/stat. 0: the number cannot be read. */
 static uint64_t read_stat(int wanted)
 {
-    long fd = dft_fd_progress_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+    long fd = dft_fd_progress_open("/proc/self/stat", O_RDONLY, 0);
     long n = fd < 0 ? -1 : dft_sys_read((int)fd, capacity, sizeof capacity - 1);
     uint64_t number = 0;
     const char *at;
@@ -142,7 +142,7 @@ static long open_folder(void)
     end = dft_tracename_base + dft_tracename_directory;
     letter = *end;
     *end = 0;
-    fd = dft_fd_progress_open(dft_tracename_base, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    fd = dft_fd_progress_open(dft_tracename_base, O_RDONLY | O_DIRECTORY, 0);
     *end = letter;
     return fd;
 }

@@ -22,7 +22,6 @@
 #include "os/memory.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
-#include "tables/fd_progress.h"
 #include "store/process.h"
 #include "os/ourfile.h"
 #include "os/sys.h"
@@ -49,17 +48,6 @@ size_t dft_livefile_pages(size_t bytes)
 static size_t first_bytes(void)
 {
     return dft_livefile_pages(DFT_LIVE_PAGE) + dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
-}
-
-/* Looks at the path: by now the descriptor's number may hold another file. */
-static int identify(void)
-{
-    struct stat st;
-
-    if (dft_tracename_look(dft_livefile_path, &st) < 0)
-        return -1;
-    ours = dft_ourfile_of(&st);
-    return 0;
 }
 
 /* Is this descriptor our file, with at least this length? */
@@ -90,15 +78,14 @@ static int write_zeros(int fd, uint64_t offset, size_t bytes)
     return 0;
 }
 
-/* Makes the file this long, by its path. Returns 0 or -errno. */
-static int make_long(uint64_t bytes)
+/* Makes the file this long. Another thread may put its own file on the number right after our look. So
+ * this call can neither cut a file nor write to one: it reserves the last byte. A reserved block costs
+ * ext4 more than one that is written, so the others are not reserved. Returns 0 or -errno. */
+static int make_long(int fd, uint64_t bytes)
 {
-    struct stat st;
-    int result = (int)dft_tracename_look(dft_livefile_path, &st);
-
-    if (result < 0 || (uint64_t)st.st_size >= bytes)
-        return result;
-    return (int)dft_sys_lengthened(DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0));
+    if (has(fd, bytes))
+        return 0;
+    return dft_ourfile_has(&ours, fd) ? (int)dft_sys_lengthened(DFT_SYS(fallocate, fd, 0, bytes - 1, 1, 0, 0)) : -EBADF;
 }
 
 /* Maps our file. NULL: the mapping failed. A process that shares the descriptor may have put its
@@ -122,7 +109,7 @@ static void *map_shared(int fd, size_t bytes, uint64_t offset)
  * -errno, or -EINVAL when the kernel is older than 5.14. */
 static int store_zeros(int fd, uint64_t offset, size_t bytes)
 {
-    int result = make_long(offset + bytes);
+    int result = make_long(fd, offset + bytes);
     void *at = result < 0 ? NULL : map_shared(fd, bytes, offset);
 
     if (!at)
@@ -175,12 +162,12 @@ static int create_in(const char *directory, size_t length)
     if (!is_fit(length ? dft_livefile_path : "."))
         return -1;
     put_name(length);
-    fd = dft_fd_progress_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    fd = dft_tracename_create(dft_livefile_path, O_RDWR, 0600, &ours);
     if (fd < 0)
         return -1;
-    if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
+    if (reserve((int)fd, 0, first_bytes()) < 0) {
         dft_ourfile_close(&ours, (int)fd);
-        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+        dft_tracename_remove(dft_livefile_path, &ours);
         return -1;
     }
     return (int)fd;
@@ -216,7 +203,7 @@ static int open_for(uint64_t offset, size_t bytes)
 
     if (!dft_livefile_path[0])
         return -1;
-    fd = dft_fd_progress_open(dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    fd = dft_tracename_open(dft_livefile_path, O_RDWR, &ours);
     if (fd < 0)
         return -1;
     if (offset + bytes > allocated) {
@@ -324,7 +311,7 @@ int dft_livefile_create(void)
 void dft_livefile_remove(void)
 {
     if (dft_livefile_path[0])
-        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+        dft_tracename_remove(dft_livefile_path, &ours);
     dft_livefile_path[0] = 0;
 }
 

@@ -53,7 +53,7 @@ const char *dft_process_exe(void)
 
 static struct dft_text read_file(const char *path, char *capacity, size_t size)
 {
-    long fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC, 0), n;
+    long fd = dft_fd_progress_open(path, O_RDONLY, 0), n;
 
     if (fd < 0)
         return text_of(capacity, 0);

@@ -11,62 +11,27 @@
 #include "os/bulk.h"
 #include "os/config.h"
 #include "os/line.h"
-#include "os/settings.h"
 #include "os/sys.h"
 #include "store/livefile.h"
+#include "store/place.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
 
-#define SETTING    "DFTRACER_STAGE_DIR="
-#define STAGE_ROOM 3584u /* leaves room for a name in paths of 4,096 bytes */
-
-static char stage[STAGE_ROOM] DFT_BULK; /* absolute, with a slash at its end */
-
-/* Returns 0, or -ENAMETOOLONG. */
-static int make_absolute(const char *directory)
-{
-    size_t used = 0, length = strlen(directory);
-    long n;
-
-    if (*directory != '/') {
-        n = DFT_SYS(getcwd, stage, sizeof stage - 1, 0, 0, 0, 0);
-        if (n <= 0 || *stage != '/')
-            return n < 0 ? (int)n : -ENOENT;
-        used = (size_t)n;
-        stage[used - 1] = '/';
-    }
-    if (used + length + 2 > sizeof stage)
-        return -ENAMETOOLONG;
-    memcpy(stage + used, directory, length);
-    used += length;
-    if (stage[used - 1] != '/')
-        stage[used++] = '/';
-    stage[used] = 0;
-    return 0;
-}
+static char stage[DFT_PLACE_ROOM] DFT_BULK; /* absolute, with a slash at its end */
 
 static int may_write(void)
 {
     return (int)DFT_SYS(faccessat, AT_FDCWD, stage, W_OK | X_OK, 0, 0, 0);
 }
 
-/* Is the directory there, and may we write to it? Makes it. Returns 0 or -errno. */
-static int make_ready(void)
+/* Is the directory there, and ours to write to? Makes it. Returns 0 or -errno. */
+static int make_ready(const char **distrust)
 {
-    int result = make_absolute(dft_config.stage_dir), made;
-    struct stat st;
+    int result = dft_place_find(stage, dft_config.stage_dir);
 
     if (!result)
-        result = may_write();
-    if (result == -ENOENT) {
-        made = dft_tracename_make_directories(stage);
-        result = may_write();
-        if (result == -ENOENT && made)
-            result = made;
-    }
-    if (!result)
-        result = (int)DFT_SYS(newfstatat, AT_FDCWD, stage, &st, 0, 0, 0);
-    return result || S_ISDIR(st.st_mode) ? result : -ENOTDIR;
+        result = dft_place_enter(stage, 1, distrust);
+    return result || *distrust ? result : may_write();
 }
 
 /* Does the trace belong into this directory anyway? */
@@ -86,41 +51,39 @@ static int is_target(void)
            here.st_ino == there.st_ino;
 }
 
-static void doubt(char *const *environment, const char *why)
+static void doubt(char *const *environment, const char *reason)
 {
-    for (; *environment; environment++)
-        if (!strncmp(*environment, SETTING, strlen(SETTING)))
-            dft_settings_doubt(*environment, why, 0);
+    static char why[192];
+    static const char tail[] = "; traces are written to their place at once";
+    const size_t length = strnlen(reason, sizeof why - sizeof tail);
+
+    memcpy(why, reason, length);
+    memcpy(why + length, tail, sizeof tail);
+    dft_place_doubt(environment, "DFTRACER_STAGE_DIR", why);
 }
 
 void dft_stage_init(char *const *environment)
 {
-    static char why[128], capacity[DFT_ERROR_ROOM];
-    static const char tail[] = "; traces are written to their place at once";
-    const char *reason;
-    size_t length;
+    static char capacity[DFT_ERROR_ROOM];
+    const char *distrust = NULL;
     int result;
 
     if (!*dft_config.stage_dir)
         return;
-    result = make_ready();
-    if (result) {
-        reason = dft_line_error(-result, capacity);
-        length = strnlen(reason, sizeof why - sizeof tail);
-        memcpy(why, reason, length);
-        memcpy(why + length, tail, sizeof tail);
-        doubt(environment, why);
-    } else if (is_target()) {
-        doubt(environment, "traces belong there anyway; name a directory of the node, as /dev/shm/traces");
-    } else {
+    result = make_ready(&distrust);
+    if (result || distrust)
+        doubt(environment, distrust ? distrust : dft_line_error(-result, capacity));
+    else if (is_target())
+        dft_place_doubt(environment, "DFTRACER_STAGE_DIR",
+                        "traces belong there anyway; name a directory of the node, as /dev/shm/traces");
+    else
         dft_tracefile_stage(stage);
-    }
 }
 
 /* The path stands last, because a long path is cut. */
 static void tell(const char *reason)
 {
-    static char directory[STAGE_ROOM] DFT_BULK;
+    static char directory[DFT_PLACE_ROOM] DFT_BULK;
     const char *target = dft_tracefile_target();
     size_t length = (size_t)(strrchr(target, '/') + 1 - target);
 

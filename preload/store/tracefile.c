@@ -16,6 +16,8 @@
 #include "os/bulk.h"
 #include "format/crc32c.h"
 #include "format/format.h"
+#include "os/config.h"
+#include "os/secure.h"
 #include "os/self.h"
 #include "os/ourfile.h"
 #include "tables/fd_progress.h"
@@ -44,36 +46,32 @@ static uint32_t replaced;
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-/* Looks at the path. A process that shares the descriptors may have put another file on the number
- * by now. */
-static void identify_created(void)
-{
-    struct stat st = {0};
-
-    dft_tracename_look(path, &st);
-    ours = dft_ourfile_of(&st);
-}
-
 /* A staged file is read again when it is moved. */
 static int mode_of_access(void)
 {
-    return (dft_tracefile_is_staged() ? O_RDWR : O_WRONLY) | O_CLOEXEC | O_NOCTTY;
+    return dft_tracefile_is_staged() ? O_RDWR : O_WRONLY;
+}
+
+/* Who runs a program with the rights of another one has also set its umask. */
+static long create_file(void)
+{
+    const mode_t mode = (mode_t)dft_config.mode;
+
+    return dft_tracename_create(path, mode_of_access(), mode || !dft_is_secure() ? mode : 0600, &ours);
 }
 
 int dft_tracefile_create_file(void)
 {
-    int flags = mode_of_access() | O_CREAT | O_EXCL;
     long fd, unmade = 0;
 
     dft_tracefile_make_path();
-    fd = dft_fd_progress_open(path, flags, 0644);
+    fd = create_file();
     if (fd == -ENOENT) {
-        unmade = dft_tracename_make_directories(path);
-        fd = dft_fd_progress_open(path, flags, 0644);
+        unmade = dft_tracename_make_directories(path, 0777);
+        fd = create_file();
     }
     if (fd < 0)
         return (int)(fd == -ENOENT && unmade ? unmade : fd); /* the first cause tells more */
-    identify_created();
     __atomic_store_n(&dft_tracefile_bytes, 0, __ATOMIC_RELAXED);
     dft_tracefile_exists = 1;
     replaced = 0;
@@ -124,7 +122,7 @@ const struct dft_ourfile *dft_tracefile_identity(void)
 
 void dft_tracefile_remove(void)
 {
-    DFT_SYS(unlinkat, AT_FDCWD, path, 0, 0, 0, 0);
+    dft_tracename_remove(path, &ours);
     dft_tracefile_forget();
 }
 
@@ -160,18 +158,6 @@ void dft_tracefile_hold(void)
     }
 }
 
-/* Opens the existing file again. Never creates it. */
-static int open_again(void)
-{
-    long fd = dft_fd_progress_open(path, mode_of_access(), 0);
-
-    if (fd >= 0 && !dft_ourfile_has(&ours, (int)fd)) {
-        dft_sys_close((int)fd);
-        return -ESTALE;
-    }
-    return (int)fd;
-}
-
 /* The program keeps the number that it took. A program that takes the number repeatedly might do so
  * between our check and our write. Then nothing more is written. */
 int dft_tracefile_get_fd(int *own)
@@ -189,7 +175,7 @@ int dft_tracefile_get_fd(int *own)
     }
     if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MAX)
         return -EBADF;
-    again = open_again();
+    again = (int)dft_tracename_open(path, mode_of_access(), &ours);
     if (again < 0)
         return again;
     high = dft_tracefile_move_up(&ours, again);

@@ -18,7 +18,6 @@
 #include "store/process.h"
 #include "store/tracefile.h"
 #include "store/tracefile_inside.h"
-#include "tables/fd_progress.h"
 
 #define path       dft_tracefile_name
 #define PIECE_ROOM 65536u
@@ -136,37 +135,20 @@ static int copy_bytes(int in, int out)
 /* A descriptor to read the file from. *own: the caller closes it. */
 static int open_source(int *own)
 {
-    long fd;
-
     if (dft_tracefile_is_staged())
         return dft_tracefile_get_fd(own);
     *own = 1;
-    fd = dft_fd_progress_open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
-    if (fd >= 0 && !dft_ourfile_has(dft_tracefile_identity(), (int)fd)) {
-        dft_sys_close((int)fd);
-        return -ESTALE;
-    }
-    return (int)fd;
+    return (int)dft_tracename_open(from, O_RDONLY, dft_tracefile_identity());
 }
 
-/* Returns the descriptor of the copy, in our range if there is room. A rest of an earlier attempt goes. The
- * mode is that of the file, whatever the program's umask is by now. */
+/* Returns the descriptor of the copy, in our range if there is room. Each attempt removes its copy, so what
+ * has the name already is not ours. The mode is that of the file, whatever the program's umask is by now. */
 static int open_copy(mode_t mode)
 {
-    struct stat st;
-    long fd, high;
+    long fd = dft_tracename_create(unfinished, O_WRONLY, mode, &copy), high;
 
-    DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
-    fd = dft_fd_progress_open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
     if (fd < 0)
         return (int)fd;
-    if (dft_tracename_look(unfinished, &st) < 0) {
-        dft_sys_close((int)fd);
-        return -ESTALE;
-    }
-    if ((st.st_mode & ALL_MODES) != mode)
-        DFT_SYS(fchmodat, AT_FDCWD, unfinished, mode, 0, 0, 0);
-    copy = dft_ourfile_of(&st);
     high = dft_tracefile_move_up(&copy, (int)fd);
     if (high >= 0)
         dft_ourfile_close(&copy, (int)fd);
@@ -190,6 +172,7 @@ static int fill_copy(void)
 
 static int move_by_copy(mode_t mode)
 {
+    const struct dft_ourfile before = *dft_tracefile_identity();
     int result;
 
     join(unfinished, path, MOVING, "");
@@ -198,11 +181,11 @@ static int move_by_copy(mode_t mode)
         return result;
     result = fill_copy();
     if (!result)
-        result = (int)DFT_SYS(renameat, AT_FDCWD, unfinished, AT_FDCWD, path, 0, 0);
+        result = dft_tracename_rename(unfinished, path, &copy);
     if (result) {
         dft_ourfile_close(&copy, copy_fd);
         copy_fd = -1;
-        DFT_SYS(unlinkat, AT_FDCWD, unfinished, 0, 0, 0, 0);
+        dft_tracename_remove(unfinished, &copy);
         return result;
     }
     dft_tracefile_replace(&copy, copy_fd);
@@ -211,7 +194,7 @@ static int move_by_copy(mode_t mode)
         dft_live->trace_device = copy.device;
         dft_live->trace_inode = copy.inode;
     }
-    DFT_SYS(unlinkat, AT_FDCWD, from, 0, 0, 0, 0);
+    dft_tracename_remove(from, &before);
     return 0;
 }
 
@@ -228,14 +211,14 @@ void dft_tracefile_forget_copy(void)
 static int move_from(void)
 {
     struct stat st;
-    long result;
+    int result;
 
     if (DFT_SYS(newfstatat, AT_FDCWD, from, &st, AT_SYMLINK_NOFOLLOW, 0, 0) < 0 ||
         !dft_ourfile_is(dft_tracefile_identity(), &st))
         return -ESTALE;
-    dft_tracename_make_directories(path);
-    result = DFT_SYS(renameat, AT_FDCWD, from, AT_FDCWD, path, 0, 0);
-    return result == -EXDEV ? move_by_copy(st.st_mode & ALL_MODES) : (int)result;
+    dft_tracename_make_directories(path, 0777);
+    result = dft_tracename_rename(from, path, dft_tracefile_identity());
+    return result == -EXDEV ? move_by_copy(st.st_mode & ALL_MODES) : result;
 }
 
 int dft_tracefile_move(void)

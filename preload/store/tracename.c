@@ -12,12 +12,16 @@
 #include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/secure.h"
 #include "os/self.h"
 #include "store/process.h"
 #include "os/sys.h"
+#include "tables/fd_progress.h"
 
 char dft_tracename_base[DFT_TRACENAME_ROOM] DFT_BULK;
 size_t dft_tracename_directory;
+
+#define ALL_MODES 07777u
 
 static const char *prefix = "";
 static char program[64], host[65];
@@ -147,31 +151,131 @@ int dft_tracename_is_of_process(const char *name, uint64_t *load_ns)
     return 1;
 }
 
-long dft_tracename_look(const char *made, struct stat *st)
-{
-    long result = DFT_SYS(newfstatat, AT_FDCWD, made, st, AT_SYMLINK_NOFOLLOW, 0, 0);
-    mode_t least;
+/* --- files ------------------------------------------------------------------------------------ */
 
-    if (result < 0)
-        return result;
-    least = S_ISDIR(st->st_mode) ? 0700 : 0600;
-    if ((st->st_mode & least) != least)
-        DFT_SYS(fchmodat, AT_FDCWD, made, (st->st_mode & 07777) | least, 0, 0, 0);
-    return 0;
+static uid_t user(void)
+{
+    return (uid_t)DFT_SYS(geteuid, 0, 0, 0, 0, 0, 0);
 }
 
-int dft_tracename_make_directories(char *file)
+/* The user may have another number by now, within a namespace of users. */
+static int is_owner(const struct dft_ourfile *ours, const struct stat *st)
 {
-    long result, failed = 0;
+    return st->st_uid == ours->owner || st->st_uid == user();
+}
+
+static int look(const char *name, struct stat *st)
+{
+    return (int)DFT_SYS(newfstatat, AT_FDCWD, name, st, AT_SYMLINK_NOFOLLOW, 0, 0);
+}
+
+/* Does the name lead to our file? Where nobody holds our file, another one may have its number: so the
+ * owner counts, too. Returns 0 or -errno. */
+static int find(const char *name, const struct dft_ourfile *ours)
+{
+    struct stat st;
+    int result = look(name, &st);
+
+    return result ? result : S_ISREG(st.st_mode) && dft_ourfile_is(ours, &st) && is_owner(ours, &st) ? 0 : -ESTALE;
+}
+
+/* Closes a descriptor that shows another file than it should. A process that shares our descriptors may
+ * have put its own file on the number, and that one stays open. */
+static long refuse(long fd, const char *name)
+{
+    struct stat there;
+
+    if (dft_is_single() ||
+        (!look(name, &there) && dft_ourfile_has(&(struct dft_ourfile){there.st_dev, there.st_ino, 0}, (int)fd)))
+        dft_sys_close((int)fd);
+    return -ESTALE;
+}
+
+/* The name and the descriptor must show one file: either may have been taken by another one. */
+long dft_tracename_create(const char *name, int flags, mode_t mode, struct dft_ourfile *ours)
+{
+    long fd = dft_fd_progress_open(name, flags | O_CREAT | O_EXCL, (int)(mode ? mode : 0666));
+    struct dft_ourfile made;
+    struct stat st;
+    mode_t wanted;
+
+    if (fd < 0)
+        return fd;
+    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+        return -ESTALE;
+    made = dft_ourfile_of(&st);
+    if (find(name, &made))
+        return refuse(fd, name);
+    *ours = made;
+    wanted = mode ? mode : (st.st_mode & ALL_MODES) | 0600;
+    if ((st.st_mode & ALL_MODES) != wanted)
+        DFT_SYS(fchmod, fd, wanted, 0, 0, 0, 0);
+    return fd;
+}
+
+/* Looks before it opens: to open a device or a pipe may have effects. */
+long dft_tracename_open(const char *name, int flags, const struct dft_ourfile *ours)
+{
+    long fd = find(name, ours);
+
+    if (!fd)
+        fd = dft_fd_progress_open(name, flags, 0);
+    return fd < 0 || dft_ourfile_has(ours, (int)fd) ? fd : refuse(fd, name);
+}
+
+void dft_tracename_remove(const char *name, const struct dft_ourfile *ours)
+{
+    if (!find(name, ours))
+        DFT_SYS(unlinkat, AT_FDCWD, name, 0, 0, 0, 0);
+}
+
+int dft_tracename_rename(const char *from, const char *to, const struct dft_ourfile *ours)
+{
+    int result = find(from, ours), there = find(to, ours);
+
+    if (result || !there) /* both may be names of our file */
+        return result;
+    return there == -ESTALE ? -EEXIST : (int)DFT_SYS(renameat, AT_FDCWD, from, AT_FDCWD, to, 0, 0);
+}
+
+/* --- directories ------------------------------------------------------------------------------ */
+
+/* The umask has left the owner no right to open the directory. Such a descriptor needs none. */
+static void give_rights(const char *directory)
+{
+    char shown[32] = "/proc/self/fd/";
+    long fd = dft_fd_progress_open(directory, O_PATH | O_DIRECTORY, 0);
+    struct stat st;
+
+    if (fd < 0)
+        return;
+    put_number(shown, sizeof shown, strlen(shown), (uint64_t)fd, 10);
+    if (!DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) && S_ISDIR(st.st_mode) && st.st_uid == user())
+        DFT_SYS(fchmodat, AT_FDCWD, shown, (st.st_mode & ALL_MODES) | 0700, 0, 0, 0);
+    dft_sys_close((int)fd);
+}
+
+/* Who runs a program with the rights of another one has also set its umask. */
+static int make_directory(const char *path, mode_t mode)
+{
+    struct stat st;
+    int result = (int)DFT_SYS(mkdirat, AT_FDCWD, path, dft_is_secure() ? mode & 0700 : mode, 0, 0, 0);
+
+    if (!result && !look(path, &st) && (st.st_mode & 0700) != 0700)
+        give_rights(path);
+    return result;
+}
+
+int dft_tracename_make_directories(char *file, mode_t mode)
+{
+    int result, failed = 0;
 
     for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        result = DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
-        if (!result)
-            dft_tracename_look(file, &(struct stat){0});
-        else if (!failed && result != -EEXIST)
+        result = make_directory(file, mode);
+        if (result && !failed && result != -EEXIST)
             failed = result;
         *slash = '/';
     }
-    return (int)failed;
+    return failed;
 }

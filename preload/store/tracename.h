@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "os/ourfile.h"
+
 #define DFT_TRACENAME_ROOM 4352u
 
 /* In the constructor, and when dft_config.log_file has changed. Remembers the absolute prefix,
@@ -20,14 +22,25 @@ void dft_tracename_make(void);
  * image began. */
 int dft_tracename_is_of_process(const char *name, uint64_t *load_ns);
 
-/* Examines `made`, a file or a directory that we have just made. Gives back the owner's rights
- * where the program's umask took them, too. We open the files again, and their owner wants to read
- * them. Returns 0 or -errno. */
-long dft_tracename_look(const char *made, struct stat *st);
+/* Others may write to the directory that a file lies in, and put anything in the place of the file at any
+ * time. So every file of ours is made, opened again, renamed and removed by these functions. They follow
+ * no symbolic link, and look whether the name still leads to our file. */
 
-/* Makes the directories that lead to a file, as far as possible. `file` is unchanged on return.
- * Returns 0, or -errno of the first directory that could not be made. */
-int dft_tracename_make_directories(char *file);
+/* Makes a file that is not there yet, and learns which one it is. `mode` is exact, whatever the umask. The
+ * default, 0, is 0666 less the umask, but the owner may always read and write: we open the file again.
+ * Returns the descriptor or -errno. */
+long dft_tracename_create(const char *name, int flags, mode_t mode, struct dft_ourfile *ours);
+/* Opens our file again. Returns the descriptor or -errno: -ESTALE where the name leads to another file. */
+long dft_tracename_open(const char *name, int flags, const struct dft_ourfile *ours);
+/* Removes the name of our file. A name that leads to another file stays. */
+void dft_tracename_remove(const char *name, const struct dft_ourfile *ours);
+/* Renames our file. Returns 0 or -errno: -EEXIST where another file has the new name. */
+int dft_tracename_rename(const char *from, const char *to, const struct dft_ourfile *ours);
+
+/* Makes the directories that lead to a file, as far as possible. Gives back the owner's rights where the
+ * program's umask took them. `file` is unchanged on return. Returns 0, or -errno of the first directory
+ * that could not be made. */
+int dft_tracename_make_directories(char *file, mode_t mode);
 
 extern char dft_tracename_base[];
 /* Length of the directory part of the name, with the slash. */

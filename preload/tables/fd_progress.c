@@ -16,7 +16,7 @@ long dft_fd_progress_open(const char *path, int flags, int mode)
     long fd;
 
     __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
-    fd = dft_sys_openat(AT_FDCWD, path, flags, mode);
+    fd = dft_sys_openat(AT_FDCWD, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
     __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
     return fd;
 }

@@ -7,8 +7,10 @@
 
 #include <stdint.h>
 
-/* The first opens a path, as openat() does. The second makes a copy on the lowest free number from
- * `lowest` on. Any thread. Both return the descriptor or -errno. */
+/* The first opens a path, as openat() does. Somebody else may have put anything there: it follows no
+ * symbolic link at the end of the path, waits for nobody, and an exec closes the descriptor. The second
+ * makes a copy on the lowest free number from `lowest` on. Any thread. Both return the descriptor or
+ * -errno. */
 long dft_fd_progress_open(const char *path, int flags, int mode);
 long dft_fd_progress_copy(int fd, int lowest);
 

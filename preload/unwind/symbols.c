@@ -53,7 +53,7 @@ static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t
 {
     static char text[4096] DFT_BULK;
     size_t used = 0;
-    long n, fd = dft_fd_progress_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    long n, fd = dft_fd_progress_open("/proc/self/maps", O_RDONLY, 0);
 
     path[0] = 0;
     while (fd >= 0 && (n = dft_sys_read((int)fd, text + used, sizeof text - 1 - used)) > 0) {
@@ -93,7 +93,7 @@ static void map_file(struct dft_symbols *symbols, const char *path)
     if (symbols->bytes)
         DFT_SYS(munmap, symbols->bytes, symbols->length, 0, 0, 0, 0);
     symbols->bytes = NULL;
-    fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    fd = dft_fd_progress_open(path, O_RDONLY, 0);
     if (fd < 0)
         return;
     if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size > (off_t)sizeof(ElfW(Ehdr))) {

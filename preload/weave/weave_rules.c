@@ -19,6 +19,7 @@
 #include "os/line.h"
 #include "os/resolve.h"
 #include "os/sys.h"
+#include "os/whole.h"
 #include "weave/weave_inside.h"
 
 #define FILE_MAX (1u << 20)
@@ -151,23 +152,14 @@ static void parse_lines(const char *file, char *bytes)
 
 static int read_file(const char *path)
 {
-    int fd = (int)dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    char *bytes = fd >= 0 ? dft_sys_map(FILE_MAX + 1) : NULL;
-    size_t length = 0;
-    long n = -ENOMEM;
+    char *bytes;
+    long length = dft_whole_read(path, FILE_MAX, &bytes);
 
-    if (fd < 0)
-        return fd;
-    while (bytes && length < FILE_MAX && (n = dft_sys_read(fd, bytes + length, FILE_MAX - length)) > 0)
-        length += (size_t)n;
-    dft_sys_close(fd);
-    if (!bytes || n < 0)
-        return (int)n;
-    if (length == FILE_MAX)
-        return -EFBIG;
-    parse_lines(path, bytes);
-    DFT_SYS(munmap, bytes, FILE_MAX + 1, 0, 0, 0, 0);
-    return 0;
+    if (length >= 0)
+        parse_lines(path, bytes);
+    if (bytes)
+        DFT_SYS(munmap, bytes, FILE_MAX + 1, 0, 0, 0, 0);
+    return length < 0 ? (int)length : 0;
 }
 
 /* A name without a slash that is no file here is one of those that are installed: "hdf5". */

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define DFTRUN_LIBRARY "libdftrace.so"
 
@@ -30,11 +31,27 @@ void dft_program_find(char *found, size_t capacity, const char *command);
 
 /* Makes the directories that this file lies in. Returns 0 or -errno. */
 int dft_folder_make(const char *file);
+/* Makes one directory. Returns 0 or -errno. */
+int dft_folder_make_one(const char *path, mode_t mode);
 /* The path as it is from the working directory. Returns 0 or -errno. */
 int dft_folder_absolute(char absolute[PATH_MAX], const char *path);
 /* Can files that begin with this absolute prefix be created, and can they hold anything? Leaves
  * nothing behind. Returns 0 or -errno. */
 int dft_folder_try(const char *prefix);
+
+/* Opens a file of dftrun's own, to read and to write; O_CREAT in `flags` makes it. -EPERM: what has the name
+ * is another user's, or no plain file. Returns the descriptor or -errno. */
+int dft_own_open(int directory, const char *name, int flags);
+/* Removes the name, if it leads to this open file. */
+void dft_own_remove(int directory, const char *name, int fd);
+/* Opens a directory that this user alone can change. Returns the descriptor or -errno. */
+int dft_own_directory(const char *path);
+/* Does the path lead to this open directory? */
+int dft_own_is_directory(const char *path, int fd);
+/* Can this user and root alone replace what lies in the directory? */
+int dft_own_is_trusted(const char *directory);
+/* The mode of traces (DFTRACER_MODE); 0: the umask rules. */
+mode_t dft_own_mode(void);
 
 /* How a program ended, in the terms of a shell's exit status. */
 struct dft_outcome {

@@ -30,16 +30,16 @@ int dft_folder_absolute(char absolute[PATH_MAX], const char *path)
     return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Gives back the owner's rights where the umask takes them, as the library does. */
-static int make_directory(const char *path)
+/* The umask does not take the owner's rights, as in the library. dftrun has one thread here. */
+int dft_folder_make_one(const char *path, mode_t mode)
 {
-    struct stat st;
+    const mode_t mask = umask(0);
+    int error;
 
-    if (mkdir(path, 0777) < 0)
-        return -errno;
-    if (stat(path, &st) == 0 && (st.st_mode & 0700) != 0700)
-        chmod(path, (st.st_mode & 07777) | 0700);
-    return 0;
+    umask(mask & ~(mode_t)0700);
+    error = mkdir(path, mode) < 0 ? -errno : 0;
+    umask(mask);
+    return error;
 }
 
 /* Makes the directories that `file` lies in. *made: the length of the path of the first missing
@@ -53,7 +53,7 @@ static int make_directories(char *file, size_t *made)
         int rc;
 
         *slash = '\0';
-        rc = make_directory(file);
+        rc = dft_folder_make_one(file, 0777);
         if (!rc && !*made)
             *made = strlen(file);
         else if (rc < 0 && rc != -EEXIST && !failed)
@@ -94,8 +94,8 @@ static int try_once(const char *prefix)
     fd = mkostemp(file, O_CLOEXEC);
     if (fd >= 0) {
         error = write_page(fd);
+        dft_own_remove(AT_FDCWD, file, fd);
         close(fd);
-        unlink(file);
     } else if (!error || errno != ENOENT) {
         error = -errno;
     }

@@ -122,9 +122,9 @@ static int take_lock(const struct sampler *sampler, const char *directory, char 
     int fd;
 
     snprintf(path, size, "%s/.node-%s-%s.lock", directory, sampler->host, sampler->boot_id);
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = dft_own_open(AT_FDCWD, path, O_CREAT);
     if (fd < 0)
-        return -errno;
+        return fd;
     if (!flock(fd, LOCK_EX | LOCK_NB))
         return fd;
     close(fd);
@@ -133,17 +133,18 @@ static int take_lock(const struct sampler *sampler, const char *directory, char 
 
 static int open_file(struct sampler *sampler, const char *directory)
 {
+    const mode_t mode = dft_own_mode();
     char path[PATH_MAX];
 
     if (getrandom(&sampler->key, sizeof sampler->key, 0) != sizeof sampler->key)
         return -EIO;
     snprintf(path, sizeof path, "%s/node-%s-%d-%016llx.dft", directory, sampler->host, (int)getpid(),
              (unsigned long long)sampler->key);
-    sampler->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-    return sampler->file < 0 ? -errno : 0;
+    sampler->file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode ? mode : 0666);
+    return sampler->file < 0 || (mode && fchmod(sampler->file, mode)) ? -errno : 0;
 }
 
-static void run(struct sampler *sampler, const char *directory, const char *lock)
+static void run(struct sampler *sampler, const char *directory, const char *lock, int held)
 {
     const char *interval = getenv("DFTRACER_TRACE_INTERVAL_MS");
     long ms = interval ? atol(interval) : 0;
@@ -158,7 +159,7 @@ static void run(struct sampler *sampler, const char *directory, const char *lock
         _exit(1);
     put_process(sampler);
     work(sampler);
-    unlink(lock);
+    dft_own_remove(AT_FDCWD, lock, held);
     _exit(0);
 }
 
@@ -183,7 +184,7 @@ pid_t dft_node_start(const char *directory)
     if (!pid) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() == parent)
-            run(&sampler, directory, lock);
+            run(&sampler, directory, lock, fd);
         _exit(1);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -77,11 +77,10 @@ static int open_shared(struct dft_ranks *ranks, const struct dft_launch *launch)
     snprintf(ranks->path, sizeof ranks->path, "%s/dftrun-%u-%016llx", shared_place(), (unsigned)geteuid(),
              (unsigned long long)id_of(launch));
     for (;;) {
-        fd = open(ranks->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        fd = dft_own_open(AT_FDCWD, ranks->path, O_CREAT);
         if (fd < 0)
-            return -errno;
-        /* another user may have made it, and hold its mutex */
-        error = fstat(fd, &st) < 0 ? -errno : !S_ISREG(st.st_mode) || st.st_uid != geteuid() ? -EPERM : take_mutex(fd);
+            return fd;
+        error = take_mutex(fd);
         if (!error && fstat(fd, &st) < 0)
             error = -errno;
         if (!error && st.st_nlink)
@@ -147,12 +146,10 @@ static void remove_dead(void)
 
     snprintf(start, sizeof start, "dftrun-%u-", (unsigned)geteuid());
     while (dir && (entry = readdir(dir))) {
-        int fd = strncmp(entry->d_name, start, strlen(start))
-                     ? -1
-                     : openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        int fd = strncmp(entry->d_name, start, strlen(start)) ? -1 : dft_own_open(dirfd(dir), entry->d_name, 0);
 
         if (fd >= 0 && !lock_bytes(fd, F_WRLCK, MUTEX, 1) && !any_alive(fd))
-            unlinkat(dirfd(dir), entry->d_name, 0);
+            dft_own_remove(dirfd(dir), entry->d_name, fd);
         if (fd >= 0)
             close(fd);
     }
@@ -172,29 +169,35 @@ static int is_local(const char *directory)
            st.f_type == BTRFS_SUPER_MAGIC || st.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Leaves the number of ranks as a file in `marks`. Another rank may take the directory away
- * meanwhile. */
+/* Leaves the number of ranks as a file in `marks`. Another rank may take the directory away meanwhile.
+ * Returns the open directory, or -errno. */
 static int leave_mark(const char *marks, const char *host, int count)
 {
-    char path[PATH_MAX];
-    int fd = -1;
+    char name[128];
+    int fd = -1, directory = -ENOENT;
 
-    snprintf(path, sizeof path, "%.*s/%s-%d=%d", PATH_MAX - 128, marks, host, (int)getpid(), count);
+    snprintf(name, sizeof name, "%s-%d=%d", host, (int)getpid(), count);
     for (int i = 0; fd < 0 && i < 3; i++) {
-        if (dft_folder_make(path) < 0)
-            return -errno;
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (directory >= 0)
+            close(directory);
+        dft_folder_make_one(marks, 0700);
+        directory = dft_own_directory(marks);
+        fd = directory < 0 ? -1 : openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
-    if (fd < 0)
-        return -errno;
-    close(fd);
-    return 0;
+    if (fd >= 0) {
+        close(fd);
+    } else if (directory >= 0) {
+        close(directory);
+        directory = -ENOENT;
+    }
+    return directory;
 }
 
 /* Adds up all marks; with `removing`, they go. */
-static long add_marks(const char *marks, int removing)
+static long add_marks(int marks, int removing)
 {
-    DIR *dir = dft_opendir_itself(marks);
+    const int fd = openat(marks, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *entry;
     long sum = 0;
 
@@ -203,7 +206,7 @@ static long add_marks(const char *marks, int removing)
 
         sum += number ? atol(number + 1) : 0;
         if (number && removing)
-            unlinkat(dirfd(dir), entry->d_name, 0);
+            unlinkat(fd, entry->d_name, 0);
     }
     if (dir)
         closedir(dir);
@@ -213,17 +216,24 @@ static long add_marks(const char *marks, int removing)
 static enum dft_ends end_node(const struct dft_launch *launch, const char *directory, int count)
 {
     char host[65] = "", marks[PATH_MAX], mine[PATH_MAX];
+    enum dft_ends ends = DFT_ENDS_BEFORE;
+    int fd;
 
     gethostname(host, sizeof host - 1);
     snprintf(marks, sizeof marks, "%.*s/.dftrun-%016llx", PATH_MAX - 256, directory, (unsigned long long)id_of(launch));
-    if (leave_mark(marks, host, count) < 0 || add_marks(marks, 0) < launch->size)
-        return DFT_ENDS_BEFORE;
+    dft_folder_make(marks);
+    fd = leave_mark(marks, host, count);
+    if (fd < 0)
+        return ends;
     snprintf(mine, sizeof mine, "%.*s.%s-%d", PATH_MAX - 128, marks, host, (int)getpid());
-    if (rename(marks, mine) < 0)
-        return DFT_ENDS_BEFORE; /* another one was faster */
-    add_marks(mine, 1);
-    rmdir(mine);
-    return DFT_ENDS_LAST;
+    /* where another rank was faster, the name leads nowhere, or to other marks */
+    if (add_marks(fd, 0) >= launch->size && dft_own_is_directory(marks, fd) && !rename(marks, mine)) {
+        add_marks(fd, 1);
+        rmdir(mine);
+        ends = DFT_ENDS_LAST;
+    }
+    close(fd);
+    return ends;
 }
 
 enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *launch, const char *directory)
@@ -238,7 +248,7 @@ enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *la
     alive = any_alive(ranks->file);
     count = count_ranks(ranks->file, &has_first);
     if (!alive)
-        unlink(ranks->path);
+        dft_own_remove(AT_FDCWD, ranks->path, ranks->file);
     close(ranks->file); /* and the mutex with it */
     if (!alive)
         remove_dead();

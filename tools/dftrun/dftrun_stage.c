@@ -47,12 +47,13 @@ static int is_output(const struct dft_run *run)
            stage.st_ino == output.st_ino;
 }
 
+/* The library has also said why, where it does not trust the stage: others can put files there. */
 void dft_stage_collect(const struct dft_run *run)
 {
     char prefix[2 * PATH_MAX], glob[4 * PATH_MAX];
     const char *arguments[] = {"dftmerge", "collect", "--quiet", "-o", run->place, glob, NULL};
 
-    if (!*run->stage_place || is_output(run) || !has_any(run))
+    if (!*run->stage_place || !dft_own_is_trusted(run->stage_place) || is_output(run) || !has_any(run))
         return;
     snprintf(prefix, sizeof prefix, "%s/%s", run->stage_place, name_of(run));
     if (!dft_dftmerge_glob(prefix, glob, sizeof glob))

@@ -41,12 +41,13 @@ static int append_bytes(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* Opens the trace, or makes a new trace when there is none. No other file may have that name. */
+/* Opens the trace, or makes a new trace when there is none: for its owner alone, as the live file is. No
+ * other file may have that name. */
 static int append_open(struct append *append, const char *path, int make)
 {
     struct stat st;
 
-    append->fd = open(path, O_WRONLY | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0644);
+    append->fd = open(path, O_WRONLY | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0600);
     if (append->fd < 0)
         return -errno;
     if (fstat(append->fd, &st) < 0) {
