@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
+#include "store/tracefile.h"
 
 #define DFT_STREAM_NO_READS 4 /* of _flags: scanf sets no error mark then */
 
@@ -67,6 +68,15 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     if (op == DFT_OP_STAT || op == DFT_OP_MKDIR) /* a text */
         return 0;
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
+}
+
+/* Has the call failed because of our descriptor's number? raw: what the function returned; before: errno before
+ * the call. */
+static inline __attribute__((always_inline)) int dft_meets_ours(enum dft_op op, int64_t raw, int pointer, int before)
+{
+    if (dft_op_effect(op) != DFT_EFFECT_OPENS && op != DFT_OP_DUP && op != DFT_OP_FRESH)
+        return 0;
+    return __builtin_expect(raw == (pointer ? 0 : -1) && errno == EMFILE, 0) && dft_tracefile_let_go(before);
 }
 
 /* A call that dft_probe_begin has refused may be one on a number that is not open. */

@@ -80,6 +80,9 @@ static inline __attribute__((always_inline)) void dft_tracefile_meet(int fd)
     if (__builtin_expect(dft_tracefile_is_near(__atomic_load_n(&dft_tracefile_fd, __ATOMIC_RELAXED), fd), 0))
         dft_tracefile_make_way(fd);
 }
+/* A call of the program has just failed with EMFILE. Did it because of us? Then the program makes the call
+ * again: our number is free, and errno is `before`. */
+int dft_tracefile_let_go(int before);
 /* Is this number our descriptor? Then the wrapper answers EBADF and does not make the program's
  * call. */
 int dft_tracefile_is(int fd);

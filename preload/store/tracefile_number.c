@@ -174,6 +174,20 @@ void dft_tracefile_make_way(int fd)
     move(fd);
 }
 
+/* A number that was made past the wrappers can be next to ours. And where we have none, another thread may be
+ * opening the trace just now. */
+int dft_tracefile_let_go(int before)
+{
+    int ours = dft_tracefile_number(), again = __atomic_load_n(&gives_up, __ATOMIC_RELAXED) && !dft_is_single();
+
+    if (ours >= 0) {
+        dft_tracefile_make_way(ours - 1);
+        again = dft_tracefile_number() != ours;
+    }
+    errno = again ? before : EMFILE;
+    return again;
+}
+
 void dft_tracefile_step_aside(int fd)
 {
     if (!may_move() || !dft_tracefile_is(fd))

@@ -21,6 +21,7 @@
         type(*const real) prototype = DFT_REAL(name);                                                                  \
         struct dft_probe probe;                                                                                        \
         type result;                                                                                                   \
+        int before;                                                                                                    \
                                                                                                                        \
         if (dft_tracefile_hides_first(op, args.fd)) {                                                                  \
             dft_hidden(number, op, &args);                                                                             \
@@ -38,7 +39,10 @@
             dft_not_open_end(&refused, number, op, &args, (intptr_t)result, IS_POINTER(type));                         \
             return result;                                                                                             \
         }                                                                                                              \
+        before = errno;                                                                                                \
         result = real arguments;                                                                                       \
+        if (dft_meets_ours(op, (intptr_t)result, IS_POINTER(type), before))                                            \
+            result = real arguments;                                                                                   \
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
@@ -91,6 +95,7 @@
         struct dft_probe probe;                                                                                        \
         mode_t mode = 0;                                                                                               \
         type result;                                                                                                   \
+        int before;                                                                                                    \
                                                                                                                        \
         if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                                     \
             va_list list;                                                                                              \
@@ -105,7 +110,10 @@
                                                                                                                        \
             if (!dft_probe_begin(&probe, DFT_CALL_##name, DFT_OP_##op, &args, ON(op)))                                 \
                 return real arguments;                                                                                 \
+            before = errno;                                                                                            \
             result = real arguments;                                                                                   \
+            if (dft_meets_ours(DFT_OP_##op, result, 0, before))                                                        \
+                result = real arguments;                                                                               \
             dft_finish(&probe, DFT_CALL_##name, DFT_OP_##op, &args, result, 0);                                        \
         }                                                                                                              \
         return result;                                                                                                 \

@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) int control(enum dft_op op, int fd,
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
     struct dft_probe probe;
     struct dft_not_open refused;
-    int result;
+    int result, before;
 
     if (dft_tracefile_is(fd))
         return not_open(DFT_CALL_fcntl, op, fd, command);
@@ -133,7 +133,10 @@ static inline __attribute__((always_inline)) int control(enum dft_op op, int fd,
         dft_not_open_end(&refused, DFT_CALL_fcntl, op, &args, result, 0);
         return result;
     }
+    before = errno;
     result = make(fd, command, argument);
+    if (dft_meets_ours(op, result, 0, before))
+        result = make(fd, command, argument);
     end_fcntl(&probe, &args, result, argument);
     return result;
 }

@@ -52,6 +52,7 @@ static long make_row(PARAMETERS)
     struct dft_probe probe;
     struct dft_not_open refused;
     long result;
+    int before;
 
     describe(&meaning, ARGUMENTS);
     if (dft_tracefile_hides_first(meaning.op, meaning.args.fd)) {
@@ -68,7 +69,10 @@ static long make_row(PARAMETERS)
         dft_not_open_end(&refused, meaning.call, meaning.op, &meaning.args, result, 0);
         return result;
     }
+    before = errno;
     result = REAL(ARGUMENTS);
+    if (dft_meets_ours(meaning.op, result, 0, before))
+        result = REAL(ARGUMENTS);
     dft_finish(&probe, meaning.call, meaning.op, &meaning.args, result, 0);
     return result;
 }

@@ -257,6 +257,32 @@ static int all_numbers(void)
     return 0;
 }
 
+/* Numbers that the library sees nobody take: what is left is the program's all the same. */
+static int numbers_unseen(void)
+{
+    int fd = make_file("file"), copies[4];
+
+    set_limit(1024, 0);
+    errno = 0;
+    for (int round = 0; round < 4; round++) {
+        while (raw_call(SYS_dup, fd, 0, 0) < 1022)
+            ;
+        copies[round] = round == 0   ? dup(fd)
+                        : round == 1 ? open("file", O_RDONLY)
+                        : round == 2 ? fcntl(fd, F_DUPFD, 0)
+                                     : (int)syscall(SYS_dup, fd);
+        guest_say("last", copies[round]);
+        guest_say("errno", errno);
+        guest_say("too many", dup(fd));
+        guest_need(close_range(500, ~0u, 0) == 0, "close_range");
+        set_limit(round & 1 ? 1024 : 2048, 0); /* the library's number is the program's again */
+        guest_need(open("file", O_RDONLY) == 500 && close(500) == 0, "open");
+        set_limit(1024, 0);
+        errno = 0;
+    }
+    return 0;
+}
+
 /* There is no number above the limit either. */
 static int all_numbers_there_are(void)
 {
@@ -298,6 +324,7 @@ static int moving_limit(void)
 
 const struct guest_case guest_descriptors[] = {{"all_numbers", all_numbers},
                                                {"all_numbers_there_are", all_numbers_there_are},
+                                               {"numbers_unseen", numbers_unseen},
                                                {"moving_limit", moving_limit},
                                                {"close_all", close_all},
                                                {"reuse_numbers", reuse_numbers},
