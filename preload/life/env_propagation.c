@@ -8,6 +8,7 @@
  * its parent's memory. The parent frees the mapping when the child is gone. */
 #include "life/env_propagation.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "os/bulk.h"
@@ -164,7 +165,7 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     struct contents found;
     size_t pointers, text;
 
-    *follow = (struct dft_env_propagation){.envp = envp};
+    *follow = (struct dft_env_propagation){.envp = envp, .own = envp, .error = errno};
     if (!nkept || !dft_on || dft_is_sandboxed() || look(&found, envp) ||
         (found.complete && found.has == (UINT64_C(1) << nkept) - 1))
         return;
@@ -187,6 +188,17 @@ void dft_env_propagation_end(struct dft_env_propagation *follow)
     if (follow->capacity)
         DFT_SYS(munmap, follow->capacity, follow->bytes, 0, 0, 0, 0);
     left.capacity = NULL;
+}
+
+int dft_env_propagation_gives_way(struct dft_env_propagation *follow, int error)
+{
+    if (!follow->capacity || (error != E2BIG && error != ENOMEM))
+        return 0;
+    dft_env_propagation_end(follow);
+    follow->envp = follow->own;
+    follow->capacity = NULL;
+    errno = follow->error;
+    return 1;
 }
 
 void dft_env_propagation_child_gone(void)

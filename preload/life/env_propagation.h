@@ -13,14 +13,20 @@ void dft_env_propagation_init(char **environment);
 /* An environment with the missing variables, for one call of exec or posix_spawn. */
 struct dft_env_propagation {
     char *const *envp; /* for the call; the program's own when nothing is missing */
+    char *const *own;  /* the program's own */
     void *capacity;    /* our mapping behind `envp`; NULL: `envp` is the program's own */
     size_t bytes;
+    int error; /* errno before the call */
 };
 
 /* Reads the program's environment. Any thread, vfork children too. The caller calls
  * dft_env_propagation_end when the real call returns. */
 void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *envp);
 void dft_env_propagation_end(struct dft_env_propagation *follow);
+/* The real call returned this error. Returns 1 when our variables may be the reason: then `envp` is the
+ * program's own, and the caller makes the call again, with errno as it was (a vfork child's is its parent's). What it runs is
+ * not traced. */
+int dft_env_propagation_gives_way(struct dft_env_propagation *follow, int error);
 /* In the parent. Frees the mapping that an ended vfork child has left. */
 void dft_env_propagation_child_gone(void);
 

@@ -113,7 +113,9 @@ static int may_run(int dirfd, const char *path)
         if (began_)                                                                                                    \
             ready_ = begin_exec(&probe_, call, dirfd, path);                                                           \
         dft_env_propagation_begin(&follow, environment);                                                               \
-        result_ = (make);                                                                                              \
+        do                                                                                                             \
+            result_ = (make);                                                                                          \
+        while (result_ < 0 && dft_env_propagation_gives_way(&follow, errno));                                          \
         dft_env_propagation_end(&follow);                                                                              \
         fail_exec(&probe_, call, dirfd, path, began_, ready_);                                                         \
         return result_;                                                                                                \

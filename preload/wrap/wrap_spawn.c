@@ -52,7 +52,9 @@ static void end_spawn(struct dft_probe *probe, enum dft_call_number call, int di
         share_with(actions);                                                                                           \
         dft_env_propagation_begin(&follow, envp);                                                                      \
         recorded = dft_process_begin(&probe, call);                                                                    \
-        result = DFT_REAL(name)(pid, path, actions, attributes, argv, follow.envp);                                    \
+        do                                                                                                             \
+            result = DFT_REAL(name)(pid, path, actions, attributes, argv, follow.envp);                                \
+        while (result && dft_env_propagation_gives_way(&follow, result));                                              \
         dft_env_propagation_end(&follow);                                                                              \
         if (recorded)                                                                                                  \
             end_spawn(&probe, call, dirfd, path, pid, result);                                                         \

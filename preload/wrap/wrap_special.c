@@ -117,6 +117,34 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
     dft_end_on_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
 }
 
+/* Programs ask so about all numbers, open or not. The call itself tells, and it cannot hang: so of an
+ * unknown number the kernel is asked afterwards, if it is open. */
+static int tells_by_itself(const struct dft_call_args *args)
+{
+    return (args->flags == F_GETFD || args->flags == F_SETFD || args->flags == F_GETFL) && dft_on & DFT_ON_POSIX &&
+           !dft_probe_word(args, args->fd) && !dft_in_vfork_child() && !dft_is_sandboxed();
+}
+
+static int control_unknown(const struct dft_call_args *args, long argument,
+                           int (*make)(int fd, int command, long argument))
+{
+    struct dft_not_open refused;
+    struct dft_probe probe;
+    int result, error;
+
+    dft_not_open_begin(&refused, args);
+    result = make(args->fd, args->flags, argument);
+    error = errno;
+    if (result == -1 && error == EBADF) {
+        dft_not_open_end(&refused, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, 0);
+    } else if (dft_probe_begin(&probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, DFT_ON_POSIX)) {
+        probe.start = refused.start;
+        end_fcntl(&probe, args, result, argument);
+    }
+    errno = error;
+    return result;
+}
+
 static inline __attribute__((always_inline)) int control(enum dft_op op, int fd, int command, long argument,
                                                          int (*make)(int fd, int command, long argument))
 {
@@ -127,6 +155,8 @@ static inline __attribute__((always_inline)) int control(enum dft_op op, int fd,
 
     if (dft_tracefile_is(fd))
         return not_open(DFT_CALL_fcntl, op, fd, command);
+    if (op == DFT_OP_CONTROL && tells_by_itself(&args))
+        return control_unknown(&args, argument, make);
     if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
         dft_not_open_begin(&refused, &args);
         result = make(fd, command, argument);

@@ -287,6 +287,22 @@ def cleaned_environments_are_followed(directory):
 
 
 @tests.case
+def what_just_fits_still_runs_where_it_is_followed(directory):
+    """To the byte, for a program and for a script; what has room for our variables is traced."""
+    program = compile_program("largest_environment.c", directory / "largest")
+    (directory / "script").write_text("#!/bin/sh\nexit 0\n")
+    (directory / "script").chmod(0o755)
+    for runs in ("/bin/true", directory / "script"):
+        plain = run([program, runs])
+        equal(plain.code, 0, plain.err)
+        for follow in (0, 1):
+            place = directory / f"out-{follow}"
+            equal(run([program, runs], env=tracing(place / "t", FOLLOW_EXEC=follow)), plain, f"{runs}, followed: {follow}")
+            found = [p for p in processes(place) if os.path.basename(p["exe"]) in ("sh", "dash", "bash")]
+            equal(len(found) > 50, bool(follow) and runs != "/bin/true", f"{runs}: traced ones, followed: {follow}: {len(found)}")
+
+
+@tests.case
 def not_followed_by_default(directory):
     (directory / "follow.py").write_text(FOLLOW)
     program = compile_program("showenv.c", directory / "showenv")
