@@ -322,6 +322,14 @@ def files_of_dftrun_that_were_there_before(directory):
             equal(planted(lock), known, f"{what}: what was planted stays")
 
 
+@tests.case
+def a_script_that_was_a_pipe(directory):
+    os.mkfifo(directory / "script")
+    with subprocess.Popen(["sh", "-c", f"echo exit 3 >{directory}/script"]):
+        done = run([DFTRUN, "-o", directory / "out", "sh", directory / "script"], seconds=20)
+    equal(done.code, 3, "nobody waits for the pipe when the script has ended")
+
+
 def rank_of_two(directory, folder):
     """Rank 1 of a job whose other rank does not run. Returns what it leaves for the others: its name holds the id of the job."""
     env = environment(OMPI_COMM_WORLD_RANK=1, OMPI_COMM_WORLD_SIZE=2, OMPI_COMM_WORLD_LOCAL_SIZE=2, PMIX_NAMESPACE=directory.name)
