@@ -31,7 +31,7 @@ def words_of_types():
     source = (ROOT / "preload" / "os" / "config.c").read_text()
     found = re.findall(r"static int parse_(\w+)\([^)]*\)\s*{[^}]*?WORDS\(([^)]*)\)", source)
     words = {name: ", ".join(f"`{word}`" for word in re.findall(r'"(\w+)"', text)) for name, text in found}
-    return {**words, "BOOL": "`0`, `1`", "TEXT": "text", "UINT": "number"}
+    return {**words, "BOOL": "`0`, `1`", "TEXT": "text", "UINT": "number", "MODE": "octal number"}
 
 
 def options():
@@ -53,7 +53,7 @@ def variables():
     types = words_of_types()
     lines = ["| variable | values | default | meaning |", "| --- | --- | --- | --- |"]
     for name, kind, default, more in options():
-        lines.append(f"| `{name}` | {types[kind]} | {show_default(default)} | {more} |")
+        lines.append(f"| `{name}` | {types[kind]} | {'' if kind == 'MODE' else show_default(default)} | {more} |")
     return lines
 
 

@@ -22,6 +22,7 @@ char dft_tracename_base[DFT_TRACENAME_ROOM] DFT_BULK;
 size_t dft_tracename_directory;
 
 #define ALL_MODES 07777u
+#define OPENS_MAX 4
 
 static const char *prefix = "";
 static char program[64], host[65];
@@ -179,38 +180,15 @@ static int find(const char *name, const struct dft_ourfile *ours)
     return result ? result : S_ISREG(st.st_mode) && dft_ourfile_is(ours, &st) && is_owner(ours, &st) ? 0 : -ESTALE;
 }
 
-/* Closes a descriptor that shows another file than it should. A process that shares our descriptors may
- * have put its own file on the number, and that one stays open. */
+/* Closes a descriptor that shows what the name leads to, and that is not our file. A process that shares our
+ * descriptors may have put its own file on the number, and that one stays open. */
 static long refuse(long fd, const char *name)
 {
     struct stat there;
 
-    if (dft_is_single() ||
-        (!look(name, &there) && dft_ourfile_has(&(struct dft_ourfile){there.st_dev, there.st_ino, 0}, (int)fd)))
+    if (!look(name, &there) && dft_ourfile_has(&(struct dft_ourfile){there.st_dev, there.st_ino, 0}, (int)fd))
         dft_sys_close((int)fd);
     return -ESTALE;
-}
-
-/* The name and the descriptor must show one file: either may have been taken by another one. */
-long dft_tracename_create(const char *name, int flags, mode_t mode, struct dft_ourfile *ours)
-{
-    long fd = dft_fd_progress_open(name, flags | O_CREAT | O_EXCL, (int)(mode ? mode : 0666));
-    struct dft_ourfile made;
-    struct stat st;
-    mode_t wanted;
-
-    if (fd < 0)
-        return fd;
-    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
-        return -ESTALE;
-    made = dft_ourfile_of(&st);
-    if (find(name, &made))
-        return refuse(fd, name);
-    *ours = made;
-    wanted = mode ? mode : (st.st_mode & ALL_MODES) | 0600;
-    if ((st.st_mode & ALL_MODES) != wanted)
-        DFT_SYS(fchmod, fd, wanted, 0, 0, 0, 0);
-    return fd;
 }
 
 /* Looks before it opens: to open a device or a pipe may have effects. */
@@ -221,6 +199,45 @@ long dft_tracename_open(const char *name, int flags, const struct dft_ourfile *o
     if (!fd)
         fd = dft_fd_progress_open(name, flags, 0);
     return fd < 0 || dft_ourfile_has(ours, (int)fd) ? fd : refuse(fd, name);
+}
+
+/* Is it the file that we have just made, as far as one can tell? */
+static int is_new(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == user() && st->st_nlink == 1 && !st->st_size;
+}
+
+/* The name and the descriptor must show one file. A process that shares our descriptors may have put its own
+ * file on the number meanwhile: then the file that has the name is opened again. */
+static long identify(long fd, const char *name, int flags, struct stat *st)
+{
+    for (int times = 0; times < OPENS_MAX && fd >= 0; times++) {
+        const int result = look(name, st);
+        const struct dft_ourfile made = dft_ourfile_of(st);
+
+        if (!result && S_ISREG(st->st_mode) && dft_ourfile_has(&made, (int)fd))
+            return fd;
+        if (result || !is_new(st))
+            return refuse(fd, name);
+        fd = dft_tracename_open(name, flags, &made);
+    }
+    return fd < 0 ? fd : refuse(fd, name);
+}
+
+long dft_tracename_create(const char *name, int flags, mode_t mode, struct dft_ourfile *ours)
+{
+    long fd = dft_fd_progress_open(name, flags | O_CREAT | O_EXCL, (int)(mode ? mode : 0666));
+    struct stat st = {0};
+    mode_t wanted;
+
+    fd = identify(fd, name, flags, &st);
+    if (fd < 0)
+        return fd;
+    *ours = dft_ourfile_of(&st);
+    wanted = mode ? mode : (st.st_mode & ALL_MODES) | 0600;
+    if ((st.st_mode & ALL_MODES) != wanted)
+        DFT_SYS(fchmod, fd, wanted, 0, 0, 0, 0);
+    return fd;
 }
 
 void dft_tracename_remove(const char *name, const struct dft_ourfile *ours)

@@ -4,8 +4,10 @@
 rights sets its variables. The program must run on as untraced, and no file may change that is not of its run."""
 
 import contextlib
+import functools
 import os
 import pathlib
+import resource
 import shutil
 import stat
 import subprocess
@@ -83,10 +85,10 @@ def planted(path):
     return (st.st_ino, st.st_mode, st.st_nlink, st.st_size)
 
 
-def disturb(it, how, env, disturbance):
+def disturb(it, how, env, disturbance, files=1024):
     """Runs the program; does this while it waits. Returns its exit code, its output behind "ready", and its messages."""
-    source = "/etc/services" if os.path.exists("/etc/services") else it
-    with subprocess.Popen([it, how, source], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files))
+    with subprocess.Popen([it, how, "/etc/passwd"], env=env, preexec_fn=limit, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             equal(process.stdout.readline(), b"ready\n", f"{how}: begins")
             kept = disturbance()
@@ -118,14 +120,15 @@ def a_live_file_that_is_replaced(directory):
 @tests.case
 def a_trace_that_is_replaced(directory):
     it = program(directory)
-    for stage in (None, directory / "stage"):
+    few = 200  # then the trace keeps no descriptor, and is opened for each write
+    for stage, files in ((None, 1024), (None, few), (directory / "stage", 1024), (directory / "stage", few)):
         for what in PLANTED:
             folder = victims(directory)
             before = state(folder)
             for place in ("out", "stage"):
                 shutil.rmtree(directory / place, ignore_errors=True)
             code, out, err, kept = disturb(it, "threads", tracing(directory / "out" / "t", STAGE_DIR=stage), lambda w=what, f=folder, s=stage: [
-                (path, plant(path, w, f)) for path in (s or directory / "out").glob("*.dft")])
+                (path, plant(path, w, f)) for path in (s or directory / "out").glob("*.dft")], files)
             equal((code, out), (0, b"done\n"), f"{what}: the program: {err}")
             true(not err if not stage else err.count(b"\n") == 1 and b"the trace stays in its stage" in err, f"{what}: {err}")
             equal(state(folder), before, f"{what}: the files of the user")
@@ -312,11 +315,19 @@ def files_of_dftrun_that_were_there_before(directory):
         lock = directory / "out" / f".node-{host}-{boot}.lock"
         PLANTED[what](lock, folder)
         known = planted(lock)
-        done = run([DFTRUN, "-o", directory / "out", "cat", folder / "short"])
+        done = run([DFTRUN, "--node", "-o", directory / "out", "cat", folder / "short"])
         equal((done.code, done.out), (0, VICTIM), f"{what}: {done.err}")
         equal(state(folder), before, f"{what}: the files of the user")
         if what not in ("empty file", "file of 12 GiB", "file without rights", "nothing"):  # these serve as well as its own
             equal(planted(lock), known, f"{what}: what was planted stays")
+
+
+@tests.case
+def a_script_that_was_a_pipe(directory):
+    os.mkfifo(directory / "script")
+    with subprocess.Popen(["sh", "-c", f"echo exit 3 >{directory}/script"]):
+        done = run([DFTRUN, "-o", directory / "out", "sh", directory / "script"], seconds=20)
+    equal(done.code, 3, "nobody waits for the pipe when the script has ended")
 
 
 def rank_of_two(directory, folder):
@@ -471,7 +482,7 @@ def the_mode_of_a_trace(directory):
             if stage:
                 shutil.rmtree(stage, ignore_errors=True)
             equal((done.code, done.err, modes(place)), (0, b"", [expected]), f"umask {mask:o}, {mode}, {stage}")
-    done = run(["sh", "-c", "umask 077; exec \"$0\" -o out cat /etc/passwd", DFTRUN], cwd=directory, env=environment(DFTRACER_MODE="0640"))
+    done = run(["sh", "-c", "umask 077; exec \"$0\" --node -o out cat /etc/passwd", DFTRUN], cwd=directory, env=environment(DFTRACER_MODE="0640"))
     equal((done.code, modes(directory / "out")), (0, [0o640]), f"dftrun, and the samples of the node: {done.err}")
 
 
