@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct dft_gzip;
 
@@ -29,10 +30,17 @@ char *dft_outfile_inside(const char *directory, const char *name);
 /* Says on standard error why nothing was written to `path`, and names a missing directory. */
 void dft_outfile_say(const char *path, int error);
 
-/* Opens *file for `path`; the caller must not move *file afterwards. "-" is standard output. A path
- * that ends in .gz gives gzip. The temporary name has another ending than the path, so that a
- * search for traces does not find the file. Returns 0 or -errno. */
+/* Opens *file for `path`, which the user named; the caller must not move *file afterwards. "-" is standard output. A
+ * path that ends in .gz gives gzip. The temporary name has another ending than the path, so that a
+ * search for traces does not find the file. A file that is replaced leaves its mode, owner and access list to the new
+ * one, which nobody can read before who could not read the old one. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
+/* The same for a name that the user did not give: it lies in a directory, which somebody else may write to. A link or a
+ * pipe of that name is replaced, and not followed. */
+int dft_outfile_open_inside(struct dft_outfile *file, const char *path);
+/* Gives a new file, which is open, the owner and mode of another one, and the access list of `path` if that is not NULL.
+ * What cannot be kept makes it less readable. Returns 0 or -errno. */
+int dft_outfile_like(int fd, const char *path, const struct stat *st);
 
 /* Ends the file and gives the file its name. durable: only after its bytes are on the disk. Returns
  * 0, or -errno of the first error since open, and then leaves nothing. */
