@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bus_error.h"
 #include "dftrun/dftrun.h"
 #include "dftrun/dftrun_node.h"
 
@@ -245,6 +246,7 @@ int main(int argc, char **argv)
     struct dft_outcome outcome = {.status = DFTRUN_OWN};
     int error = dft_run_parse(&run, argc, argv);
 
+    dft_bus_catch();
     if (error)
         return error;
     find_home(&run);

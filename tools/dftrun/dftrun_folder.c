@@ -34,11 +34,17 @@ int dft_folder_absolute(char absolute[PATH_MAX], const char *path)
 static int make_directory(const char *path)
 {
     struct stat st;
+    char own[64];
+    int fd;
 
     if (mkdir(path, 0777) < 0)
         return -errno;
-    if (stat(path, &st) == 0 && (st.st_mode & 0700) != 0700)
-        chmod(path, (st.st_mode & 07777) | 0700);
+    fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); /* it may not be readable yet */
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && !fstat(fd, &st) && st.st_uid == geteuid() && (st.st_mode & 0700) != 0700)
+        chmod(own, (st.st_mode & 07777) | 0700);
+    if (fd >= 0)
+        close(fd);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "dftrun/dftrun.h"
 
 #define TEXT_MAX 65536
@@ -70,7 +71,7 @@ static void join(char *text, char *const *words)
 
 static void read_script(char *text, const char *path)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = dft_fopen_regular(path); /* a pipe was read by the shell */
     size_t n = file ? fread(text, 1, TEXT_MAX - 1, file) : 0;
 
     text[n] = '\0';

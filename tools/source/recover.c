@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/open_regular.h"
-#include "base/outfile.h"
 #include "base/pread_all.h"
+#include "base/whole_file.h"
 #include "format/encode.h"
 #include "format/live_format.h"
 
@@ -56,7 +56,7 @@ static int append_make(struct append *append, const char *path, const struct sta
     append->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (append->fd < 0)
         return -errno;
-    error = dft_outfile_like(append->fd, NULL, &like);
+    error = dft_whole_file_like(append->fd, NULL, &like);
     if (error) {
         close(append->fd);
         unlink(path);
