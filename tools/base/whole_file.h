@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The one way to make or replace a file: it has a temporary name beside its own, and is renamed when it is whole. A file
- * that is replaced leaves its mode, owner and access list to the new one, which nobody can read before who could not
- * read the old one. */
+/* The one way to make or replace a file: it has a temporary name beside its own, and is renamed when it is whole. A
+ * file that is replaced leaves its mode, owner and access list to the new one, which nobody can read before who could
+ * not read the old one. */
 #ifndef DFT_WHOLE_FILE_H
 #define DFT_WHOLE_FILE_H
 
@@ -19,8 +19,8 @@ struct dft_whole_file {
 int dft_whole_file_open(struct dft_whole_file *file, const char *path, int is_named);
 /* Gives the file its name, or forgets it when there was an error. Returns the first error. */
 int dft_whole_file_close(struct dft_whole_file *file, int error);
-/* Gives a new file, which is open, the owner and mode of another one, and the access list of `path` if that is not NULL.
- * What cannot be kept makes it less readable. Returns 0 or -errno. */
+/* Gives a new file, which is open, the owner and mode of another one, and the access list of `path` if that is not
+ * NULL. What cannot be kept makes it less readable. Returns 0 or -errno. */
 int dft_whole_file_like(int fd, const char *path, const struct stat *st);
 
 #endif

@@ -191,9 +191,9 @@ int dft_index_begin(struct dft_index_file *file, const char *path, mode_t mode)
         file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (file->name && file->temporary && file->fd < 0)
         file->fd = openat(file->directory, file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    rc = !file->name || !file->temporary                                         ? -ENOMEM
+    rc = !file->name || !file->temporary                                  ? -ENOMEM
          : file->fd < 0 || lseek(file->fd, DFT_ORIGIN_ROOM, SEEK_SET) < 0 ? -errno
-                                                                                 : 0;
+                                                                          : 0;
     if (rc)
         dft_index_abort(file);
     return rc;

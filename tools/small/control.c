@@ -25,8 +25,8 @@
 #include "source/source_life.h"
 #include "source/source_live_file.h"
 
-#define LOOK_FIRST_NS  UINT64_C(2000000)
-#define LOOK_LAST_NS   UINT64_C(64000000)
+#define LOOK_FIRST_NS UINT64_C(2000000)
+#define LOOK_LAST_NS  UINT64_C(64000000)
 
 static const char *const words[] = {[DFT_CONTROL_EVENTS] = "events",
                                     [DFT_CONTROL_AGGREGATES] = "aggregates",
@@ -98,7 +98,7 @@ static int open_target(struct target *target)
     int fd = dft_open_regular(target->path, O_RDWR | O_NOFOLLOW, &st), read_fd, rc;
 
     if (fd < 0)
-        return refuse(target, fd == -ENOENT ? "there is no live file: its process has ended, or has made no call yet"
+        return refuse(target, fd == -ENOENT   ? "there is no live file: its process has ended, or has made no call yet"
                               : fd == -EACCES ? "it is another user's: run dftmerge as that user"
                                               : dft_open_reason(-fd));
     if (dft_live_length(fd, &st, &length, NULL) || length < DFT_LIVE_PAGE)
@@ -116,10 +116,9 @@ static int open_target(struct target *target)
     target->bytes = length;
     read_fd = dft_open_regular(target->path, O_RDONLY | O_NOFOLLOW, &again); /* who has it open for writing may be its
                                                                                 process */
-    rc = read_fd < 0 ? refuse(target, dft_open_reason(-read_fd))
-         : again.st_dev != st.st_dev || again.st_ino != st.st_ino
-             ? refuse(target, "another file has taken its place")
-             : check_target(target, &st, read_fd);
+    rc = read_fd < 0                                              ? refuse(target, dft_open_reason(-read_fd))
+         : again.st_dev != st.st_dev || again.st_ino != st.st_ino ? refuse(target, "another file has taken its place")
+                                                                  : check_target(target, &st, read_fd);
     if (read_fd >= 0)
         close(read_fd);
     return rc;

@@ -262,8 +262,7 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
     if (!rc)
         rc = settle(converting, number, &output, converting->decoders[worker]);
     if (output.is_index && !rc) {
-        rc = dft_index_end(&index, output.at, key, file->counts,
-                           dft_pfw_worker_encoder(converting->workers[worker]));
+        rc = dft_index_end(&index, output.at, key, file->counts, dft_pfw_worker_encoder(converting->workers[worker]));
         if (!rc) {
             file->blocks_path = path;
             path = NULL;
