@@ -5,6 +5,7 @@ where it can be known."""
 
 import collections
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -159,6 +160,29 @@ def damaged_programs_give_no_names_and_no_harm(directory):
         program.write_bytes(damaged)
         done = dftmerge("dump", "--json", directory / "out")
         true(done.code == 0 and done.out.count(b'"FUNC"') > 1000, f"damage {i}: {done.code} {done.err}")
+
+
+@tests.case
+def what_is_no_file_is_not_waited_for(directory):
+    """Somebody may put a pipe, or a huge file, where the program or its debug file was."""
+    need("objcopy")
+    program, separate = compiled(directory, "gcc", "functions.c", "-g", "-O1", "-Wl,--build-id=none"), directory / ".debug" / "functions.debug"
+    traced(directory, program, directory / "file")
+    separate.parent.mkdir()
+    run_checked(["objcopy", "--only-keep-debug", program, separate])
+    run_checked(["objcopy", "--strip-all", f"--add-gnu-debuglink={separate}", program])
+    true(any("+0x" not in e["name"] for e in functions(dump(directory / "out"))), "with the debug file that it names")
+    for path in (separate, program):
+        for huge in (True, False):
+            path.unlink()
+            if huge:
+                path.touch()
+                os.truncate(path, 12 << 30)
+            else:
+                os.mkfifo(path)
+            done = run(["timeout", "60", DFTMERGE, "dump", "--json", directory / "out"])
+            true(done.code == 0 and all("+0x" in e["name"] for e in functions([json.loads(line) for line in done.out.splitlines()])),
+                 f"{path}, {huge}: {done.code} {done.err}")
 
 
 @tests.case

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/open_regular.h"
 #include "base/outfile.h"
+#include "base/whole_file.h"
 
 static int refuse(const char *path, const char *why)
 {
@@ -75,14 +77,25 @@ static int is_free(const char *path)
 static int make(struct dft_folder *folder)
 {
     mode_t mask = umask(0);
+    struct stat st;
 
     umask(mask);
     if (asprintf(&folder->temporary, "%s.XXXXXX", folder->path) < 0) {
         folder->temporary = NULL;
         return -ENOMEM;
     }
-    if (mkdtemp(folder->temporary))
-        return chmod(folder->temporary, 0777 & ~mask) ? -errno : 0;
+    if (mkdtemp(folder->temporary)) {
+        int fd = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), error;
+
+        if (fd < 0)
+            return -errno;
+        if (!lstat(folder->path, &st) && S_ISDIR(st.st_mode)) /* an empty one, which this one replaces */
+            error = dft_whole_file_like(fd, folder->path, &st);
+        else
+            error = fchmod(fd, 0777 & ~mask) ? -errno : 0;
+        close(fd);
+        return error;
+    }
     free(folder->temporary);
     folder->temporary = NULL;
     return -errno;

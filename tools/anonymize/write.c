@@ -183,7 +183,7 @@ static int write_process(struct writing *writing, const struct dft_source_proces
     path = name ? dft_outfile_inside(folder, name) : NULL;
     rc = rc ? rc : path ? 0 : -ENOMEM;
     if (!rc)
-        rc = dft_archive_open(&writing->archive, writing->anonymizer->source, path);
+        rc = dft_archive_open(&writing->archive, writing->anonymizer->source, path, 0);
     dft_map_clear(&writing->anonymizer->referred);
     if (!rc)
         rc = fill(writing, source, &other.process);

@@ -19,8 +19,8 @@ static void on_bus(int number, siginfo_t *info, void *context)
     int error = errno;
 
     (void)context;
-    if (info->si_code <= 0 || mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                                   0) == MAP_FAILED) {
+    if (info->si_code <= 0 ||
+        mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         signal(number, SIG_DFL); /* nobody's fault of reading: end as without a handler */
         raise(number);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of a mapped file that cannot be served. Somebody cut the file, its disk fails, or it has a hole on a full tmpfs.
- * The page then reads as zeros, and the program goes on. Also libraries map files (libelf). */
+/* Reads of a mapped file that cannot be served. Somebody cut the file, its disk fails, or it has a hole on a full
+ * tmpfs. The page then reads as zeros, and the program goes on. Also libraries map files (libelf). */
 #ifndef DFT_BUS_ERROR_H
 #define DFT_BUS_ERROR_H
 

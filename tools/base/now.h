@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time that nobody sets. Who waits for a while compares moments: on a busy machine a sleep takes longer than it says. */
+/* Time that nobody sets. Who waits for a while compares moments: on a busy machine a sleep takes longer than it
+ * says. */
 #ifndef DFT_NOW_H
 #define DFT_NOW_H
 

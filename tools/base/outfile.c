@@ -4,11 +4,9 @@
 #include "base/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/gzip_members.h"
@@ -39,56 +37,31 @@ static int ends_in(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-static int open_temporary(struct dft_outfile *file, FILE **below)
+/* The stream takes the descriptor. */
+static int open_below(struct dft_outfile *file, const char *path, int is_named)
 {
-    mode_t mask;
-    int fd;
+    int error = dft_whole_file_open(&file->whole, path, is_named);
 
-    if (asprintf(&file->temporary, "%s.XXXXXX", file->path) < 0)
-        return file->temporary = NULL, -ENOMEM;
-    fd = mkostemp(file->temporary, O_CLOEXEC);
-    if (fd < 0) {
-        int error = -errno;
-
-        free(file->temporary);
-        file->temporary = NULL;
+    if (error)
         return error;
-    }
-    mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask); /* the mode of any new file; mkostemp makes a private file */
-    *below = fdopen(fd, "w");
-    return *below ? 0 : -errno;
-}
-
-/* Writes a device or a pipe in place. A symbolic link stays a link: its target is replaced. */
-static int open_below(struct dft_outfile *file, const char *path, FILE **below)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0) {
-        file->path = strdup(path);
-        return file->path ? open_temporary(file, below) : -ENOMEM;
-    }
-    file->path = realpath(path, NULL);
-    if (!file->path)
+    file->below = fdopen(file->whole.fd, "w");
+    if (!file->below)
         return -errno;
-    if (S_ISREG(st.st_mode))
-        return open_temporary(file, below);
-    *below = fopen(file->path, "we");
-    return *below ? 0 : -errno;
+    file->whole.fd = -1;
+    return 0;
 }
 
-int dft_outfile_open(struct dft_outfile *file, const char *path)
+static int open_file(struct dft_outfile *file, const char *path, int is_named)
 {
     static const cookie_io_functions_t functions = {.write = write_stream};
     int error = 0;
 
     *file = (struct dft_outfile){0};
-    if (strcmp(path, "-") == 0)
+    file->whole.fd = -1;
+    if (is_named && strcmp(path, "-") == 0)
         file->below = stdout;
     else
-        error = open_below(file, path, &file->below);
+        error = open_below(file, path, is_named);
     if (!error && ends_in(path, ".gz")) {
         file->gzip = dft_gzip_create(put_below, file);
         error = file->gzip ? 0 : -ENOMEM;
@@ -101,13 +74,23 @@ int dft_outfile_open(struct dft_outfile *file, const char *path)
         dft_outfile_abort(file);
         return error;
     }
-    if (file->path)
+    if (file->below != stdout)
         setvbuf(file->below, NULL, _IONBF, 0);
     setvbuf(file->stream, NULL, _IOFBF, 1 << 16);
     __fsetlocking(file->stream,
                   /* one thread writes, and a lock for each character would cost half the time */
                   FSETLOCKING_BYCALLER);
     return 0;
+}
+
+int dft_outfile_open(struct dft_outfile *file, const char *path)
+{
+    return open_file(file, path, 1);
+}
+
+int dft_outfile_open_inside(struct dft_outfile *file, const char *path)
+{
+    return open_file(file, path, 0);
 }
 
 /* file->error is the error of a stream that went wrong. */
@@ -126,14 +109,14 @@ static int close_below(struct dft_outfile *file, int durable)
     FILE *below = file->below;
     int error = 0;
 
-    if (!file->path)
+    if (below == stdout)
         return fflush(stdout) < 0 || ferror(stdout) ? -EIO : 0;
     file->below = NULL;
-    if (durable && file->temporary && fsync(fileno(below)) < 0 && errno != EINVAL)
+    if (durable && file->whole.temporary && fsync(fileno(below)) < 0 && errno != EINVAL)
         error = -errno;
     if (fclose(below) < 0 && !error)
         error = -errno;
-    return error;
+    return dft_whole_file_close(&file->whole, error);
 }
 
 int dft_outfile_commit(struct dft_outfile *file, int durable)
@@ -142,12 +125,6 @@ int dft_outfile_commit(struct dft_outfile *file, int durable)
 
     if (!error)
         error = close_below(file, durable);
-    if (!error && file->temporary && rename(file->temporary, file->path) < 0)
-        error = -errno;
-    if (!error) {
-        free(file->temporary);
-        file->temporary = NULL;
-    }
     dft_outfile_abort(file);
     return error;
 }
@@ -166,11 +143,9 @@ void dft_outfile_abort(struct dft_outfile *file)
     if (file->stream)
         fclose(file->stream);
     dft_gzip_destroy(file->gzip);
-    if (file->path && file->below)
+    if (file->below && file->below != stdout)
         fclose(file->below);
-    if (file->temporary)
-        unlink(file->temporary);
-    free(file->temporary);
-    free(file->path);
+    if (file->whole.path)
+        dft_whole_file_close(&file->whole, -ECANCELED);
     *file = (struct dft_outfile){0};
 }

@@ -8,14 +8,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/whole_file.h"
+
 struct dft_gzip;
 
 struct dft_outfile {
     FILE *stream; /* where to write; buffered, and keeps errors until commit */
-    char *path;   /* NULL: standard output */
-    char *temporary;
+    struct dft_whole_file whole;
     struct dft_gzip *gzip;
-    FILE *below; /* stream of the file itself */
+    FILE *below; /* stream of the file itself, or standard output */
     int error;   /* first error of the stream; 0: none */
 };
 
@@ -29,10 +30,13 @@ char *dft_outfile_inside(const char *directory, const char *name);
 /* Says on standard error why nothing was written to `path`, and names a missing directory. */
 void dft_outfile_say(const char *path, int error);
 
-/* Opens *file for `path`; the caller must not move *file afterwards. "-" is standard output. A path
- * that ends in .gz gives gzip. The temporary name has another ending than the path, so that a
+/* Opens *file for `path`, which the user named; the caller must not move *file afterwards. "-" is standard output. A
+ * path that ends in .gz gives gzip. The temporary name has another ending than the path, so that a
  * search for traces does not find the file. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
+/* The same for a name that the user did not give: it lies in a directory, which somebody else may write to. A link or a
+ * pipe of that name is replaced, and not followed. */
+int dft_outfile_open_inside(struct dft_outfile *file, const char *path);
 
 /* Ends the file and gives the file its name. durable: only after its bytes are on the disk. Returns
  * 0, or -errno of the first error since open, and then leaves nothing. */

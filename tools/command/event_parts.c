@@ -96,7 +96,7 @@ static int write_file(struct writing *writing, const struct dft_source_process *
     const struct dft_event_parts *parts = writing->parts;
     char *path = dft_outfile_inside(writing->directory, writing->names[process->number]);
     struct dft_outfile out;
-    int rc = path ? dft_outfile_open(&out, path) : -ENOMEM;
+    int rc = path ? dft_outfile_open_inside(&out, path) : -ENOMEM;
 
     free(path);
     if (rc)

@@ -145,62 +145,74 @@ static int make_directories(const char *path, mode_t mode)
     return rc;
 }
 
-/* A file without a name, where the file system has such: whoever is killed half-way leaves
- * nothing. */
-static int open_nameless(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-    int fd = directory ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-
-    free(directory);
-    return fd;
-}
-
 /* Gives a file without a name one. */
-static int emit_name(int fd, const char *name)
+static int emit_name(const struct dft_index_file *file)
 {
     char link[64];
     struct stat st;
 
-    if (fstat(fd, &st))
+    if (fstat(file->fd, &st))
         return -errno;
     if (st.st_nlink)
         return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+    return linkat(AT_FDCWD, link, file->directory, file->temporary, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-int dft_index_begin(const char *path, char **temporary)
+/* Opens the directory itself: somebody may have put a link there. */
+static int open_directory(const char *path)
 {
-    struct timespec now;
-    int fd, rc = make_directories(path, 0777);
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-    *temporary = NULL;
-    if (rc)
-        return rc;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (asprintf(temporary, "%s.%ld.%lx.part", path, (long)getpid(),
-                 (unsigned long)now.tv_nsec ^ (unsigned long)(uintptr_t)temporary) < 0) {
-        *temporary = NULL;
-        return -ENOMEM;
-    }
-    fd = open_nameless(path);
     if (fd < 0)
-        fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    rc = fd < 0 ? -errno : lseek(fd, DFT_ORIGIN_ROOM, SEEK_SET) < 0 ? -errno : fd;
-    if (rc < 0 && fd >= 0) {
-        close(fd);
-        unlink(*temporary);
-    }
-    if (rc < 0) {
-        free(*temporary);
-        *temporary = NULL;
-    }
+        fd = directory ? -errno : -ENOMEM;
+    free(directory);
+    return fd;
+}
+
+int dft_index_begin(struct dft_index_file *file, const char *path, mode_t mode)
+{
+    const char *slash = strrchr(path, '/');
+    struct timespec now;
+    int rc = make_directories(path, 0777);
+
+    *file = (struct dft_index_file){.fd = -1, .directory = rc ? rc : open_directory(path)};
+    if (file->directory < 0)
+        return file->directory;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    file->name = strdup(slash ? slash + 1 : path);
+    if (asprintf(&file->temporary, "%s.%ld.%lx.part", slash ? slash + 1 : path, (long)getpid(),
+                 (unsigned long)now.tv_nsec ^ (unsigned long)(uintptr_t)file) < 0)
+        file->temporary = NULL;
+    mode = (mode & 0666) | 0600;
+    if (file->name && file->temporary) /* without a name, where there are such: who is killed half-way leaves nothing */
+        file->fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (file->name && file->temporary && file->fd < 0)
+        file->fd = openat(file->directory, file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    rc = !file->name || !file->temporary                                  ? -ENOMEM
+         : file->fd < 0 || lseek(file->fd, DFT_ORIGIN_ROOM, SEEK_SET) < 0 ? -errno
+                                                                          : 0;
+    if (rc)
+        dft_index_abort(file);
     return rc;
 }
 
-int dft_index_end(int fd, uint64_t length, const char *temporary, const char *path, const struct dft_index_key *key,
+void dft_index_abort(struct dft_index_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->directory >= 0 && file->temporary)
+        unlinkat(file->directory, file->temporary, 0);
+    if (file->directory >= 0)
+        close(file->directory);
+    free(file->name);
+    free(file->temporary);
+    *file = (struct dft_index_file){.fd = -1, .directory = -1};
+}
+
+int dft_index_end(struct dft_index_file *file, uint64_t length, const struct dft_index_key *key,
                   const struct dft_pfw_counts *counts, struct dft_encoder *encoder)
 {
     char found[2048];
@@ -214,19 +226,19 @@ int dft_index_end(int fd, uint64_t length, const char *temporary, const char *pa
                                 .reason = {counts->reason, counts->reason ? (uint32_t)strlen(counts->reason) : 0}};
     const void *block;
     long bytes = dft_encode_origin(encoder, &origin, &block);
-    int rc = 0;
+    int rc;
 
     if (bytes < 0 || bytes > (long)DFT_ORIGIN_ROOM)
         rc = -E2BIG;
-    else if (pwrite(fd, block, (size_t)bytes, 0) != bytes)
+    else if (pwrite(file->fd, block, (size_t)bytes, 0) != bytes)
         rc = errno ? -errno : -EIO;
     else
-        rc = emit_name(fd, temporary);
-    if (close(fd) && !rc)
+        rc = emit_name(file);
+    if (close(file->fd) && !rc)
         rc = -errno;
-    if (!rc && rename(temporary, path))
+    file->fd = -1;
+    if (!rc && renameat(file->directory, file->temporary, file->directory, file->name))
         rc = -errno;
-    if (rc)
-        unlink(temporary);
+    dft_index_abort(file); /* after a rename, no temporary name is left */
     return rc;
 }

@@ -39,14 +39,21 @@ char *dft_index_path(const char *trace, int where);
 int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts);
 
-/* Begins a new index for `path`: *temporary is the name it has before that, owned by the caller.
- * Returns a descriptor positioned behind the room for ORIGIN, or -errno. */
-int dft_index_begin(const char *path, char **temporary);
+/* An index that is being made, in a directory that is held open. */
+struct dft_index_file {
+    int fd, directory; /* -1: none */
+    char *name, *temporary;
+};
+
+/* Begins a new index for `path`. file->fd is positioned behind the room for ORIGIN. mode: of what it is made from; the
+ * index is no more readable. Returns 0 or -errno. */
+int dft_index_begin(struct dft_index_file *file, const char *path, mode_t mode);
 
 /* Writes ORIGIN and gives the file, of `length` bytes, its name. On an error nothing is left of it.
- * The descriptor is closed. Returns 0 or
- * -errno. */
-int dft_index_end(int fd, uint64_t length, const char *temporary, const char *path, const struct dft_index_key *key,
+ * Returns 0 or -errno. */
+int dft_index_end(struct dft_index_file *file, uint64_t length, const struct dft_index_key *key,
                   const struct dft_pfw_counts *counts, struct dft_encoder *encoder);
+/* Leaves nothing of the file. */
+void dft_index_abort(struct dft_index_file *file);
 
 #endif

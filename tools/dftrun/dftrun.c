@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bus_error.h"
 #include "base/guard.h"
 #include "dftrun/dftrun.h"
 #include "dftrun/dftrun_node.h"
@@ -246,6 +247,7 @@ int main(int argc, char **argv)
     struct dft_outcome outcome = {.status = DFTRUN_OWN};
     int error;
 
+    dft_bus_catch();
     dft_guard_messages();
     error = dft_run_parse(&run, argc, argv);
     if (error)

@@ -151,11 +151,6 @@ const char *dft_container_word(size_t i);
 /* Prints what makes a container be traced. Returns the exit code. */
 int dft_container_print(const struct dft_run *run);
 
-/* Opens a file beside this one, which dft_beside_close() puts in its place. What is no regular file
- * (a pipe, a terminal) is written as it is. Returns the descriptor or -errno. */
-int dft_beside_open(const char *path, char *temporary, size_t capacity);
-/* Forgets the file when there was an error. Returns the first error. */
-int dft_beside_close(const char *path, const char *temporary, int fd, int error);
 /* Is the library of --gpu here, and the place of CUDA's driver for it free? Returns 0 or an exit code, after it has
  * said why. */
 int dft_gpu_check(const struct dft_run *run);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the list of checks, and how the list is shown. */
+#include "base/whole_file.h"
 #include "dftrun/dftrun_checks.h"
 
 #include <errno.h>
@@ -170,20 +171,20 @@ static void put_json(const struct dft_checks *checks, FILE *out)
 
 int dft_checks_write(const struct dft_checks *checks, const char *path)
 {
-    char temporary[PATH_MAX];
-    int fd = dft_beside_open(path, temporary, sizeof temporary), error = 0;
-    FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    struct dft_whole_file file;
+    int error = dft_whole_file_open(&file, path, 1);
+    FILE *out = error ? NULL : fdopen(dup(file.fd), "w");
 
-    if (fd < 0)
-        return fd;
+    if (error)
+        return error;
     if (!out)
-        return dft_beside_close(path, temporary, fd, -errno);
+        return dft_whole_file_close(&file, -errno);
     put_json(checks, out);
     if (ferror(out))
         error = -EIO;
     if (fclose(out) && !error)
         error = -errno;
-    return dft_beside_close(path, temporary, fd, error);
+    return dft_whole_file_close(&file, error);
 }
 
 void dft_checks_fini(struct dft_checks *checks)

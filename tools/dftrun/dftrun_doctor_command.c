@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/nearest_word.h"
+#include "base/open_regular.h"
 #include "dftrun/dftrun_checks.h"
 
 static const char topic[] = "COMMAND";
@@ -83,7 +84,7 @@ static void check_missing(struct dft_checks *checks, const char *command)
 static void check_interpreter(struct dft_checks *checks, const struct dft_run *run, const char *file)
 {
     const char *script = *run->program.script ? run->program.script : file;
-    FILE *stream = fopen(script, "re");
+    FILE *stream = dft_fopen_regular(script);
     char line[256] = "";
 
     if (stream && !fgets(line, sizeof line, stream))

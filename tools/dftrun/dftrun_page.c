@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
 #include "dftrun/dftrun.h"
 
 #define ARGUMENTS 16
@@ -127,18 +128,16 @@ static int is_complete(int fd)
 /* Can the file be made? Returns 0 or -errno. */
 static int try_file(const char *path)
 {
-    char temporary[PATH_MAX];
+    struct dft_whole_file file;
     struct stat st;
-    int fd;
+    int error;
 
     if (!path || (!stat(path, &st) && !S_ISREG(st.st_mode)))
         return 0;
-    fd = dft_beside_open(path, temporary, sizeof temporary);
-    if (fd < 0)
-        return fd;
-    close(fd);
-    unlink(temporary);
-    return 0;
+    error = dft_whole_file_open(&file, path, 1);
+    if (!error)
+        dft_whole_file_close(&file, -ECANCELED);
+    return error;
 }
 
 int dft_page_try_files(const struct dft_run *run, const char **which)
@@ -155,14 +154,14 @@ int dft_page_try_files(const struct dft_run *run, const char **which)
 static void write_json(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--all", "--json", "--run", what[0], what[1]};
-    char temporary[PATH_MAX];
-    int fd = dft_beside_open(run->json, temporary, sizeof temporary), code = 0, error = fd < 0 ? fd : 0;
+    struct dft_whole_file file;
+    int code = 0, error = dft_whole_file_open(&file, run->json, 1);
 
     if (!error) {
-        code = dft_dftmerge_run(run, arguments, fd, STDERR_FILENO);
-        if (code == 1 && is_complete(fd))
+        code = dft_dftmerge_run(run, arguments, file.fd, STDERR_FILENO);
+        if (code == 1 && is_complete(file.fd))
             code = 0;
-        error = dft_beside_close(run->json, temporary, fd, code == 0 ? 0 : code < 0 ? code : -EIO);
+        error = dft_whole_file_close(&file, code == 0 ? 0 : code < 0 ? code : -EIO);
     }
     if (code > 0)
         fprintf(stderr, "dftrun: %s was not written: dftmerge failed, see above\n", run->json);

@@ -17,6 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "dftrun/dftrun.h"
 
 struct image {
@@ -34,11 +35,11 @@ static int image_open(struct image *image, const char *path)
 {
     struct stat st;
     void *map = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = dft_open_regular(path, O_RDONLY, &st);
 
     if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        return fd;
+    if (st.st_size > 0)
         map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (map == MAP_FAILED)

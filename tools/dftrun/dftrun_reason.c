@@ -2,14 +2,13 @@
 /* Says why nothing was recorded, or only a part, and what to do about it: one sentence each. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "dftrun/dftrun.h"
 
 #define TEXT_MAX 65536
@@ -69,18 +68,16 @@ static void join(char *text, char *const *words)
             n += (size_t)sprintf(text + n, "%s ", *words);
 }
 
-/* A shell may have been given a pipe, whose writer is gone by now. */
 static void read_script(char *text, const char *path)
 {
-    struct stat st;
-    int fd = !stat(path, &st) && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_MAX - 1);
+    FILE *file = dft_fopen_regular(path); /* a pipe was read by the shell */
+    size_t n = file ? fread(text, 1, TEXT_MAX - 1, file) : 0;
 
-    text[n > 0 ? n : 0] = '\0';
-    if (n > 0 && memchr(text, '\0', (size_t)n))
+    text[n] = '\0';
+    if (memchr(text, '\0', n))
         *text = '\0'; /* no script */
-    if (fd >= 0)
-        close(fd);
+    if (file)
+        fclose(file);
 }
 
 /* The script that COMMAND is, or that a shell is given. NULL: there is none. */

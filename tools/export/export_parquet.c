@@ -153,7 +153,12 @@ static int begin(struct writing *writing, struct dft_export *export, enum dft_ta
 static int make_directory(struct writing *writing)
 {
     char *none[] = {NULL};
+    struct stat st;
 
+    if (!lstat(writing->directory, &st) && S_ISLNK(st.st_mode)) {
+        dft_outfile_say(writing->directory, -ELOOP);
+        return DFT_EXPORT_SAID;
+    }
     writing->is_made = access(writing->directory, F_OK) != 0;
     return dft_part_directory(writing->export->source, writing->directory, ".parquet", none, 0) ? DFT_EXPORT_SAID : 0;
 }

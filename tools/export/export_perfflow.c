@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 
 #include "export/export_perfflow.h"
@@ -232,7 +233,7 @@ static int make_sinks(struct dft_perfflow *p)
         p->sinks[i].path = dft_perfflow_name(p, &p->sinks[i], &processes[i].process);
         if (!p->sinks[i].path)
             error = -ENOMEM;
-        else if (remove(p->sinks[i].path) && errno != ENOENT)
+        else if (unlink(p->sinks[i].path) && errno != ENOENT)
             error = -errno;
     }
     return error;

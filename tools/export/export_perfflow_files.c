@@ -2,9 +2,12 @@
 /* The files of `--format perfflow`: their names, their buffers, and the order of records in
  * them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/open_regular.h"
 #include "export/export_perfflow_files.h"
 
 #define BUFFER_BYTES 65536u
@@ -68,9 +71,31 @@ char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_
     return NULL;
 }
 
+/* There are too many files to keep all open. Somebody may put another one there meanwhile: it must be ours. */
+static FILE *open_again(const char *path)
+{
+    struct stat st;
+    int fd = dft_open_regular(path, O_WRONLY | O_APPEND | O_NOFOLLOW, &st), is_ours;
+    FILE *file;
+
+    if (fd == -ENOENT) {
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = fd < 0 ? -errno : fd;
+        is_ours = 1;
+    } else {
+        is_ours = fd >= 0 && st.st_uid == geteuid() && st.st_nlink == 1;
+    }
+    file = fd >= 0 && is_ours ? fdopen(fd, "a") : NULL;
+    if (fd < 0 || !is_ours)
+        errno = fd < 0 ? -fd : EEXIST;
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 static void spill(struct dft_perfflow *p, struct dft_perfflow_sink *sink)
 {
-    FILE *file = sink->path ? fopen(sink->path, "ae") : p->export->out;
+    FILE *file = sink->path ? open_again(sink->path) : p->export->out;
 
     if (!file || fwrite(sink->buffer, 1, sink->used, file) != sink->used)
         p->error = file ? -EIO : -errno;

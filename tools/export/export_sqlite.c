@@ -162,9 +162,9 @@ static int fill_file(struct dft_export *export, sqlite3 **db, const struct dft_o
 {
     int rc;
 
-    if (!out->temporary)
+    if (!out->whole.temporary)
         return -ENOTSUP;
-    if (dft_database_open(db, out->temporary, DFT_DATABASE_WRITE))
+    if (dft_database_open(db, out->whole.temporary, DFT_DATABASE_WRITE))
         return DFT_EXPORT_SAID;
     dft_database_interruptible(*db);
     block_signals(SIG_UNBLOCK);

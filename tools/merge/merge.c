@@ -67,7 +67,7 @@ static int put_records(struct dft_archive *archive)
 
 static int write_file(struct dft_archive *archive, const char *path)
 {
-    int error = dft_archive_open(archive, archive->source, path);
+    int error = dft_archive_open(archive, archive->source, path, 1);
 
     if (!error)
         error = copy_blocks(archive);

@@ -157,7 +157,7 @@ static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *rea
 
             if (asprintf(&path, "%s/" AGGREGATES, grouping->path) < 0)
                 return -ENOMEM;
-            rc = dft_archive_open(archive, grouping->source, path);
+            rc = dft_archive_open(archive, grouping->source, path, 0);
             free(path);
         }
         if (!rc && !dft_decode_buckets(dft_reader_decoder(reader), &header, payload, &buckets, &reason))
@@ -229,7 +229,7 @@ static int open_archives(struct dft_grouping *grouping)
         if (!grouping->is_mine[group])
             continue;
         path = dft_outfile_inside(grouping->path, grouping->names[group]);
-        rc = path ? dft_archive_open(&grouping->archives[group], grouping->source, path) : -ENOMEM;
+        rc = path ? dft_archive_open(&grouping->archives[group], grouping->source, path, 0) : -ENOMEM;
         free(path);
     }
     return rc;

@@ -284,7 +284,7 @@ static int write_unit(struct split *split, uint32_t unit)
 
     if (rc)
         return rc;
-    rc = dft_archive_open(&archive, split->source, path);
+    rc = dft_archive_open(&archive, split->source, path, 0);
     if (!rc)
         rc = copy_unit(split, &archive, unit);
     if (!rc)

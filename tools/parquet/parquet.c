@@ -32,7 +32,7 @@ int dft_parquet_open(struct dft_parquet **result, const char *path, const struct
     file->table = table;
     file->columns = columns;
     if (!rc)
-        rc = dft_outfile_open(&file->out, path);
+        rc = dft_outfile_open_inside(&file->out, path);
     if (!rc)
         rc = dft_parquet_put(file, "PAR1", 4);
     if (!rc)

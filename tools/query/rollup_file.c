@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/pread_all.h"
@@ -177,19 +178,29 @@ static int write_blocks(int fd, const struct dft_rollup *rollup)
     return ftruncate(fd, (off_t)(DFT_ORIGIN_ROOM + rollup->length)) ? -errno : 0;
 }
 
+/* What all may do who may read all traces. */
+static mode_t common_mode(const struct dft_source *source)
+{
+    mode_t mode = 0666;
+    struct stat st;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        mode &= stat(source->files[f].path, &st) ? 0600 : st.st_mode;
+    return mode;
+}
+
 void dft_rollup_write(const struct dft_source *source, const struct dft_index_key *key, const struct dft_rollup *rollup,
                       struct dft_encoder *encoder)
 {
     const struct dft_pfw_counts counts = {.not_kept = !rollup->bytes};
-    char *path = path_of(source), *temporary = NULL;
-    int fd = path ? dft_index_begin(path, &temporary) : -1;
+    struct dft_index_file file;
+    char *path = path_of(source);
 
-    if (fd >= 0 && !write_blocks(fd, rollup)) {
-        dft_index_end(fd, DFT_ORIGIN_ROOM + rollup->length, temporary, path, key, &counts, encoder);
-    } else if (fd >= 0) {
-        close(fd);
-        unlink(temporary);
+    if (path && !dft_index_begin(&file, path, common_mode(source))) {
+        if (!write_blocks(file.fd, rollup))
+            dft_index_end(&file, DFT_ORIGIN_ROOM + rollup->length, key, &counts, encoder);
+        else
+            dft_index_abort(&file);
     }
-    free(temporary);
     free(path);
 }

@@ -21,8 +21,7 @@
 static void drop(struct dft_connections *connections, uint32_t i)
 {
     close(connections->list[i].received.fd);
-    memmove(&connections->list[i], &connections->list[i + 1],
-            (--connections->count - i) * sizeof *connections->list);
+    memmove(&connections->list[i], &connections->list[i + 1], (--connections->count - i) * sizeof *connections->list);
 }
 
 /* A short answer fits into the empty buffer of the connection, so it waits for nobody. */
@@ -51,8 +50,7 @@ static void take(struct dft_connections *connections)
             return;
         if (connections->count == DFT_CONNECTIONS)
             make_way(connections);
-        connections->list[connections->count++] =
-            (struct dft_connection){.received.fd = fd, .since_ns = dft_now_ns()};
+        connections->list[connections->count++] = (struct dft_connection){.received.fd = fd, .since_ns = dft_now_ns()};
     }
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "base/now.h"
+#include "base/open_regular.h"
 #include "base/outfile.h"
 #include "base/write_text.h"
 #include "command/command.h"
@@ -192,7 +193,7 @@ static struct dft_source_process named_in(const char *path)
  * about: the process may be in a container. */
 static int is_written_to(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), busy;
+    int fd = dft_open_regular(path, O_RDONLY | O_NOFOLLOW, NULL), busy;
 
     if (fd < 0)
         return 0;
@@ -252,7 +253,7 @@ static int move(struct collect *collect, const char *path)
         fprintf(stderr, "dftmerge: %s: %s has another file of that name: compare them, and move one away\n", path,
                 collect->output);
     else
-        fprintf(stderr, "dftmerge: %s: cannot be moved to %s: %s\n", path, collect->output, strerror(-result));
+        fprintf(stderr, "dftmerge: %s: cannot be moved to %s: %s\n", path, collect->output, dft_open_reason(-result));
     return result;
 }
 
@@ -351,7 +352,7 @@ static int recover(struct collect *collect)
             continue;
         collect->bad = 1;
         fprintf(stderr, "dftmerge: %s: cannot be put into its trace: %s\n",
-                dft_source_files(source, &nfiles)[processes[i].live_file - 1].path, strerror(-error));
+                dft_source_files(source, &nfiles)[processes[i].live_file - 1].path, dft_open_reason(-error));
     }
     dft_source_close(source);
     return 0;

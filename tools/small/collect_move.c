@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "base/outfile.h"
 #include "base/pread_all.h"
 
@@ -58,17 +59,19 @@ static int begins_so(const struct move *move, int other)
 
 static int remove_ours(const struct move *move, int result)
 {
+    if (!dft_is_still(move->from, &move->st)) /* another one has that name now: it is not ours to remove */
+        return result;
     return unlink(move->from) && errno != ENOENT ? -errno : result;
 }
 
 static int meet(const struct move *move)
 {
-    int other = is_in_place(move) ? 0 : open(move->to, O_RDONLY | O_CLOEXEC), same;
+    int other = is_in_place(move) ? 0 : dft_open_regular(move->to, O_RDONLY, NULL), same;
 
     if (!other)
         return DFT_COLLECTED_GONE;
     if (other < 0)
-        return -errno;
+        return other == -EMEDIUMTYPE || other == -EISDIR ? -EEXIST : other;
     same = begins_so(move, other);
     close(other);
     return same ? remove_ours(move, DFT_COLLECTED_SAME) : -EEXIST;
@@ -154,12 +157,12 @@ static int move_it(struct move *move)
 {
     int error;
 
-    if (fstat(move->in, &move->st))
-        return -errno;
-    if (!S_ISREG(move->st.st_mode))
-        return -EINVAL;
     unlink(move->moving);
     error = give_name(move->from, move->to);
+    if (!error && !dft_is_still(move->to, &move->st)) { /* somebody put another one there: that goes back */
+        give_name(move->to, move->from);
+        return -ESTALE;
+    }
     if (!error)
         return DFT_COLLECTED_MOVED;
     return error == -EXDEV ? copy(move) : error == -EEXIST ? meet(move) : error;
@@ -168,11 +171,12 @@ static int move_it(struct move *move)
 int dft_collect_move(const char *path, const char *directory)
 {
     const char *slash = strrchr(path, '/');
-    struct move move = {.from = path, .directory = directory, .in = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+    struct move move = {.from = path, .directory = directory};
     int result = -ENOMEM;
 
+    move.in = dft_open_regular(path, O_RDONLY | O_NOFOLLOW, &move.st);
     if (move.in < 0)
-        return errno == ENOENT ? DFT_COLLECTED_GONE : -errno;
+        return move.in == -ENOENT ? DFT_COLLECTED_GONE : move.in;
     move.to = dft_outfile_inside(directory, slash ? slash + 1 : path);
     move.pieces = malloc(2 * PIECE);
     if (move.to && asprintf(&move.moving, "%s.moving", move.to) < 0)

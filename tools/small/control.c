@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/open_regular.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "command/command.h"
@@ -22,10 +23,10 @@
 #include "format/live_read.h"
 #include "small/ps_stacks.h"
 #include "source/source_life.h"
+#include "source/source_live_file.h"
 
-#define LIVE_BYTES_MAX (INT64_C(1) << 34)
-#define LOOK_FIRST_NS  UINT64_C(2000000)
-#define LOOK_LAST_NS   UINT64_C(64000000)
+#define LOOK_FIRST_NS UINT64_C(2000000)
+#define LOOK_LAST_NS  UINT64_C(64000000)
 
 static const char *const words[] = {[DFT_CONTROL_EVENTS] = "events",
                                     [DFT_CONTROL_AGGREGATES] = "aggregates",
@@ -91,19 +92,20 @@ static int check_target(struct target *target, const struct stat *st, int fd)
 /* Maps the live file to be written to: a file of this user alone. */
 static int open_target(struct target *target)
 {
-    struct stat st;
+    struct stat st, again;
+    size_t length = 0;
     void *map = MAP_FAILED;
-    int fd = open(target->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW), read_fd, rc;
+    int fd = dft_open_regular(target->path, O_RDWR | O_NOFOLLOW, &st), read_fd, rc;
 
     if (fd < 0)
-        return refuse(target, errno == ENOENT ? "there is no live file: its process has ended, or has made no call yet"
-                              : errno == EACCES ? "it is another user's: run dftmerge as that user"
-                                                : strerror(errno));
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)DFT_LIVE_PAGE || st.st_size > LIVE_BYTES_MAX)
+        return refuse(target, fd == -ENOENT   ? "there is no live file: its process has ended, or has made no call yet"
+                              : fd == -EACCES ? "it is another user's: run dftmerge as that user"
+                                              : dft_open_reason(-fd));
+    if (dft_live_length(fd, &st, &length, NULL) || length < DFT_LIVE_PAGE)
         rc = refuse(target, "not a live file");
     else if (st.st_uid != geteuid())
         rc = refuse(target, "it is another user's: run dftmerge as that user");
-    else if ((map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+    else if ((map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
         rc = refuse(target, strerror(errno));
     else
         rc = 0;
@@ -111,9 +113,12 @@ static int open_target(struct target *target)
     if (rc)
         return rc;
     target->live = map;
-    target->bytes = (size_t)st.st_size;
-    read_fd = open(target->path, O_RDONLY | O_CLOEXEC); /* who has it open for writing may be its process */
-    rc = read_fd < 0 ? refuse(target, strerror(errno)) : check_target(target, &st, read_fd);
+    target->bytes = length;
+    read_fd = dft_open_regular(target->path, O_RDONLY | O_NOFOLLOW, &again); /* who has it open for writing may be its
+                                                                                process */
+    rc = read_fd < 0                                              ? refuse(target, dft_open_reason(-read_fd))
+         : again.st_dev != st.st_dev || again.st_ino != st.st_ino ? refuse(target, "another file has taken its place")
+                                                                  : check_target(target, &st, read_fd);
     if (read_fd >= 0)
         close(read_fd);
     return rc;

@@ -4,11 +4,13 @@
 #include "small/repair.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open_regular.h"
 #include "base/outfile.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
@@ -50,8 +52,17 @@ static int copy_blocks(struct dft_source *source, uint32_t file, const uint8_t *
     return error;
 }
 
+/* Has another file taken the name since it was opened? It would then be the one that is kept. */
+static int check_kept(const char *kept, const struct stat *st)
+{
+    if (dft_is_still(kept, st))
+        return 0;
+    unlink(kept);
+    return -ESTALE;
+}
+
 /* Another name for the damaged file. Where there are no links it loses its own. */
-static int keep(const char *path, char **kept)
+static int keep(const char *path, const struct stat *st, char **kept)
 {
     for (int n = 1; n < NAMES_MAX; n++) {
         if (asprintf(kept, n > 1 ? "%s.damaged.%d" : "%s.damaged", path, n) < 0) {
@@ -59,7 +70,7 @@ static int keep(const char *path, char **kept)
             return -ENOMEM;
         }
         if (!link(path, *kept))
-            return 0;
+            return check_kept(*kept, st);
         if (errno != EEXIST && access(*kept, F_OK) && !rename(path, *kept))
             return 0;
         if (errno != EEXIST)
@@ -88,6 +99,17 @@ static enum dft_life life_of_writers(const struct dft_source *source, uint32_t f
     return life;
 }
 
+/* The file may lie where nobody meant to write. */
+static int note_link(struct dft_source *source, const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    dft_source_note(source, 1, "%s: not written anew, because it is a symbolic link: name %s", path,
+                    real ? real : "the file itself");
+    free(real);
+    return -ELOOP;
+}
+
 int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad, int force)
 {
     uint32_t nfiles;
@@ -95,7 +117,8 @@ int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad, int
     enum dft_life life = life_of_writers(source, file);
     struct dft_outfile out = {0};
     char *kept = NULL;
-    int error;
+    struct stat st;
+    int error, fd;
 
     if (life == DFT_LIFE_RUNNING || (life == DFT_LIFE_UNKNOWN && !force)) {
         dft_source_note(source, life == DFT_LIFE_UNKNOWN, "%s: not written anew: %s", damaged->path,
@@ -104,16 +127,21 @@ int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad, int
                                                    "says that it does not");
         return -EBUSY;
     }
-    error = dft_outfile_open(&out, damaged->path);
+    fd = dft_open_regular(damaged->path, O_RDONLY | O_NOFOLLOW, &st);
+    if (fd == -ELOOP)
+        return note_link(source, damaged->path);
+    error = fd < 0 ? fd : dft_outfile_open_inside(&out, damaged->path);
     if (!error)
         error = copy_blocks(source, file, bad, out.stream);
     if (!error)
-        error = keep(damaged->path, &kept);
+        error = keep(damaged->path, &st, &kept);
     if (!error)
         error = dft_outfile_commit(&out, 1);
     dft_outfile_abort(&out);
+    if (fd >= 0)
+        close(fd); /* until now no other file can have had its inode */
     if (error)
-        dft_source_note(source, 1, "%s: could not be written anew: %s", damaged->path, strerror(-error));
+        dft_source_note(source, 1, "%s: could not be written anew: %s", damaged->path, dft_open_reason(-error));
     else
         dft_source_note(source, 0, "%s: written anew with all that could be read; the damaged file is %s now",
                         damaged->path, kept);

@@ -18,10 +18,10 @@
 #define NAMES_MAX 4096u
 #define TEXT_MAX  ((size_t)1 << 20)
 
-int dft_archive_open(struct dft_archive *archive, struct dft_source *source, const char *path)
+int dft_archive_open(struct dft_archive *archive, struct dft_source *source, const char *path, int is_named)
 {
     *archive = (struct dft_archive){.source = source};
-    return dft_outfile_open(&archive->out, path);
+    return is_named ? dft_outfile_open(&archive->out, path) : dft_outfile_open_inside(&archive->out, path);
 }
 
 static int put(struct dft_archive *archive, const void *bytes, size_t length)

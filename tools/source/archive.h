@@ -21,8 +21,8 @@ struct dft_archive {
     struct dft_map names;
 };
 
-/* Returns 0 or -errno. */
-int dft_archive_open(struct dft_archive *archive, struct dft_source *source, const char *path);
+/* is_named: the user named this path; else it is not followed if it is a link. Returns 0 or -errno. */
+int dft_archive_open(struct dft_archive *archive, struct dft_source *source, const char *path, int is_named);
 
 /* Puts one block of `length` bytes, with or without its padding. `archive` is a struct dft_archive.
  * Returns 0 or -errno. */

@@ -16,7 +16,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/open_regular.h"
+#include "base/pread_all.h"
+#include "base/whole_file.h"
 #include "format/encode.h"
+#include "format/live_format.h"
 
 struct append {
     int fd;
@@ -41,24 +46,56 @@ static int append_bytes(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* Opens the trace, or makes a new trace when there is none: for its owner alone, as the live file is. No
- * other file may have that name. */
-static int append_open(struct append *append, const char *path, int make)
+/* Makes a trace that belongs to whom the live file does, and is no more readable. No other file may have that name. */
+static int append_make(struct append *append, const char *path, const struct stat *live)
 {
-    struct stat st;
+    struct stat like = *live;
+    int error;
 
-    append->fd = open(path, O_WRONLY | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0600);
+    like.st_mode &= 0666;
+    append->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (append->fd < 0)
         return -errno;
-    if (fstat(append->fd, &st) < 0) {
-        int error = -errno;
-
+    error = dft_whole_file_like(append->fd, NULL, &like);
+    if (error) {
         close(append->fd);
-        return error;
+        unlink(path);
     }
+    return error;
+}
+
+/* Opens the trace, which has lost nothing since it was read. Its owner is the live file's. It may also be ours, but for a second name of
+ * a file of ours, which another user has made. */
+static int append_open(struct append *append, const struct dft_source_file *trace, const struct stat *live)
+{
+    struct stat st;
+    int error;
+
+    append->fd = dft_open_regular(trace->path, O_WRONLY | O_NOFOLLOW, &st);
+    if (append->fd < 0)
+        return append->fd;
+    if ((uint64_t)st.st_size < trace->bytes)
+        error = -ESTALE;
+    else
+        error = st.st_uid != live->st_uid && (st.st_uid != geteuid() || st.st_nlink != 1) ? -EPERM : 0;
+    if (error)
+        close(append->fd);
     append->before = st.st_size;
     append->at = (st.st_size + 7) & ~(off_t)7;
-    return 0;
+    return error;
+}
+
+/* Is the live file the one that was read? *st: of the file. */
+static int check_live(const struct dft_source_file *live, struct stat *st)
+{
+    struct dft_live head;
+    int fd = dft_open_regular(live->path, O_RDONLY | O_NOFOLLOW, st), error;
+
+    if (fd < 0)
+        return fd;
+    error = dft_pread_all(fd, &head, sizeof head, 0);
+    close(fd);
+    return error ? error : head.key == live->key && head.start_ns == live->start_ns ? 0 : -ESTALE;
 }
 
 static int append_close(struct append *append, int error)
@@ -162,7 +199,7 @@ static const char *name_of(const char *path)
 /* Finds the input that is this live file's trace by its name, which holds the key. The trace must
  * contain only zeros. The process of such a trace ended before its first block was whole. Trace and
  * live file may lie in different directories. */
-static const char *blank_trace(const struct dft_source *source, const char *live)
+static const struct dft_source_file *blank_trace(const struct dft_source *source, const char *live)
 {
     uint32_t nfiles;
     const struct dft_source_file *files = dft_source_files(source, &nfiles);
@@ -174,21 +211,21 @@ static const char *blank_trace(const struct dft_source *source, const char *live
         if (files[i].kind == DFT_FILE_TRACE && !strncmp(name_of(live), name, length) &&
             !strcmp(name_of(live) + length, ".live") && !files[i].error && !files[i].blocks &&
             !files[i].skipped.damaged && !files[i].skipped.bytes)
-            return files[i].path;
+            return &files[i];
     }
     return NULL;
 }
 
 /* Finds the trace that the live file is moved into; NULL: there is none. The process may also stand
  * in copies and archives. */
-static const char *trace_of(const struct dft_source *source, const struct dft_source_process *process)
+static const struct dft_source_file *trace_of(const struct dft_source *source, const struct dft_source_process *process)
 {
     uint32_t nfiles;
     const struct dft_source_file *files = dft_source_files(source, &nfiles), *live = &files[process->live_file - 1];
 
     if (live->trace)
-        return files[live->trace - 1].path;
-    return files[process->file].kind == DFT_FILE_TRACE ? files[process->file].path : blank_trace(source, live->path);
+        return &files[live->trace - 1];
+    return files[process->file].kind == DFT_FILE_TRACE ? &files[process->file] : blank_trace(source, live->path);
 }
 
 int dft_recover(struct dft_source *source, const struct dft_source_process *process)
@@ -196,15 +233,16 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     uint32_t nfiles, number = process->live_file - 1;
     const struct dft_source_file *live = &dft_source_files(source, &nfiles)[number];
     struct dft_source_process dead = *process;
-    const char *trace = trace_of(source, process);
-    char *path = trace ? strdup(trace) : new_trace(live->path);
+    const struct dft_source_file *trace = trace_of(source, process);
+    char *path = trace ? strdup(trace->path) : new_trace(live->path);
     struct append append = {.fd = -1};
-    int make = !trace, error = path ? 0 : -ENOMEM;
+    struct stat st;
+    int make = !trace, error = path ? check_live(live, &st) : -ENOMEM;
 
     if (dead.exit_kind == DFT_ENDING_UNKNOWN)
         dead.exit_kind = DFT_ENDING_KILLED;
     if (!error)
-        error = append_open(&append, path, make);
+        error = make ? append_make(&append, path, &st) : append_open(&append, trace, &st);
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)
@@ -213,11 +251,11 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
         if (error && make)
             unlink(path);
     }
-    if (!error && unlink(live->path) < 0 && errno != ENOENT)
+    if (!error && dft_is_still(live->path, &st) && unlink(live->path) < 0 && errno != ENOENT)
         error = -errno;
     if (error)
         dft_source_note(source, 1, "%s: could not be moved into %s: %s", live->path, path ? path : "its trace",
-                        strerror(-error));
+                        dft_open_reason(-error));
     else
         dft_source_note(source, 0, "%s: moved into %s", live->path, path);
     free(path);

@@ -84,9 +84,8 @@ static int try_live(struct dft_source *source, struct dft_scanned **scanned, uin
 
     if (fd < 0)
         return 0;
-    fits = pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
-           live.magic == DFT_LIVE_MAGIC && live.key == key &&
-           (is_beside || is_of_trace(&live, source->files[trace].path));
+    fits = pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live && live.magic == DFT_LIVE_MAGIC &&
+           live.key == key && (is_beside || is_of_trace(&live, source->files[trace].path));
     close(fd);
     source->files[trace].has_live |= (uint8_t)fits;
     known = fits ? find_input(source, &st, key) : NULL;

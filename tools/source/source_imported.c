@@ -178,16 +178,15 @@ static int take_index(struct converting *converting, uint32_t number, const stru
 }
 
 /* Begins an index where an index may be written. */
-static void begin_index(struct output *output, const char *trace, char **path, char **temporary)
+static void begin_index(struct output *output, const char *trace, mode_t mode, char **path, struct dft_index_file *file)
 {
-    *path = *temporary = NULL;
+    *path = NULL;
     for (int where = 0; where < 2 && output->fd < 0; where++) {
         free(*path);
         *path = dft_index_path(trace, where);
-        output->fd = *path ? dft_index_begin(*path, temporary) : -1;
+        output->fd = *path && !dft_index_begin(file, *path, mode) ? file->fd : -1;
     }
     if (output->fd < 0) {
-        output->fd = -1;
         free(*path);
         *path = NULL;
         return;
@@ -238,7 +237,7 @@ static void note_growth(struct dft_source *source, const char *path, const struc
 }
 
 static int convert_into(struct converting *converting, uint32_t number, unsigned worker,
-                        const struct dft_index_key *key, int with_index)
+                        const struct dft_index_key *key, const struct stat *st, int with_index)
 {
     struct dft_source_file *file = &converting->source->files[number];
     struct output output = {.converting = converting, .worker = worker, .fd = -1};
@@ -251,30 +250,28 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
                               .again = again,
                               .progress = progress,
                               .context = &output};
-    char *path = NULL, *temporary = NULL;
+    struct dft_index_file index;
+    char *path = NULL;
     int rc;
 
     if (with_index)
-        begin_index(&output, file->path, &path, &temporary);
+        begin_index(&output, file->path, st->st_mode, &path, &index);
     output.plain =
         output.fd < 0 && !converting->source->copied && atomic_load(&converting->source->in_memory) < MEMORY_MAX;
     rc = dft_pfw_convert(converting->workers[worker], &job, file->counts);
     if (!rc)
         rc = settle(converting, number, &output, converting->decoders[worker]);
     if (output.is_index && !rc) {
-        rc = dft_index_end(output.fd, output.at, temporary, path, key, file->counts,
-                           dft_pfw_worker_encoder(converting->workers[worker]));
+        rc = dft_index_end(&index, output.at, key, file->counts, dft_pfw_worker_encoder(converting->workers[worker]));
         if (!rc) {
             file->blocks_path = path;
             path = NULL;
         }
     } else if (output.is_index) {
-        close(output.fd);
-        unlink(temporary);
+        dft_index_abort(&index);
     }
     free(output.bytes);
     free(path);
-    free(temporary);
     return rc;
 }
 
@@ -295,7 +292,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
             rc = take_index(converting, number, &key, converting->decoders[worker]);
     }
     if (rc == 1) {
-        rc = convert_into(converting, number, worker, &key, !source->no_index && st.st_size);
+        rc = convert_into(converting, number, worker, &key, &st, !source->no_index && st.st_size);
         if (rc && rc != -ENOMEM &&
             /* no room for the index, or its directory is gone: convert without an index */
             !source->no_index) {
@@ -303,7 +300,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
             dft_rows_forget(source, number);
             memset(&file->skipped, 0, sizeof file->skipped);
             file->blocks = 0;
-            rc = convert_into(converting, number, worker, &key, 0);
+            rc = convert_into(converting, number, worker, &key, &st, 0);
         }
         note_growth(source, file->path, &key);
     }

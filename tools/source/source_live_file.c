@@ -11,7 +11,7 @@
 #include "format/live_format.h"
 
 /* 16,000 threads at once, each with a ring of the largest size */
-#define BYTES_MAX (UINT64_C(1) << 32)
+#define BYTES_MAX    (UINT64_C(1) << 32)
 /* looked at for rings, of a file whose head was not written */
 #define HEADLESS_MAX (UINT64_C(64) << 20)
 

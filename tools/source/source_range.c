@@ -24,8 +24,8 @@
 #define PAGE_BYTES   ((size_t)4096)
 #define BAD_PAGES    64u /* a failing disk takes seconds for each */
 /* blocks of a file, which are searched one after the other */
-#define ROWS_BLOCKS 16u
-#define ROWS_BYTES  (UINT64_C(24) << 20) /* bytes of all files */
+#define ROWS_BLOCKS  16u
+#define ROWS_BYTES   (UINT64_C(24) << 20) /* bytes of all files */
 
 struct dft_kept_rows {
     uint32_t count;
@@ -150,8 +150,8 @@ static int scan(struct dft_source *source, uint32_t number, struct range *range,
     int rc = 0;
 
     while (!rc && range->at < range->end) {
-        uint64_t data = range->end - range->at > range->capacity ? dft_data_from(range->fd, range->at, range->end)
-                                                                 : range->at;
+        uint64_t data =
+            range->end - range->at > range->capacity ? dft_data_from(range->fd, range->at, range->end) : range->at;
         struct dft_stretch stretch;
         size_t used;
         int error;
@@ -167,7 +167,7 @@ static int scan(struct dft_source *source, uint32_t number, struct range *range,
         }
         /* a page that cannot be read ends the window, and the block that it lies in */
         stretch = (struct dft_stretch){range->bytes, range->length, range->at,
-                                     error ? 0 : range->end - range->at - range->length};
+                                       error ? 0 : range->end - range->at - range->length};
         rc = dft_scan_stretch(source, number, &stretch, &used, decoder, scanned);
         range->at += used;
         if (!rc && !used && stretch.rest)

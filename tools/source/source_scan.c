@@ -179,7 +179,7 @@ static int scan_block(struct dft_source *source, uint32_t file, const struct dft
 }
 
 int dft_scan_stretch(struct dft_source *source, uint32_t file, const struct dft_stretch *stretch, size_t *used,
-                    struct dft_decoder *decoder, struct dft_scanned *scanned)
+                     struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
     struct dft_skipped *skipped = &source->files[file].skipped;
     const uint32_t damaged = skipped->damaged;

@@ -64,7 +64,7 @@ struct dft_stretch {
 };
 /* Scans the blocks that lie whole in a window. *used: where the next window begins. */
 int dft_scan_stretch(struct dft_source *source, uint32_t file, const struct dft_stretch *stretch, size_t *used,
-                    struct dft_decoder *decoder, struct dft_scanned *scanned);
+                     struct dft_decoder *decoder, struct dft_scanned *scanned);
 /* Scans blocks in memory, for live files. */
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);

@@ -19,7 +19,7 @@
 #include "source/source_live_file.h"
 #include "source/source_snapshot.h"
 
-#define ASK_EVERY_NS   UINT64_C(5000000000) /* whether a process runs that has no pidfd */
+#define ASK_EVERY_NS UINT64_C(5000000000) /* whether a process runs that has no pidfd */
 
 void dft_top_live_drop(struct dft_top_live *live)
 {

@@ -54,8 +54,13 @@ static int read_range(struct dft_top_watch *watch, struct dft_top_trace *trace, 
     int rc = 0;
 
     while (!rc && from < to) {
-        size_t length = to - from < WINDOW_MAX ? (size_t)(to - from) : WINDOW_MAX, used;
+        uint64_t data = dft_data_from(trace->fd, from, to);
+        size_t length = to - data < WINDOW_MAX ? (size_t)(to - data) : WINDOW_MAX, used;
 
+        rc = add_hole(trace, from, data, since_ns);
+        from = data;
+        if (rc || from == to)
+            return rc;
         if (DFT_ARRAY_RESERVE(watch->window, watch->window_bytes, length))
             return -ENOMEM;
         rc = dft_pread_all(trace->fd, watch->window, length, from);
