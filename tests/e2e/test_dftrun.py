@@ -99,6 +99,11 @@ def the_page_has_the_asked_shape(directory):
     (directory / "in").write_text("1")
     done = dftrun(directory, "--by", "file,name", "--top", "1", "cat", "in")
     true(b"/in " in done.err and b"(the first 1 of " in done.err, f"--by file,name --top 1: {done.err.decode()}")
+    done = dftrun(directory, "--by", "file,name", "--top", "0", "sh", "-c", "cat in; exit 7")
+    true(done.code == 7 and b"/in " in done.err and b"the first" not in done.err, f"--top 0 is all of them: {done}")
+    for wrong in (["--top", "99999999999"], ["--by", "file,fiel"]):
+        done = dftrun(directory, *wrong, "touch", "it-ran")
+        equal((done.code, (directory / "it-ran").exists()), (2, False), f"{wrong} is refused before the program runs")
 
 
 @tests.case

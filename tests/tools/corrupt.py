@@ -7,6 +7,7 @@ import pathlib
 import re
 import struct
 import sys
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
 from read_dft import crc32c  # noqa: E402
@@ -112,7 +113,92 @@ def any_payload(rng, data):
     return with_crcs(bytes(data), at)
 
 
-ANY_TRACE = [flip_bits, cut, cut_out, zeros, rubbish, twice, swapped, any_field, any_field, any_payload, any_payload]
+def leb(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def unleb(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def columns_of(raw):
+    """[number, encoding, bytes] of each column of a payload."""
+    found, at = [], 0
+    while at < len(raw):
+        number, at = unleb(raw, at)
+        encoding, at = unleb(raw, at)
+        size, at = unleb(raw, at)
+        found.append([number, encoding, raw[at:at + size]])
+        at += size
+    return found
+
+
+def with_columns(block, change):
+    """The block with its columns changed; it is stored as it is, and its checksums are right."""
+    stored, tail = struct.unpack_from("<I", block, 24)[0], struct.unpack_from("<I", block, 32)[0]
+    first, behind = block[HEADER:HEADER + stored - tail], block[HEADER + stored - tail:HEADER + stored]
+    columns = columns_of(zlib.decompress(first, -15) if block[11] & 1 else first)
+    change(columns)
+    raw = b"".join(leb(number) + leb(encoding) + leb(len(data)) + data for number, encoding, data in columns)
+    header = bytearray(block[:HEADER])
+    header[11] &= 0xFE
+    struct.pack_into("<II", header, 24, len(raw) + tail, len(raw))
+    return with_crcs(bytes(header) + raw + behind, 0)
+
+
+def odd_column(rng, columns):
+    """One gets other numbers, or none, or is gone, or is said to be written in another way."""
+    column = rng.choice(columns)
+    how = rng.randrange(8)
+    if how < 4:
+        values, at = [], 0
+        while at < len(column[2]) and column[2][-1] < 128:
+            value, at = unleb(column[2], at)
+            values.append(value)
+        values = values or [0]
+        for _ in range(rng.choice([1, 1, 2, len(values)])):
+            values[rng.randrange(len(values))] = odd_number(rng, 8)
+        column[2] = b"".join(map(leb, values))
+    elif how == 4:
+        column[2] = b""
+    elif how == 5:
+        columns.remove(column)
+    elif how == 6:
+        column[1] = rng.randrange(6)
+    else:
+        column[2] = leb(odd_number(rng, 8)) * rng.choice([1, 2, 1000])
+
+
+def any_column(rng, data):
+    """Columns of a block, its checksums right: any numbers reach what lies behind the decoder."""
+    list_of = [(a, n) for a, n in places(data) if n > HEADER]
+    if not list_of:
+        return rubbish(rng, data)
+    at, length = rng.choice(list_of)
+
+    def change(columns):
+        for _ in range(rng.choice([1, 1, 1, 2, 3])):
+            if columns:
+                odd_column(rng, columns)
+
+    try:
+        block = with_columns(data[at:at + length], change)
+    except (IndexError, zlib.error):
+        return rubbish(rng, data)
+    return data[:at] + block + bytes(-len(block) % 8) + data[at + (length + 7) // 8 * 8:]
+
+
+ANY_TRACE = [flip_bits, cut, cut_out, zeros, rubbish, twice, swapped, any_field, any_field, any_payload, any_payload, any_column, any_column, any_column]
 
 
 def any_number(rng, data):

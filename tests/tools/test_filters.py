@@ -139,7 +139,7 @@ def classes_by_the_words_of_the_page(where):
 def wrong_usage(where):
     make(where)
     for options in (["--from", "x"], ["--to", "1.0000000001"], ["--rank", "5-3"], ["--rank", ""], ["--rank", "1;2"],
-                    ["--pid", "-1"], ["--cat", ""], ["--top", "0"], ["--threads", "none"], ["--by", "colour"],
+                    ["--pid", "-1"], ["--cat", ""], ["--top", "-1"], ["--threads", "none"], ["--by", "colour"],
                     ["--by", ""], ["--width", "0"], ["--nonsense"], ["--json", "--csv"], ["--rank"]):
         done = dftmerge("summary", *options, where, expect=2)
         assert done.out == b"" and "dftmerge summary:" in done.err, (options, done)

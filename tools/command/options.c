@@ -161,7 +161,10 @@ static int set_common(struct dft_options *options, int id, char *value, char why
         rc = dft_class_table_read(&options->classes, value, why, DFT_FILTER_WHY);
         break;
     case OPT_TOP:
-        rc = parse_count(&options->top, value, UINT32_MAX);
+        if (value[0] && !value[strspn(value, "0")])
+            options->top = UINT32_MAX; /* 0: all of them */
+        else
+            rc = parse_count(&options->top, value, UINT32_MAX);
         break;
     case OPT_THREADS:
         rc = parse_count(&n, value, 1024);

@@ -13,7 +13,7 @@
 const struct dft_common_option dft_common_options[DFT_COMMON_OPTIONS] = {
     {OPT_JSON, 0, "json", NULL, DFT_TAKES_JSON, "for programs: JSON"},
     {OPT_CSV, 0, "csv", NULL, DFT_TAKES_CSV, "for programs: comma-separated values"},
-    {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table"},
+    {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table (0: all)"},
     {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_SORT,
      "order by this column: its title, or its name in JSON (numbers: largest first)"},
     FILTER(FROM, "from", "TIME", DFT_TAKES_PART, "only events that start at or after this time"),

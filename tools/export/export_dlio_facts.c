@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/names.h"
+#include "base/saturate.h"
 #include "format/hash.h"
 #include "overlap/overlap.h"
 
@@ -310,7 +311,7 @@ static void sum_files(struct finding *finding)
 
             squares += off * off;
         }
-    facts->file_stdev = (uint64_t)llround(sqrt(squares / (double)facts->files));
+    facts->file_stdev = dft_uint_of(round(sqrt(squares / (double)facts->files)));
     facts->passes = facts->file_bytes ? (facts->read_bytes + facts->file_bytes / 2) / facts->file_bytes : 0;
     while (length < facts->prefix.length && (facts->prefix.bytes[length] < '0' || facts->prefix.bytes[length] > '9') &&
            facts->prefix.bytes[length] != '.')

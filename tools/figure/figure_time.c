@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "figure/figure.h"
 #include "timeline/timeline.h"
@@ -43,7 +44,7 @@ static struct dft_scale time_scale(const struct dft_figure *figure, const struct
 
 static uint64_t rate_of(const struct dft_timeline *timeline, uint32_t i, uint64_t bytes)
 {
-    return (uint64_t)((double)bytes * 1e9 / (double)dft_timeline_span(timeline, i, 1));
+    return dft_uint_of((double)bytes * 1e9 / (double)dft_timeline_span(timeline, i, 1));
 }
 
 static uint64_t most_rate(const struct dft_timeline *timeline)

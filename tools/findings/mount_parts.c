@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "query/file_facts.h"
+#include "base/saturate.h"
 
 #define BIT(code) (UINT64_C(1) << (code))
 /* Kinds of which it is known by file what they are about. */
@@ -186,9 +187,9 @@ static void reduce_evenly(const struct dft_facts *facts, struct dft_mount_parts 
 
         if (part->mount != mount || !may_be_of(facts, code, part))
             continue;
-        part->calls = (uint64_t)((double)part->calls * remaining);
-        part->bytes = (uint64_t)((double)part->bytes * remaining);
-        part->time_ns = (uint64_t)((double)part->time_ns * remaining);
+        part->calls = dft_uint_of((double)part->calls * remaining);
+        part->bytes = dft_uint_of((double)part->bytes * remaining);
+        part->time_ns = dft_uint_of((double)part->time_ns * remaining);
     }
 }
 

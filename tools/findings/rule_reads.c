@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
 
@@ -62,7 +63,7 @@ static void add_group(const struct dft_rules *rules, struct file *file, const st
         uint64_t jumps = metrics->random + metrics->sequential - metrics->consecutive;
 
         file->random += jumps;
-        file->random_ns += (uint64_t)((double)metrics->dur_sum * (double)jumps / (double)metrics->data);
+        file->random_ns += dft_uint_of((double)metrics->dur_sum * (double)jumps / (double)metrics->data);
         file->random_bytes += metrics->bytes / metrics->data * jumps;
     }
     if (group->key.class != DFT_IO_READ || !group->has_distinct || !group->distinct_bytes)
@@ -229,7 +230,7 @@ static int find_reread(struct dft_rules *rules, struct files *files)
 
         file->cost_ns = 0;
         if (factor * 1000 > (double)dft_limit(rules, DFT_LIMIT_REREAD_FACTOR))
-            file->cost_ns = (uint64_t)((double)file->read_ns * (1 - 1 / factor));
+            file->cost_ns = dft_uint_of((double)file->read_ns * (1 - 1 / factor));
     }
     rc = add(rules, DFT_FINDING_REREAD, files, &finding);
     if (rc <= 0)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "findings/sizes.h"
 
@@ -140,7 +141,7 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
         return;
     lost = dft_sizes_lost(rules, units, unit, size, &yardstick);
     if (unit->reported_ns) /* the part that no finding has */
-        lost = (uint64_t)((double)lost * (double)(unit->known_ns - unit->reported_ns) / (double)unit->known_ns);
+        lost = dft_uint_of((double)lost * (double)(unit->known_ns - unit->reported_ns) / (double)unit->known_ns);
     if (!lost)
         return;
     *unit_ns += lost;

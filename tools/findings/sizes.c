@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/saturate.h"
 
 #define OP(op)     (UINT64_C(1) << (op))
 #define MEASURED   (UINT64_C(1) << 20) /* bytes; a rate of fewer says little */
@@ -192,5 +193,5 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
     }
     best += is_stream(unit->flow) ? (double)sum->calls * STREAM_NS : 0;
     best = (double)sum->time_ns - best;
-    return best <= 0 ? 0 : (uint64_t)(best * (double)sum->in_order / (double)(sum->placed ? sum->placed : 1));
+    return dft_uint_of(best * (double)sum->in_order / (double)(sum->placed ? sum->placed : 1));
 }

@@ -9,6 +9,7 @@
 #include "format/hash.h"
 #include "mpi/comm.h"
 #include "source/source_counters.h"
+#include "base/saturate.h"
 
 #define NAME(text) dft_name_id("process\0" text, sizeof "process\0" text - 1)
 
@@ -22,7 +23,7 @@ static int growth(const struct dft_counter_facts *facts, uint32_t process, uint6
 
     if (!fact || fact->samples < 2)
         return 0;
-    *value = (int64_t)(fact->last - fact->first);
+    *value = dft_int_of(fact->last - fact->first);
     return 1;
 }
 
@@ -34,6 +35,12 @@ static int counts_children(const struct dft_counter_facts *facts, const struct d
     const uint64_t *place = dft_map_find(&facts->places, dft_map_join(threads, process->number));
 
     return place && *place && facts->list[*place - 1].most > 1 && dft_map_find(parents, process->key);
+}
+
+/* Sums of what a damaged trace says may wrap around. */
+static void add(int64_t *sum, int64_t more, int64_t less)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)more - (uint64_t)less);
 }
 
 static void add_process(struct dft_kernel_io *io, const struct dft_counter_facts *facts, uint32_t process,
@@ -48,12 +55,12 @@ static void add_process(struct dft_kernel_io *io, const struct dft_counter_facts
     if (!io->known[process])
         return;
     io->processes++;
-    io->read += values[RCHAR] - values[TRACER_RCHAR];
-    io->written += values[WCHAR] - values[TRACER_WCHAR];
+    add(&io->read, values[RCHAR], values[TRACER_RCHAR]);
+    add(&io->written, values[WCHAR], values[TRACER_WCHAR]);
     if (!growth(facts, process, ids[FETCHED], &fetched))
         return;
-    io->fetched += fetched;
-    io->fetched_of += values[RCHAR] - values[TRACER_RCHAR];
+    add(&io->fetched, fetched, 0);
+    add(&io->fetched_of, values[RCHAR], values[TRACER_RCHAR]);
 }
 
 static int add_processes(struct dft_kernel_io *io, const struct dft_counter_facts *facts, struct dft_source *source,

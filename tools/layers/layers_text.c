@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/facet_words.h"
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "layers/layers_output.h"
@@ -112,9 +113,9 @@ static int put_numbers(struct dft_grid *grid, const struct dft_layers *layers, c
     PUT(t->slowest_ns, dft_text_share(at, t->slowest_ns, layers->overlap.processes[t->slowest].times.wall_ns));
     PUT(1, dft_text_ns(at, m->dur_sum));
     PUT(1, dft_text_count(at, m->count));
-    PUT(active, dft_text_count(at, (uint64_t)dft_layer_rate(m->count, t->active_ns)));
+    PUT(active, dft_text_count(at, dft_uint_of(dft_layer_rate(m->count, t->active_ns))));
     PUT(m->data, dft_text_bytes(at, m->bytes));
-    PUT(m->data && active, dft_text_bytes(at, (uint64_t)dft_layer_rate(m->bytes, t->active_ns)));
+    PUT(m->data && active, dft_text_bytes(at, dft_uint_of(dft_layer_rate(m->bytes, t->active_ns))));
     PUT(m->data, dft_text_bytes(at, m->bytes / m->data));
     PUT(m->data, dft_text_share(at, m->sequential, m->data));
     PUT(m->samples, dft_text_ns(at, m->dur_sum / m->samples));

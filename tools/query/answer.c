@@ -11,6 +11,7 @@
 
 #include "base/facet_words.h"
 #include "base/names.h"
+#include "base/saturate.h"
 #include "mpi/comm.h"
 #include "query/query_types.h"
 #include "source/source_names.h"
@@ -300,7 +301,7 @@ static uint64_t rate_of(const struct dft_metrics *metrics)
 {
     double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
 
-    return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+    return dft_uint_of(rate);
 }
 
 /* How often its bytes were accessed, in hundredths: parts of which one byte was are distinct ones

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/saturate.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
@@ -173,8 +174,8 @@ static int make_levels(struct levels *levels)
             if (!next)
                 rc = DFT_ARRAY_PUSH(levels->list, levels->capacity, levels->count, end);
         } else if (next && next->time_ns > level->time_ns) {
-            level->value =
-                (int64_t)((double)(next->value - level->value) * 1000 / (double)(next->time_ns - level->time_ns));
+            level->value = dft_int_of(((double)next->value - (double)level->value) * 1000 /
+                                      (double)(next->time_ns - level->time_ns));
         } else {
             level->value = 0;
         }

@@ -225,7 +225,8 @@ static void tell_hindrances(struct check *check)
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
 
     for (uint32_t i = 0; i < count; i++) {
-        const char *line = processes[i].process.notes.bytes, *end = line + processes[i].process.notes.length;
+        struct dft_text notes = processes[i].process.notes;
+        const char *line = notes.length ? notes.bytes : "", *end = line + notes.length;
 
         for (size_t length; line < end; line += length + 1) {
             length = strcspn(line, "\n");

@@ -12,6 +12,7 @@
 
 #include "format/event.h"
 #include "source/source_inside.h"
+#include "base/saturate.h"
 #include "base/write_text.h"
 
 #define JUMP_NS       INT64_C(1000000000) /* larger jumps between processes mean another clock */
@@ -203,7 +204,7 @@ static void put_fit(FILE *out, const struct dft_clocks *clocks)
     fprintf(out, " to ");
     put_signed(out, high);
     fprintf(out, ", drift up to %.3g ppm, residual %s rms", drift * 1e6,
-            dft_text_ns(capacity, (uint64_t)llround(sqrt(squares / known))));
+            dft_text_ns(capacity, dft_uint_of(round(sqrt(squares / known)))));
     fprintf(out, ", %s at most", dft_text_ns(capacity, (uint64_t)residual));
     if (known > 1 && clocks->kind == DFT_CLOCKS_ANCHORS)
         fputs(", on each by itself: how far they are apart from each other no trace tells", out);

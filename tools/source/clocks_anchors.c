@@ -46,12 +46,13 @@ static int add_anchors(void *context, unsigned worker, const struct dft_source_p
     rc = dft_decode_clock(anchoring->decoders[worker], header, payload, &samples, &count, &reason);
     pthread_mutex_lock(&anchoring->lock);
     for (uint32_t i = 0; !rc && i < count; i++) {
-        struct anchor anchor = {anchoring->clocks->host_of[process->number],
-                                {(int64_t)samples[i][0], (int64_t)samples[i][1] - (int64_t)samples[i][0]}};
+        struct anchor anchor = {.host = anchoring->clocks->host_of[process->number]};
 
-        /* larger values are no clock of this age */
-        if (!(samples[i][0] >> 62) && !(samples[i][1] >> 62))
-            rc = add_anchor(anchoring, &anchor);
+        if (samples[i][0] >> 62 || samples[i][1] >> 62)
+            continue; /* larger values are no clock of this age */
+        anchor.point.x = (int64_t)samples[i][0];
+        anchor.point.y = (int64_t)samples[i][1] - (int64_t)samples[i][0];
+        rc = add_anchor(anchoring, &anchor);
     }
     pthread_mutex_unlock(&anchoring->lock);
     return rc == -ENOMEM ? rc : 0; /* `check` reports what cannot be decoded */

@@ -108,9 +108,9 @@ void dft_source_note_outside(struct dft_source *source)
 
 int dft_source_has_line(struct dft_text lines, const char *line, size_t length)
 {
-    const char *end = lines.bytes + lines.length;
+    const char *at = lines.length ? lines.bytes : "", *end = at + lines.length;
 
-    for (const char *at = lines.bytes; at < end; at += strcspn(at, "\n") + 1)
+    for (; at < end; at += strcspn(at, "\n") + 1)
         if (strcspn(at, "\n") == length && !memcmp(at, line, length))
             return 1;
     return 0;

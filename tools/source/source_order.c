@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/settings.h"
 #include "mpi/comm.h"
 #include "base/order.h"
@@ -143,7 +144,7 @@ static int emit_windows(struct dft_timeline *timeline, int (*emit)(void *, const
     events = estimate(timeline->some, timeline->count, window->from, last);
     width = events <= (double)window->most
                 ? last - window->from
-                : (uint64_t)((double)(last - window->from) * ((double)(window->most - window->most / 4) / events));
+                : dft_uint_of((double)(last - window->from) * ((double)(window->most - window->most / 4) / events));
     while (!rc && window->from <= last) {
         size_t kept;
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "spans/picture.h"
 
@@ -60,7 +61,7 @@ int dft_spans_density_draw(struct dft_svg *svg, const struct dft_spans_picture *
     factor = 100 / (double)picture->count * CELLS * (double)step / (double)x.scale.most;
     for (unsigned i = 0; i < CELLS; i++)
         highest = curve[i] * factor > highest ? curve[i] * factor : highest;
-    y.most = (uint64_t)ceil(highest) > 1 ? (uint64_t)ceil(highest) : 1;
+    y.most = highest > 1 ? dft_uint_of(ceil(highest)) : 1;
     snprintf(label, sizeof label, "share in %s", dft_text_ns(number, step));
     dft_svg_y_axis(svg, &y, label);
     fprintf(svg->out, "<path class=\"calls\" fill-opacity=\"0.5\" stroke=\"#0072b2\" data-count=\"%zu\" d=\"M%.1f %.1f",

@@ -14,15 +14,21 @@ static inline void dft_scan_skip(struct dft_text *at, size_t length)
     at->length -= (uint32_t)length;
 }
 
+/* NULL: the words stand nowhere. A text of no bytes may be NULL, which memmem does not take. */
+static inline const char *dft_scan_place(struct dft_text at, const char *words)
+{
+    return at.length ? memmem(at.bytes, at.length, words, strlen(words)) : NULL;
+}
+
 static inline int dft_scan_has(struct dft_text at, const char *words)
 {
-    return memmem(at.bytes, at.length, words, strlen(words)) != NULL;
+    return dft_scan_place(at, words) != NULL;
 }
 
 /* Goes behind the first place where the words stand. Returns 0 where they stand nowhere. */
 static inline int dft_scan_find(struct dft_text *at, const char *words)
 {
-    const char *found = memmem(at->bytes, at->length, words, strlen(words));
+    const char *found = dft_scan_place(*at, words);
 
     if (!found)
         return 0;

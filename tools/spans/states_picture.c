@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "figure/svg.h"
 #include "spans/labels.h"
@@ -125,7 +126,7 @@ static uint64_t most_at_once(const struct dft_spans_states *states)
             here += states->states[state].means[i];
         most = here > most ? here : most;
     }
-    return (uint64_t)ceil(most - 1e-9);
+    return dft_uint_of(ceil(most - 1e-9));
 }
 
 int dft_spans_states_draw(void *context, FILE *out)

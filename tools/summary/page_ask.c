@@ -8,6 +8,7 @@
 #include "source/source_ending.h"
 #include "source/source_node.h"
 #include "summary/page.h"
+#include "base/saturate.h"
 
 uint64_t dft_page_io_ops(void)
 {
@@ -83,7 +84,7 @@ static void add_lives(struct dft_page *page)
         page->shortest_ns = page->processes && page->shortest_ns < life ? page->shortest_ns : life;
         page->longest_ns = page->longest_ns > life ? page->longest_ns : life;
         page->lives_ns += life;
-        page->events += uncut ? (uint64_t)((double)processes[p].events * (double)life / (double)uncut) : 0;
+        page->events += uncut ? dft_uint_of((double)processes[p].events * (double)life / (double)uncut) : 0;
         page->processes++;
     }
 }

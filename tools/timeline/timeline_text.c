@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plot.h"
+#include "base/saturate.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 
@@ -21,11 +22,11 @@ const char *dft_timeline_rate(char *room, enum dft_timeline_measure measure, uin
         return room;
     }
     if (measure == DFT_TIMELINE_BYTES)
-        dft_text_bytes(room, rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX);
+        dft_text_bytes(room, dft_uint_of(rate));
     else if (rate < 100)
         snprintf(room, DFT_TIMELINE_ROOM, "%.1f", rate);
     else
-        dft_text_count(room, rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX);
+        dft_text_count(room, dft_uint_of(rate));
     strcat(room, "/s");
     return room;
 }
@@ -165,7 +166,7 @@ static void print_plot(const struct dft_timeline *timeline, const struct dft_tim
     uint64_t full;
 
     /* heights are of whole characters' time: a shorter one at the end is as high as its rate */
-    full = (uint64_t)((double)most / (double)ns * (double)(layout->fold * timeline->width_ns));
+    full = dft_uint_of((double)most / (double)ns * (double)(layout->fold * timeline->width_ns));
     for (unsigned line = PLOT_LINES; line-- > 0;) {
         printf("%*s %s", (int)layout->indent - 2,
                line == PLOT_LINES - 1 ? dft_timeline_rate(room, timeline->measure, most, ns)
