@@ -29,7 +29,7 @@
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
-#define MUTEX ((off_t)1 << 40) /* this byte is locked while a rank looks at the others */
+#define MUTEX       ((off_t)1 << 40)     /* this byte is locked while a rank looks at the others */
 #define PATIENCE_NS UINT64_C(5000000000) /* a rank that is stopped may hold the mutex */
 
 static int lock_bytes(int fd, short type, off_t start, off_t length)
