@@ -416,7 +416,15 @@ def a_set_uid_program_obeys_no_variable(directory):
         equal((done.code, done.err), (0, b""), f"{more}: the program")
         true(b"DFTRACER_" not in done.out and b"LC_ALL=C" in done.out, f"{more}: neither it nor a program that it runs sees the variables: {done.out}")
         equal([path.name for path in directory.iterdir() if path.name.startswith("made")], [], f"{more}: nothing is made")
-    it.chmod(0o755)
+    for rights in ("set-gid", "capability"):
+        it.chmod(0o2755 if rights == "set-gid" else 0o755)
+        if rights == "capability" and (not shutil.which("setcap") or run(["setcap", "cap_dac_override+ep", it]).code):
+            continue  # no tool or no file system for it
+        done = as_other([it, "environment", "/etc/passwd"], unfriendly(directory))
+        equal((done.code, done.err, b"DFTRACER_" in done.out), (0, b"", False), f"{rights}: the program")
+        equal([path.name for path in directory.iterdir() if path.name.startswith("made")], [], f"{rights}: nothing is made")
+    if shutil.which("setcap"):
+        run(["setcap", "-r", it])
     os.chown(directory, OTHER, OTHER)
     as_other([it, "environment", "/etc/passwd"], unfriendly(directory))
     true(traces(directory / "made"), "the same program with the user's own rights is traced")
