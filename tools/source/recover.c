@@ -64,8 +64,8 @@ static int append_make(struct append *append, const char *path, const struct sta
     return error;
 }
 
-/* Opens the trace, which has lost nothing since it was read. Its owner is the live file's. It may also be ours, but for a second name of
- * a file of ours, which another user has made. */
+/* Opens the trace, which has lost nothing since it was read. Its owner is the live file's. It may also be ours, unless
+ * another user has given a file of ours this second name. */
 static int append_open(struct append *append, const struct dft_source_file *trace, const struct stat *live)
 {
     struct stat st;
