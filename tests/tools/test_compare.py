@@ -14,7 +14,7 @@ import shutil
 import statistics
 import subprocess
 
-from tooltest import CLASSES, DATA, counts, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
+from tooltest import CLASSES, DATA, counts, csv_text, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
 
 MEASURES = ["count", "bytes", "time_ns", "time_p50_ns", "time_p95_ns", "time_p99_ns"]
 T0 = 1_700_000_000_000_000
@@ -524,7 +524,7 @@ def csv_and_text(where):
     for line, (table, want) in zip(lines, wanted):
         assert line["table"] == table
         for key in ("cat", "name", "pattern"):
-            assert line[key] == want.get(key, "")
+            assert csv_text(line[key]) == want.get(key, "")
         assert line["ranks"] == want.get("ranks", "").replace(",", " ")
         for m in MEASURES:
             got = (line[f"{m}_a"], line[f"{m}_b"], line[f"{m}_spread"])

@@ -3,11 +3,15 @@
 """Damaged traces: a note, exit code 1, and only what stood in the damaged block is gone."""
 
 import json
+import os
 import random
 import struct
+import subprocess
 
-from corrupt import with_crcs
+from corrupt import leb, places, unleb, with_columns, with_crcs
 from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
+
+SANITIZED = bool(os.environ.get("DFT_SANITIZE"))
 
 MAGIC = struct.pack("<Q", 0x0A1A0D6B6C426644)
 PROCESS, EVENTS, BUCKETS, END = 1, 4, 5, 8
@@ -199,7 +203,53 @@ def neither_end_nor_live_file(where):
     assert "all good" not in dftmerge("check", path, expect=1).out.decode()
 
 
+def filled(columns, at, value):
+    """As many numbers as the column at this place has, all of them the same; no value: no column."""
+    number, encoding, data = columns[at]
+    if value is None:
+        del columns[at]
+    elif encoding == 0:
+        count, place = 0, 0
+        while place < len(data):
+            count, place = count + 1, unleb(data, place)[1]
+        columns[at] = [number, encoding, leb(value) * count]
+
+
+def odd_columns_of(data):
+    """The trace with one column of one block, in each way, under checksums that are right."""
+    for a, n in places(data):
+        block, columns = data[a:a + n], []
+        with_columns(block, columns.extend)
+        for at in range(len(columns)):
+            for value in (None, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
+                odd = with_columns(block, lambda these, at=at, value=value: filled(these, at, value))
+                yield data[:a] + odd + bytes(-len(odd) % 8) + data[a + (n + 7) // 8 * 8:]
+
+
+def odd_numbers_are_bounded(where):
+    """No number under a right checksum makes a command fail, take long, or hold more than a few MiB."""
+    seen, most, mib = set(), 0, 1 << 10
+    (where / "place").mkdir()
+    for seed in range(2):
+        for odd in odd_columns_of(trace(where / f"{seed}", ranks=1, events=12, block=12, threads=1 + seed)[1]):
+            seen.add(odd)
+    commands = (("report", "-o", where / "page"), ("layers", "--json", "--preset", "generic", "--view", "time"), ("timeline", "--heat"),
+                ("ranks", "--json"), ("plot", "--kind", "bandwidth", "-o", where / "picture"), ("check",), ("summary", "--all", "--json"))
+    for number, odd in enumerate(sorted(seen)[::3]):
+        (where / "place" / "a.dft").write_bytes(odd)
+        command = commands[number % len(commands)]
+        with subprocess.Popen([DFTMERGE, *command, where / "place"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as process:
+            said = process.stderr.read().decode(errors="replace")
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode in (0, 1), (command, number, process.returncode, said)
+        most = max(most, usage.ru_maxrss)
+    assert SANITIZED or most < 256 * mib, f"{most // mib} MiB"
+    return f"{len(seen)} files, at most {most // mib} MiB"
+
+
 if __name__ == "__main__":
     main([one_block_of_events, one_block_of_rows, events_and_rows, cut_short, any_byte, rubbish_between_blocks,
           random_files, no_end_no_process, written_anew,
-          right_checksums_but_no_sense, neither_end_nor_live_file])
+          right_checksums_but_no_sense, odd_numbers_are_bounded, neither_end_nor_live_file])

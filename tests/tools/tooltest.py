@@ -55,6 +55,11 @@ def dump(*arguments, **more):
     return [json.loads(line) for line in dftmerge("dump", "--json", *arguments, **more).out.splitlines()]
 
 
+def csv_text(field):
+    """The text of a field of CSV, where bytes that a terminal would act on are escaped."""
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), field.encode()).decode(errors="surrogateescape")
+
+
 def check_around(records):
     """p_idx of exported lines is the number of a line before theirs, of the same thread, that is around them. How many."""
     by_id = {r["id"]: r for r in records if r["ph"] == "X"}

@@ -207,7 +207,7 @@ static struct dft_text common_cwd(const struct dft_source_process *processes, ui
 
         if (!processes[i].known || dft_process_is_node(&processes[i]))
             continue;
-        if (cwd.bytes && (cwd.length != own.length || memcmp(cwd.bytes, own.bytes, own.length)))
+        if (cwd.bytes && (cwd.length != own.length || (own.length && memcmp(cwd.bytes, own.bytes, own.length))))
             return (struct dft_text){0};
         cwd = own;
     }

@@ -121,7 +121,7 @@ int dft_layer_collector_group(struct dft_layer_collector *collector, const struc
     if (view == DFT_LAYER_WHOLE)
         key = 0;
     else if (view == DFT_LAYER_TIME)
-        key = start > layers->base_ns ? (start - layers->base_ns) / layers->width_ns : 0;
+        key = dft_layer_interval(start, layers->base_ns, layers->width_ns, layers->last);
     else if (view == DFT_LAYER_RANK)
         key = layers->overlap.processes[event->process].team;
     else if (view == DFT_LAYER_HOST)

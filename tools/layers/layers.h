@@ -55,11 +55,19 @@ struct dft_layers {
     uint32_t ngroups, capacity;
     struct dft_names *texts; /* of hosts, directories and patterns */
     uint64_t base_ns, width_ns;
+    uint64_t last;              /* interval, which has all that claims to be later than any process lived */
     uint64_t wall_ns;           /* sum over teams */
     uint64_t none_ops, none_ns; /* events in no layer */
     int has_compute;            /* a layer computes that has events */
     int worst;                  /* layer with most of its own time, beside compute and what is above it; -1 */
 };
+
+static inline uint64_t dft_layer_interval(uint64_t time, uint64_t base_ns, uint64_t width_ns, uint64_t last)
+{
+    uint64_t interval = time > base_ns ? (time - base_ns) / width_ns : 0;
+
+    return interval < last ? interval : last;
+}
 
 /* Makes the layers of {cat}. Returns as dft_preset_expand. *tells (may be NULL): the first built-in
  * preset that the categories tell of, or NULL. */

@@ -220,7 +220,8 @@ static int set_times(struct making *making)
     if (!(making->request->views >> DFT_LAYER_TIME & 1))
         return 0;
     layers->width_ns = making->request->width_ns ? making->request->width_ns : width_of(end > start ? end - start : 0);
-    return end > start && (end - start) / layers->width_ns >= DFT_LAYER_INTERVALS_MAX ? -E2BIG : 0;
+    layers->last = (end > start ? end - start : 0) / layers->width_ns;
+    return layers->last >= DFT_LAYER_INTERVALS_MAX ? -E2BIG : 0;
 }
 
 static int begin(struct making *making)
@@ -245,7 +246,8 @@ static int begin(struct making *making)
                                              .times_at = times_at,
                                              .context = making,
                                              .base_ns = layers->base_ns,
-                                             .width_ns = layers->width_ns};
+                                             .width_ns = layers->width_ns,
+                                             .last = layers->last};
     rc = dft_layer_collector_init(&making->collector, source);
     return rc ? rc : dft_layer_spans_init(&making->spans);
 }

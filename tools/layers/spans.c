@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "layers/layers.h"
 
 /* Of a group in a lane. */
 struct dft_layer_span {
@@ -141,7 +142,7 @@ static int count(struct dft_layer_spans *spans, struct dft_layer_span *span)
     add_times(spans, span, times, span->active_ns);
     if (!span->is_whole || !spans->width_ns || !active)
         return 0;
-    interval = (span->start_ns - spans->base_ns) / spans->width_ns;
+    interval = dft_layer_interval(span->start_ns, spans->base_ns, spans->width_ns, spans->last);
     if (interval != span->interval)
         span->interval_ns = 0;
     span->interval = interval;
@@ -230,9 +231,9 @@ static int end_first(struct dft_layer_spans *spans)
 
 static uint64_t end_of_interval(const struct dft_layer_spans *spans, uint64_t time)
 {
-    uint64_t from = spans->base_ns + (time - spans->base_ns) / spans->width_ns * spans->width_ns;
+    uint64_t interval = dft_layer_interval(time, spans->base_ns, spans->width_ns, spans->last);
 
-    return from > UINT64_MAX - spans->width_ns ? UINT64_MAX : from + spans->width_ns;
+    return interval == spans->last ? UINT64_MAX : spans->base_ns + (interval + 1) * spans->width_ns;
 }
 
 int dft_layer_spans_until(struct dft_layer_spans *spans, uint64_t now_ns)

@@ -37,6 +37,7 @@ struct dft_layer_spans {
     struct dft_layer_times *(*times_at)(void *context, unsigned layer, uint64_t interval);
     void *context;
     uint64_t base_ns, width_ns; /* of intervals; 0: there are none */
+    uint64_t last;              /* interval, without an end */
     uint64_t now_ns, cut_ns;    /* cut_ns: end of the interval */
     struct dft_map numbers;     /* group and lane -> position + 1 */
     struct dft_layer_span *list;

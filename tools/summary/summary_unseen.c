@@ -56,11 +56,17 @@ int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen)
     return dft_kernel_io_collect(&unseen->io, summary->source, &summary->options->filter);
 }
 
+/* What a damaged trace says may wrap around. */
+static int64_t without(int64_t all, uint64_t seen)
+{
+    return (int64_t)((uint64_t)all - seen);
+}
+
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen)
 {
-    int64_t read = unseen->io.read - (int64_t)unseen->seen_read,
-            written = unseen->io.written - (int64_t)unseen->seen_written;
-    int64_t all = unseen->io.read + unseen->io.written;
+    int64_t read = without(unseen->io.read, unseen->seen_read);
+    int64_t written = without(unseen->io.written, unseen->seen_written);
+    int64_t all = without(unseen->io.read, 0 - (uint64_t)unseen->io.written);
     int says_read = read > all / ODD, says_written = written > all / ODD;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
@@ -86,7 +92,7 @@ void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen)
     dft_json_int(json, "written_bytes", unseen->io.written);
     dft_json_uint(json, "seen_read_bytes", unseen->seen_read);
     dft_json_uint(json, "seen_written_bytes", unseen->seen_written);
-    dft_json_int(json, "unseen_read_bytes", unseen->io.read - (int64_t)unseen->seen_read);
-    dft_json_int(json, "unseen_written_bytes", unseen->io.written - (int64_t)unseen->seen_written);
+    dft_json_int(json, "unseen_read_bytes", without(unseen->io.read, unseen->seen_read));
+    dft_json_int(json, "unseen_written_bytes", without(unseen->io.written, unseen->seen_written));
     dft_json_end_object(json);
 }

@@ -18,7 +18,7 @@
 #include "query/plan_times.h"
 #include "query/query.h"
 
-#define FINE_MAX     (UINT64_C(1) << 20) /* intervals of the rows: beyond them only columns are asked */
+#define FINE_MAX     (UINT64_C(1) << 18) /* intervals of the rows: beyond them only columns are asked */
 #define SERIES_BYTES (UINT64_C(512) << 20)
 
 /* --- columns ---------------------------------------------------------------------------------- */
