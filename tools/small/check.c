@@ -6,7 +6,6 @@
  * written anew without what is damaged, and what is left in the live files of dead processes moves
  * into their traces. */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,30 +17,13 @@
 #include "format/end.h"
 #include "format/event.h"
 #include "format/live_format.h"
-#include "job/job.h"
 #include "query/group_keys.h"
 #include "source/recover.h"
 #include "small/repair.h"
-#include "base/write_json.h"
-#include "base/write_text.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
 #include "source/source_visit.h"
 #include "dftracer/pfw.h"
-
-struct check {
-    struct dft_source *source;
-    struct dft_decoder **decoders; /* one a worker */
-    _Atomic uint64_t undecodable;
-    uint64_t blocks, repeated, overlapping, unknown, unfinished, damaged, unreadable_bytes, bad_files;
-    uint64_t imported, records, invalid_lines, repeated_lines; /* of DFTracer's files */
-    uint64_t live_left, live_running, live_unknown, recovered_files, repaired_files;
-    uint64_t endless;   /* processes without END or live file */
-    uint64_t missing;   /* events that END says were written, and that are not here */
-    struct dft_job job; /* what it has lost */
-    uint8_t *bad;       /* one byte a block: it cannot be decoded */
-    uint8_t *counts;    /* likewise: events in it are counted in rows */
-};
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
@@ -99,7 +81,7 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
 static int verify(void *context, unsigned worker, const struct dft_source_process *process,
                   const struct dft_block *block, const struct dft_block_header *header, const void *payload)
 {
-    struct check *check = context;
+    struct dft_check *check = context;
     const char *reason = "";
     uint32_t nfiles;
     size_t count, number = (size_t)(block - dft_source_blocks(check->source, &count));
@@ -121,7 +103,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
     return 0;
 }
 
-static int verify_blocks(struct check *check)
+static int verify_blocks(struct dft_check *check)
 {
     unsigned threads = dft_source_threads(check->source);
     uint64_t undecodable;
@@ -149,7 +131,7 @@ static int verify_blocks(struct check *check)
     return error;
 }
 
-static void count_blocks(struct check *check)
+static void count_blocks(struct dft_check *check)
 {
     size_t count;
     uint32_t nfiles;
@@ -181,7 +163,7 @@ static void count_blocks(struct check *check)
 
 /* A missing or cut file is not visible in the blocks that are left. (What END says was written, and
  * is not there, is noted with every source.) */
-static void compare_ends(struct check *check)
+static void compare_ends(struct dft_check *check)
 {
     uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -219,7 +201,7 @@ static uint32_t count_with(const struct dft_source_process *processes, uint32_t 
 }
 
 /* What processes could not do as usual. Each such line is noted where it comes up first. */
-static void tell_hindrances(struct check *check)
+static void tell_hindrances(struct dft_check *check)
 {
     uint32_t count, same;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -240,7 +222,7 @@ static void tell_hindrances(struct check *check)
 
 /* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins
  * with them. */
-static void find_nameless(struct check *check)
+static void find_nameless(struct dft_check *check)
 {
     size_t count;
     uint32_t nprocesses, nfiles;
@@ -264,7 +246,7 @@ static void find_nameless(struct check *check)
 
 /* Before live files are moved into their traces: what is appended to a damaged one would be written
  * anew without it. */
-static void repair_files(struct check *check, int force)
+static void repair_files(struct dft_check *check, int force)
 {
     size_t count;
     uint32_t nfiles;
@@ -282,7 +264,7 @@ static void repair_files(struct check *check, int force)
 }
 
 /* Of a process that may still run. */
-static void note_unseen(struct check *check, const char *live, const struct dft_process *process, int recover)
+static void note_unseen(struct dft_check *check, const char *live, const struct dft_process *process, int recover)
 {
     struct dft_text host = process->host;
 
@@ -296,7 +278,7 @@ static void note_unseen(struct check *check, const char *live, const struct dft_
 }
 
 /* A live file of a process that is gone, and was not left as finished, is something to recover. */
-static void check_live_files(struct check *check, int recover, int force)
+static void check_live_files(struct dft_check *check, int recover, int force)
 {
     uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -329,116 +311,6 @@ static void check_live_files(struct check *check, int recover, int force)
     }
 }
 
-/* --- output ----------------------------------------------------------------------------------- */
-
-static void print_json(struct check *check)
-{
-    struct dft_json json;
-    size_t nnotes;
-    uint32_t nfiles;
-    char *const *notes = dft_source_notes(check->source, &nnotes);
-
-    dft_source_files(check->source, &nfiles);
-    dft_json_init(&json, stdout, 1);
-    dft_json_object(&json, NULL);
-    dft_json_bool(&json, "good", dft_source_status(check->source) == 0);
-    dft_json_uint(&json, "files", nfiles);
-    dft_json_uint(&json, "files_bad", check->bad_files);
-    dft_json_uint(&json, "blocks", check->blocks);
-    dft_json_uint(&json, "blocks_damaged", check->damaged);
-    dft_json_uint(&json, "blocks_undecodable", check->undecodable);
-    dft_json_uint(&json, "blocks_repeated", check->repeated);
-    dft_json_uint(&json, "blocks_overlapping", check->overlapping);
-    dft_json_uint(&json, "blocks_unknown", check->unknown);
-    dft_json_uint(&json, "unfinished", check->unfinished);
-    dft_json_uint(&json, "bytes_unreadable", check->unreadable_bytes);
-    dft_json_uint(&json, "dftracer_files", check->imported);
-    dft_json_uint(&json, "dftracer_records", check->records);
-    dft_json_uint(&json, "dftracer_lines_invalid", check->invalid_lines);
-    dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
-    dft_json_uint(&json, "without_end", check->endless);
-    dft_json_uint(&json, "events_missing", check->missing);
-    dft_job_json_dropped(&json, &check->job);
-    dft_json_uint(&json, "arguments_cut", check->job.args_cut);
-    dft_json_uint(&json, "nothing_kept_ns", check->job.kept_ns[DFT_KEEP_NOTHING]);
-    dft_json_uint(&json, "live_left", check->live_left);
-    dft_json_uint(&json, "live_running", check->live_running);
-    dft_json_uint(&json, "live_unknown", check->live_unknown);
-    dft_json_uint(&json, "recovered", check->recovered_files);
-    dft_json_uint(&json, "repaired", check->repaired_files);
-    dft_json_strings(&json, "notes", notes, nnotes);
-    dft_json_end_object(&json);
-    putchar('\n');
-}
-
-/* What the processes say that they could not keep, or were told not to. */
-static void print_losses(const struct check *check)
-{
-    const struct dft_job *job = &check->job;
-    char capacity[DFT_TEXT_ROOM], *lost = NULL;
-    uint64_t time_ns = 0;
-    size_t size;
-    FILE *out = open_memstream(&lost, &size);
-
-    if (out && dft_job_dropped(out, job) && !fflush(out))
-        printf("; lost: %s", lost);
-    if (out)
-        fclose(out);
-    free(lost);
-    if (job->args_cut)
-        printf("; %llu arguments cut or left out", (unsigned long long)job->args_cut);
-    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
-        time_ns += job->kept_ns[keep];
-    if (job->kept_ns[DFT_KEEP_NOTHING])
-        printf("; nothing was kept for %s of the time",
-               dft_text_share(capacity, job->kept_ns[DFT_KEEP_NOTHING], time_ns));
-}
-
-/* "All good" is said where neither files nor processes tell of anything that is wrong or missing. */
-static void print_verdict(const struct check *check)
-{
-    if (dft_source_status(check->source) == 0)
-        printf("all good");
-    else if (!(check->endless | check->damaged | check->undecodable | check->unreadable_bytes | check->live_left |
-               check->bad_files))
-        printf("every block is whole, but not all is well");
-    else
-        printf("%llu processes without an end, %llu blocks damaged, %llu undecodable, %llu bytes unreadable, %llu live "
-               "files left by dead processes",
-               (unsigned long long)check->endless, (unsigned long long)check->damaged,
-               (unsigned long long)check->undecodable, (unsigned long long)check->unreadable_bytes,
-               (unsigned long long)check->live_left);
-}
-
-static void print_text(struct check *check)
-{
-    uint32_t nfiles;
-
-    dft_source_files(check->source, &nfiles);
-    printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
-    print_verdict(check);
-    print_losses(check);
-    if (check->missing)
-        printf("; %llu events missing", (unsigned long long)check->missing);
-    if (check->repeated)
-        printf("; %llu repeated", (unsigned long long)check->repeated);
-    if (check->unknown)
-        printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
-    if (check->unfinished)
-        printf("; %llu that their process's end left unfinished", (unsigned long long)check->unfinished);
-    if (check->live_unknown)
-        printf("; %llu live files of processes that cannot be seen from here", (unsigned long long)check->live_unknown);
-    if (check->recovered_files)
-        printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
-    if (check->repaired_files)
-        printf("; %llu damaged traces written anew", (unsigned long long)check->repaired_files);
-    if (check->imported)
-        printf("; %llu files of DFTracer with %llu records, %llu lines that are none, %llu repeated",
-               (unsigned long long)check->imported, (unsigned long long)check->records,
-               (unsigned long long)check->invalid_lines, (unsigned long long)check->repeated_lines);
-    puts(".");
-}
-
 static int run(int argc, char **argv)
 {
     int recover = 0, force = 0;
@@ -449,7 +321,7 @@ static int run(int argc, char **argv)
         {.name = "force", .flag = &force, .help = "with --recover: processes that cannot be seen from here have ended"},
         {0}};
     struct dft_options options;
-    struct check check = {0};
+    struct dft_check check = {0};
     int code;
 
     if (dft_options_parse(&options, &dft_command_check, own, argc, argv, &code))
@@ -473,9 +345,9 @@ static int run(int argc, char **argv)
     if (dft_job_collect(&check.job, check.source))
         code = DFT_EXIT_BAD;
     if (options.json)
-        print_json(&check);
+        dft_check_print_json(&check);
     else
-        print_text(&check);
+        dft_check_print_text(&check);
     fflush(stdout); /* the verdict comes first, then the notes say why */
     dft_source_report(check.source);
     free(check.bad);
