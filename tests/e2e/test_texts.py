@@ -16,7 +16,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools")]
-from corrupt import HEADER, MAGIC, places, with_crcs  # noqa: E402
+from corrupt import HEADER, MAGIC, leb, places, unleb, with_crcs  # noqa: E402
 from tracing import (DFTMERGE, DFTRUN, ROOT, Tests, compile_program, environment, equal, run, run_checked, traces, tracing,  # noqa: E402
                      true)
 
@@ -37,24 +37,6 @@ def harmless(data, what):
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise AssertionError(f"{what}: no UTF-8: {data[max(0, error.start - 60):error.end + 20]!r}") from error
-
-
-def leb(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out) + bytes([value])
-
-
-def unleb(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 128:
-            return value, at
 
 
 def lie(path):
