@@ -133,6 +133,26 @@ def what_stands_beside_a_trace(where):
                 shutil.rmtree(where / "out", ignore_errors=True)
 
 
+def nobody_who_waits_at_a_pipe_is_woken(where):
+    """To open a device or a pipe may have effects: a writer would go on, and then die of SIGPIPE."""
+    trace, live = killed(where, "made")
+    for planted in (trace, live):
+        place = where / "t"
+        place.mkdir()
+        for path in (trace, live):
+            shutil.copy(path, place)
+        plant("pipe", place / planted.name, None, None)
+        for words in READERS:
+            with subprocess.Popen(["sh", "-c", 'exec 3> "$0"; echo woken', place / planted.name], stdout=subprocess.PIPE) as writer:
+                time.sleep(0.1)
+                ask(*command_of(words, place, where / "out"))
+                assert stat.S_ISFIFO((place / planted.name).lstat().st_mode)
+                assert writer.poll() is None, (planted.name, words)
+                writer.kill()
+                assert writer.stdout.read() == b"", (planted.name, words)
+        shutil.rmtree(place)
+
+
 def the_index_of_a_foreign_trace(where):
     victim = victims(where)
     (where / "x.pfw").write_text('[\n{"id":1,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":10,"dur":5,"ph":"X","args":{"ret":3}}\n')
@@ -304,6 +324,6 @@ def a_full_tmpfs(where):
 
 
 if __name__ == "__main__":
-    main([what_stands_beside_a_trace, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
+    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
           nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])

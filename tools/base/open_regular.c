@@ -7,16 +7,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Without O_NONBLOCK, a FIFO without a writer would never open. Regular files do not mind it. */
+static int regular(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : S_ISLNK(st->st_mode) ? -ELOOP : -EMEDIUMTYPE;
+}
+
+/* The look comes first, because to open a device or a pipe may have effects. Somebody may change the file between
+ * the look and the opening: so without O_NONBLOCK, a FIFO without a writer would never open. Regular files do not
+ * mind it. */
 int dft_open_regular(const char *path, int flags, struct stat *st)
 {
-    int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
     struct stat own;
+    int fd, error;
 
     st = st ? st : &own;
-    if (fd < 0) /* a FIFO without a reader, and a socket, do not open */
-        return errno == ENXIO ? -EMEDIUMTYPE : -errno;
-    error = fstat(fd, st) ? -errno : S_ISREG(st->st_mode) ? 0 : S_ISDIR(st->st_mode) ? -EISDIR : -EMEDIUMTYPE;
+    if (fstatat(AT_FDCWD, path, st, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0))
+        return -errno;
+    error = regular(st);
+    fd = error ? error : open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return error ? error : -errno;
+    error = fstat(fd, st) ? -errno : regular(st);
     if (!error)
         return fd;
     close(fd);
