@@ -95,7 +95,8 @@ def settings_go_along(directory):
     equal((got["DFTRACER_STACK"], got["DFTRACER_DATA_DIR"], got["DFTRACER_ROLE"], got["DFTRACER_ENABLE"]), ("5", "/work", "x", "1"), "settings")
     for value in ("a b", "$(id)", "`id`", "a;id", "a|id", "a&id", "a>b", "'a", '"a', "a\\", "a\nb", "a\x1b", "a\x7f"):
         done = run([DFTRUN, "--container", "docker"], cwd=directory, env=environment(DFTRACER_ROLE=value))
-        true(done.code == 125 and f"DFTRACER_ROLE={value}".encode() in done.err and not done.out, f"{value!r}: {done}")
+        shown = re.sub(r"[\x1b\x7f]", lambda sign: f"\\x{ord(sign[0]):02x}", value)
+        true(done.code == 125 and f"DFTRACER_ROLE={shown}".encode() in done.err and not done.out, f"{value!r}: {done}")
     equal(flags(directory, "docker", DFTRACER_RUN_ID="{task}", DFTRACER_DATA_DIR="/a:/b~,c")[-4:], ["--env", "DFTRACER_RUN_ID={task}", "--env", "DFTRACER_DATA_DIR=/a:/b~,c"],
           "other signs go along")
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE="it's b")).out.decode()

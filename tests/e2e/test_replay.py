@@ -176,7 +176,8 @@ def compare_sees_the_same(directory):
     done = dftmerge("compare", "--json", "--cat", "POSIX,STDIO", out, directory / "again")
     total = json.loads(done.out)["total"][0]
     equal(total["bytes"]["a"], total["bytes"]["b"], "bytes")
-    equal(total["count"]["a"], total["count"]["b"] + 1, "calls, but for chdir")
+    guard = sum(e["name"] == "fopencookie" for e in dump(directory / "again"))  # dftmerge's own, before its messages
+    equal((total["count"]["a"], guard), (total["count"]["b"] - guard + 1, 1), "calls, but for chdir")
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------------

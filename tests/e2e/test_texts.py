@@ -17,6 +17,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools")]
 from corrupt import HEADER, MAGIC, leb, places, unleb, with_crcs  # noqa: E402
+from tooltest import csv_text  # noqa: E402
 from tracing import (DFTMERGE, DFTRUN, ROOT, Tests, compile_program, environment, equal, run, run_checked, traces, tracing,  # noqa: E402
                      true)
 
@@ -195,7 +196,7 @@ def export(form, path, output):  # is the text whole in it?
         return SHOWN in {text for line in out.splitlines()[1:] if line.startswith(b"{") for text in strings(json.loads(line))}
     if form == "csv":
         cells = [cell for row in csv.reader(io.StringIO(out.decode(), newline=""), strict=True) for cell in row]
-        return any(re.sub(rb"\\x([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), cell.encode()) == ODD for cell in cells)
+        return SHOWN in map(csv_text, cells)
     if form == "fio":
         sections = [line for line in out.splitlines() if line.startswith(b"[")]
         true(b"[odd]" not in sections, "a name makes no section of its own")
