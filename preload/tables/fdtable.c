@@ -105,7 +105,7 @@ static uint32_t pool_get(void)
     uint32_t used;
 
     while ((uint32_t)top) {
-        uint64_t next = ((top >> 32) + 1) << 32 | description((uint32_t)top)->next_free;
+        uint64_t next = ((top >> 32) + 1) << 32 | (description((uint32_t)top)->serial & ~DFT_OPEN_FREE);
 
         if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
             return (uint32_t)top;
@@ -123,7 +123,7 @@ static void pool_put(uint32_t index)
     uint64_t top = atomic_load_explicit(&free_list, memory_order_relaxed), mine;
 
     do {
-        description(index)->next_free = (uint32_t)top;
+        description(index)->serial = (uint32_t)top | DFT_OPEN_FREE;
         mine = ((top >> 32) + 1) << 32 | index;
     } while (
         !atomic_compare_exchange_weak_explicit(&free_list, &top, mine, memory_order_release, memory_order_relaxed));
@@ -160,7 +160,7 @@ static void open_init(struct dft_open *open, struct dft_file file, int64_t offse
     open->io_looks = dft_io_code(DFT_OP_OPEN, file.io);
     open->io_changes = dft_io_code(DFT_OP_WRITE, file.io);
     atomic_store_explicit(&open->way, DFT_WAY_NONE, memory_order_relaxed);
-    open->serial = atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1;
+    open->serial = (atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) & ~DFT_OPEN_FREE;
     atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
     atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
     atomic_store_explicit(&open->last_start, -1, memory_order_relaxed);

@@ -39,6 +39,8 @@ static inline uint32_t dft_fd_index(uint64_t word)
 #define DFT_OPEN_NOWHERE 64u  /* it has no offset: a pipe, a terminal */
 #define DFT_OPEN_MOVED   128u /* the offset moved under the stream: its buffer holds other bytes */
 
+#define DFT_OPEN_FREE 0x80000000u /* bit of `serial` */
+
 /* The position of a stream is known when no flag besides these is set. */
 #define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_NEW)
 
@@ -53,15 +55,12 @@ struct dft_open {
     _Atomic uint32_t started, finished; /* calls that move the offset */
     _Atomic uint32_t references;
     _Atomic uint32_t flags;
-    union {
-        uint32_t next_free;
-        struct {
-            /* dft_io_code of calls that look at the file, and of those that change it */
-            uint8_t io_looks, io_changes;
-            _Atomic uint8_t way; /* enum dft_way of the last access */
-        };
-    };
-    uint32_t serial; /* number of the description: its place in the pool may be another one's later */
+    uint8_t io_looks, io_changes; /* dft_io_code of calls that look at the file, and of those that change it */
+    _Atomic uint8_t way;          /* enum dft_way of the last access */
+    /* Number of the description: its place in the pool may be another one's later. In the free list: the next
+     * one there, with DFT_OPEN_FREE. It has no place that a call may still write to: a call that began before
+     * the descriptor was closed ends some time after. */
+    uint32_t serial;
     /* Of the last access, and the one before it: where they began; -1: none yet. Their distance is the
      * last stride. */
     _Atomic int64_t last_start, start_before;
