@@ -4,7 +4,8 @@
  * The live file must not lie where stores into a mapping can fail or stall. Copy-on-write file
  * systems raise SIGBUS when they are full, and network file systems wait. So the file lies on ext4,
  * xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace. The next choice is /dev/shm, and the last
- * is plain memory. */
+ * is plain memory. That is the only one where the file would belong to a user who has not all rights of
+ * the process: such a user could steer it. */
 #include "store/livefile.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include "tables/maps.h"
 #include "store/process.h"
 #include "os/ourfile.h"
+#include "os/secure.h"
 #include "os/sys.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
@@ -149,8 +151,8 @@ static void put_name(size_t used)
     memcpy(dft_livefile_path + used, ".live", 6);
 }
 
-/* Creates the file in a directory whose file system is fit for it. Returns its descriptor, or -1
- * with no file left. */
+/* Creates the file in a directory whose file system is fit for it. Its owner must have all rights of this
+ * process. Returns its descriptor, or -1 with no file left. */
 static int create_in(const char *directory, size_t length)
 {
     long fd;
@@ -165,7 +167,7 @@ static int create_in(const char *directory, size_t length)
     fd = dft_tracename_create(dft_livefile_path, O_RDWR, 0600, &ours);
     if (fd < 0)
         return -1;
-    if (reserve((int)fd, 0, first_bytes()) < 0) {
+    if (dft_secure_exceeds(ours.owner) || reserve((int)fd, 0, first_bytes()) < 0) {
         dft_ourfile_close(&ours, (int)fd);
         dft_tracename_remove(dft_livefile_path, &ours);
         return -1;

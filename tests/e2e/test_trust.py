@@ -3,6 +3,7 @@
 """Who else may write to a directory may put anything in the place of a file there, and who runs a program with other
 rights sets its variables. The program must run on as untraced, and no file may change that is not of its run."""
 
+import collections
 import contextlib
 import functools
 import os
@@ -13,8 +14,8 @@ import stat
 import subprocess
 import time
 
-from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, environment, equal, need, ranks_here,
-                     run, traces, tracing, true)
+from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, environment, equal, need,
+                     ranks_here, run, traces, tracing, true)
 
 tests = Tests()
 OTHER = 65534
@@ -85,10 +86,10 @@ def planted(path):
     return (st.st_ino, st.st_mode, st.st_nlink, st.st_size)
 
 
-def disturb(it, how, env, disturbance, files=1024):
-    """Runs the program; does this while it waits. Returns its exit code, its output behind "ready", and its messages."""
+def disturb(it, how, env, disturbance, files=1024, by=()):
+    """Runs the program (by another one); does this while it waits. Returns its exit code, its output behind "ready", and its messages."""
     limit = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files))
-    with subprocess.Popen([it, how, "/etc/passwd"], env=env, preexec_fn=limit, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*by, it, how, "/etc/passwd"], env=env, preexec_fn=limit, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             equal(process.stdout.readline(), b"ready\n", f"{how}: begins")
             kept = disturbance()
@@ -469,6 +470,39 @@ def a_program_that_drops_its_rights(directory):
     directory.chmod(0o755)
     disturb(it, "drop", tracing(directory / "out" / "u"), lambda: None)
     equal({path.stat().st_uid for path in (directory / "out").glob("u-*.dft")}, {0, OTHER}, "a child's trace is the user's that made it")
+
+
+@tests.case
+def no_live_file_is_of_a_user_who_has_fewer_rights(directory):
+    """Its owner could change what the process believes, and so steer it."""
+    it = secure_program(directory)
+    other, place = [f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"], directory / "places"
+
+    def live(name, expected, how="threads", env=None, by=()):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        place.chmod(0o1777)
+        code, out, err, owners = disturb(it, how, env or tracing(place / "t"), lambda: [path.stat().st_uid for path in place.glob("*.live")], by=by)
+        equal((code, out.replace(b"ready\n", b""), err), (0, b"done\n", b""), f"{name}: the program")
+        equal(owners, expected, f"{name}: owners of live files")
+        reads = collections.Counter((e["name"], e.get("file")) for e in dump(place))["pread", "/etc/passwd"]
+        equal(reads, 31 * 300, f"{name}: calls")
+
+    it.chmod(0o755)
+    live("a user", [OTHER], by=["setpriv", *other])
+    live("root", [0])
+    live("a user with a capability", [], by=["setpriv", *other, "--inh-caps=+dac_override", "--ambient-caps=+dac_override"])
+    live("root, for a while a user", [], "aside")
+    if run(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o mode=755 tmpfs /etc"]).code:
+        raise Skip("no file system can be mounted here")
+    text = f"enable: true\nprofiler:\n  log_file: {place}/t\n"
+    script = """mount -t tmpfs -o mode=755 tmpfs /etc && echo "$1" > /etc/dftrace.conf && echo root > /etc/passwd && shift && exec "$@\""""
+    for rights, owners in (("set-uid", [0]), ("set-gid", []), ("capability", [])):
+        os.chown(it, 0, 1 if rights == "set-gid" else 0)
+        it.chmod({"set-uid": 0o4755, "set-gid": 0o2755, "capability": 0o755}[rights])
+        if rights == "capability" and (not shutil.which("setcap") or run(["setcap", "cap_dac_override+ep", it]).code):
+            continue  # no tool or no file system for it
+        live(rights, owners, env=environment(), by=["unshare", "-m", "sh", "-c", script, "sh", text, "setpriv", *other])
 
 
 # --- modes ----------------------------------------------------------------------------------------

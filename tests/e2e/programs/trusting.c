@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a file, says "ready", waits for a line, and goes on in a way that its arguments name:
  *
- *   trusting threads|fork|exec|again|environment|drop FILE
+ *   trusting threads|fork|exec|again|environment|drop|aside FILE
  *
  * With many threads at once, so that the live file grows; in a child; in another program. `environment`
  * prints its DFTRACER_ variables, and then those of a program that it runs with equal user ids. `drop` goes
- * on as user 65534. */
+ * on as user 65534. `aside` puts the rights of root aside first, and does all in a child. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -67,6 +67,14 @@ int main(int argc, char **argv)
 
     if (argc != 3)
         return 2;
+    if (!strcmp(argv[1], "aside")) {
+        if (seteuid(65534))
+            return 1;
+        if (fork()) {
+            wait(&status);
+            return status != 0;
+        }
+    }
     read_often(argv[2]);
     if (!strcmp(argv[1], "environment"))
         return print_environment();
