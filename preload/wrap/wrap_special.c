@@ -260,12 +260,11 @@ WRAPPER(void, closefrom, (int first))
         DFT_REAL(closefrom)(first);
         return;
     }
-    forget_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
-    if (ours >= first && ours >= 0) {
-        if (ours > first)
-            DFT_REAL(close_range)(first < 0 ? 0 : (unsigned)first, (unsigned)ours - 1, 0);
+    first = first < 0 ? 0 : first;
+    forget_range((unsigned)first, UINT_MAX);
+    /* Without close_range (before Linux 5.9) our number is closed with the rest. */
+    if (ours == first || (ours > first && !DFT_REAL(close_range)((unsigned)first, (unsigned)ours - 1, 0)))
         first = ours + 1;
-    }
     DFT_REAL(closefrom)(first);
     dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
 }

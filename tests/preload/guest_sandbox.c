@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "raw.h"
+
 static int make_file(const char *name)
 {
     int fd = open(name, O_RDWR | O_CREAT, 0644);
@@ -310,6 +312,32 @@ static int sandbox_texts(void)
     exit(40);
 }
 
+/* As on a kernel before 5.9. The filter comes unseen: the library does not know that calls are forbidden. */
+static int no_close_range(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+
+    guest_need(raw_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0) == 0, "no new privileges");
+    guest_need(raw_call(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program) == 0, "filter");
+    for (int i = 0; i < 20; i++)
+        make_file("file");
+    guest_say("close_range", close_range(10, 12, 0));
+    closefrom(5);
+    for (int fd = 0; fd < 1100; fd++)
+        if (fd < 8 || raw_call(SYS_fcntl, fd, F_GETFD, 0) >= 0)
+            guest_say("open", raw_call(SYS_fcntl, fd, F_GETFD, 0) >= 0 ? fd : -1);
+    write_tens(make_file("file"), 1000);
+    closefrom(3);
+    write_tens(make_file("after"), 1000);
+    exit(41);
+}
+
 const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_filter", sandbox_filter},
                                            {"sandbox_small", sandbox_small},
@@ -321,4 +349,5 @@ const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_of_a_thread", sandbox_of_a_thread},
                                            {"sandbox_texts", sandbox_texts},
                                            {"no_clock", no_clock},
+                                           {"no_close_range", no_close_range},
                                            {NULL, NULL}};

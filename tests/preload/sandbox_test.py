@@ -57,6 +57,13 @@ def filter_that_kills(directory):
 
 
 @tests.case
+def no_close_range(directory):
+    """The library of C then closes one number after the other. The trace goes on behind that."""
+    traced = both(directory, "no_close_range", expect=41)
+    equal((writes(traced, "file"), writes(traced, "after"), lost(traced)), (tens(1000), tens(1000), 0), "writes")
+
+
+@tests.case
 def paths_that_nobody_may_look_at(directory):
     """Where the error does not say that the kernel has read a path, the event has none, and says so."""
     traced = both(directory, "sandbox_texts", expect=40)
