@@ -27,19 +27,11 @@
 
 static long read_fd_link(int fd, char *text, size_t capacity)
 {
-    char link[32] = "/proc/self/fd/";
-    char digits[12];
-    int at = 0, used = 14;
-    unsigned number = (unsigned)fd;
+    char link[DFT_FD_NAME_ROOM];
 
     if (fd < 0)
         return -1;
-    do
-        digits[at++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (at > 0)
-        link[used++] = digits[--at];
-    link[used] = 0;
+    dft_sys_fd_name(link, (unsigned)fd);
     return dft_sys_readlink(link, text, capacity);
 }
 

@@ -3,6 +3,7 @@
 #include "store/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,16 +41,46 @@ static int look(const char *path, struct stat *st, int link)
     return (int)DFT_SYS(newfstatat, AT_FDCWD, path, st, link ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
 }
 
+/* Writes the path without links. Returns 0 or -errno: without /proc nobody tells it. */
+static int find_real(char real[DFT_PLACE_ROOM], const char *place)
+{
+    char shown[DFT_FD_NAME_ROOM];
+    long fd = dft_sys_openat(AT_FDCWD, place, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), n;
+
+    if (fd < 0)
+        return (int)fd;
+    dft_sys_fd_name(shown, (unsigned)fd);
+    n = dft_sys_readlink(shown, real, DFT_PLACE_ROOM - 2);
+    dft_sys_close((int)fd);
+    if (n <= 0 || *real != '/')
+        return n < 0 ? (int)n : -ENOENT;
+    if (n > 1)
+        real[n++] = '/';
+    real[n] = 0;
+    return 0;
+}
+
+/* Somebody may replace a directory on the way that is written, or on the way that a link leads. */
+static int walk(char *place, uid_t user, const char **distrust)
+{
+    static char real[DFT_PLACE_ROOM] DFT_BULK;
+    int result = dft_trust_walk(place, user, look, distrust);
+
+    if (result || *distrust || find_real(real, place) || !strcmp(real, place))
+        return result;
+    return dft_trust_walk(real, user, look, distrust);
+}
+
 /* What is missing is made only where the way to it was looked at. */
 int dft_place_enter(char place[DFT_PLACE_ROOM], int makes, const char **distrust)
 {
     const uid_t user = (uid_t)DFT_SYS(geteuid, 0, 0, 0, 0, 0, 0);
-    int result = dft_trust_walk(place, user, look, distrust), made;
+    int result = walk(place, user, distrust), made;
 
     if (result != -ENOENT || !makes)
         return result;
     made = dft_tracename_make_directories(place, 0700);
-    result = dft_trust_walk(place, user, look, distrust);
+    result = walk(place, user, distrust);
     return result == -ENOENT && made ? made : result;
 }
 
@@ -68,10 +99,15 @@ void dft_place_init(char *const *environment)
     static char place[DFT_PLACE_ROOM] DFT_BULK;
     const char *distrust = NULL;
 
-    if (!*dft_config.live_dir || dft_place_find(place, dft_config.live_dir))
+    if (!*dft_config.live_dir)
         return;
-    dft_config.live_dir = place;
-    if (dft_place_enter(place, 0, &distrust) || !distrust)
+    if (dft_place_find(place, dft_config.live_dir)) {
+        distrust = "its absolute path is not known, or too long";
+    } else {
+        dft_config.live_dir = place;
+        dft_place_enter(place, 0, &distrust);
+    }
+    if (!distrust)
         return;
     dft_config.live_dir = "";
     dft_place_doubt(environment, "DFTRACER_LIVE_DIR", distrust);

@@ -260,13 +260,13 @@ int dft_tracename_rename(const char *from, const char *to, const struct dft_ourf
 /* The umask has left the owner no right to open the directory. Such a descriptor needs none. */
 static void give_rights(const char *directory)
 {
-    char shown[32] = "/proc/self/fd/";
+    char shown[DFT_FD_NAME_ROOM];
     long fd = dft_fd_progress_open(directory, O_PATH | O_DIRECTORY, 0);
     struct stat st;
 
     if (fd < 0)
         return;
-    put_number(shown, sizeof shown, strlen(shown), (uint64_t)fd, 10);
+    dft_sys_fd_name(shown, (unsigned)fd);
     if (!DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) && S_ISDIR(st.st_mode) && st.st_uid == user())
         DFT_SYS(fchmodat, AT_FDCWD, shown, (st.st_mode & ALL_MODES) | 0700, 0, 0, 0);
     dft_sys_close((int)fd);

@@ -250,6 +250,7 @@ def a_directory_that_others_may_write_to_is_no_stage(directory):
         place.chmod(0o777)
         refused(directory, setting, place / "below", writes)
         (directory / f"link-{setting}").symlink_to(place / "below")
+        refused(directory, setting, directory / f"link-{setting}", writes)
         place.chmod(0o755)
         serves(directory, setting, directory / f"link-{setting}")
     stage = directory / "new" / "stage"

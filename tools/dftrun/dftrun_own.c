@@ -66,12 +66,14 @@ static int look(const char *path, struct stat *st, int link)
 
 int dft_own_is_trusted(const char *directory)
 {
-    char path[PATH_MAX + 1];
+    char path[PATH_MAX + 1], real[PATH_MAX + 1];
     const char *wrong;
 
-    if (snprintf(path, sizeof path, "%s/", directory) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/", directory) >= (int)sizeof path || !realpath(directory, real))
         return 0;
-    return !dft_trust_walk(path, geteuid(), look, &wrong) && !wrong;
+    strcat(real, "/");
+    return !dft_trust_walk(path, geteuid(), look, &wrong) && !wrong && !dft_trust_walk(real, geteuid(), look, &wrong) &&
+           !wrong;
 }
 
 mode_t dft_own_mode(void)
