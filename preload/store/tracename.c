@@ -180,13 +180,22 @@ static int find(const char *name, const struct dft_ourfile *ours)
     return result ? result : S_ISREG(st.st_mode) && dft_ourfile_is(ours, &st) && is_owner(ours, &st) ? 0 : -ESTALE;
 }
 
-/* Closes a descriptor that shows what the name leads to, and that is not our file. A process that shares our
- * descriptors may have put its own file on the number, and that one stays open. */
+/* Is it the file that we have just made, as far as one can tell? Somebody may have removed or renamed it. */
+static int is_new(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == user() && st->st_nlink <= 1 && !st->st_size;
+}
+
+/* Closes a descriptor that shows what the name leads to, or a file that we have just made, and that is not our
+ * file. A process that shares our descriptors may have put its own file on the number, and that one stays
+ * open. */
 static long refuse(long fd, const char *name)
 {
-    struct stat there;
+    struct stat there, shown;
+    int is_there =
+        !look(name, &there) && dft_ourfile_has(&(struct dft_ourfile){there.st_dev, there.st_ino, 0}, (int)fd);
 
-    if (!look(name, &there) && dft_ourfile_has(&(struct dft_ourfile){there.st_dev, there.st_ino, 0}, (int)fd))
+    if (is_there || (!DFT_SYS(fstat, fd, &shown, 0, 0, 0, 0) && is_new(&shown)))
         dft_sys_close((int)fd);
     return -ESTALE;
 }
@@ -199,12 +208,6 @@ long dft_tracename_open(const char *name, int flags, const struct dft_ourfile *o
     if (!fd)
         fd = dft_fd_progress_open(name, flags, 0);
     return fd < 0 || dft_ourfile_has(ours, (int)fd) ? fd : refuse(fd, name);
-}
-
-/* Is it the file that we have just made, as far as one can tell? */
-static int is_new(const struct stat *st)
-{
-    return S_ISREG(st->st_mode) && st->st_uid == user() && st->st_nlink == 1 && !st->st_size;
 }
 
 /* The name and the descriptor must show one file. A process that shares our descriptors may have put its own

@@ -12,6 +12,8 @@ import resource
 import shutil
 import stat
 import subprocess
+import sys
+import threading
 import time
 
 from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, environment, equal, need,
@@ -192,6 +194,40 @@ def a_directory_that_is_replaced(directory):
         equal((code, out, err), (0, b"done\n", b""), f"{how}: the program")
         equal(state(folder), before, f"{how}: the files of the user")
         true(all((directory / "elsewhere" / name).is_symlink() for name in names), f"{how}: what was planted stays")
+
+
+@tests.case
+def a_trace_that_goes_as_soon_as_it_is_made(directory):
+    """Between its making and the first look at its name. No descriptor is left then: the program gets the number that it would get alone."""
+    need("strace")
+    script = "import os\nfor _ in range(3): print(fd := os.open('/etc/passwd', os.O_RDONLY)); os.close(fd)"
+    slowly = ["strace", "-qq", "-o", directory / "calls", "-e", "trace=newfstatat", "-e", "inject=newfstatat:delay_enter=20000"]
+    plain = run([sys.executable, "-S", "-c", script], env=environment())
+    for how in ("renamed", "removed", "replaced"):
+        made, goes_on = directory / how, threading.Event()
+        made.mkdir()
+
+        def take(made=made, how=how, goes_on=goes_on):
+            while not goes_on.is_set():
+                for path in made.glob("*.dft"):
+                    if how == "renamed":
+                        path.rename(directory / "taken")
+                    else:
+                        path.unlink()
+                    if how == "replaced":
+                        path.symlink_to("/etc/passwd")
+                        goes_on.set()
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        try:
+            settings = [f"-E{name}={value}" for name, value in tracing(made / "t").items() if name.startswith("DFTRACER_") or name == "LD_PRELOAD"]
+            done = run([*slowly, *settings, sys.executable, "-S", "-c", script], env=environment())
+        finally:
+            goes_on.set()
+            thread.join()
+        true(b"Stale file handle" in done.err, f"{how}: it is told: {done.err}")
+        equal((done.code, done.out), (0, plain.out), f"{how}: the program")
 
 
 @tests.case
