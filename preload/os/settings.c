@@ -186,14 +186,40 @@ int dft_settings_any(void)
     return count != 0;
 }
 
+/* Bytes of the character of UTF-8 that is here; 0: there is none. */
+static size_t character(const unsigned char *at)
+{
+    size_t n = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : *at < 0xf5 ? 4 : 0;
+
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+/* Would a terminal act on it? Controls, also U+0080-U+009F, ends of lines and marks of direction. */
+static int acts(const unsigned char *at)
+{
+    return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0) || (*at == 0xd8 && at[1] == 0x9c) ||
+           (*at == 0xe2 && (at[1] & 0xfe) == 0x80);
+}
+
 const char *dft_settings_shown(unsigned i)
 {
     static char shown[SHOWN_MAX + 4];
+    const unsigned char *at = (const unsigned char *)(i < count ? notes[i].variable : "");
     size_t length = 0;
 
-    for (const char *at = i < count ? notes[i].variable : ""; *at && length < SHOWN_MAX; at++)
-        shown[length++] = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
-    memcpy(shown + length, length == SHOWN_MAX ? "..." : "", length == SHOWN_MAX ? 4 : 1);
+    for (size_t n; *at && length + 4 <= SHOWN_MAX; at += n ? n : 1) {
+        n = character(at);
+        if (!n || acts(at)) {
+            shown[length++] = '?';
+        } else {
+            memcpy(shown + length, at, n);
+            length += n;
+        }
+    }
+    memcpy(shown + length, *at ? "..." : "", *at ? 4 : 1);
     return shown;
 }
 

@@ -102,7 +102,7 @@ def settings_go_along(directory):
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE="it's b")).out.decode()
     true("value: 'it''s b'" in text, text)
     text = run([DFTRUN, "--container", "kubernetes"], cwd=directory, env=environment(DFTRACER_ROLE='a"\n\\b\x01')).out.decode()
-    true('value: "a\\"\\x0a\\\\b\\x01"\n' in text, text)
+    true('value: "a\\"\\n\\\\b\\u0001"\n' in text, text)
 
 
 @tests.case

@@ -5,6 +5,7 @@
 import contextlib
 import http.client
 import pathlib
+import resource
 import re
 import signal
 import socket
@@ -196,6 +197,19 @@ def nobody_is_held_up(directory):
             for one in held:
                 one.close()
         until(process, lambda fds, children: (fds, children) == (descriptors, 0))
+
+
+@tests.case
+def few_numbers_are_left(directory):
+    """Connections that say nothing do not keep the last descriptors from whoever asks."""
+    (directory / "traces").mkdir()
+    with server(directory / "traces", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))) as (url, process):
+        address = ("127.0.0.1", int(url.split(":")[2].split("/")[0]))
+        silent = [socket.create_connection(address) for _ in range(60)]
+        for _ in range(10):
+            equal(status_of(url), 200, "the page")
+        for one in silent:
+            one.close()
 
 
 @tests.case

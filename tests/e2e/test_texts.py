@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
 import struct
 import sys
@@ -304,6 +305,29 @@ def launched(directory, *words, expect=None):
 
 
 @tests.case
+def test_names_of_folders_of_traces(directory):
+    ours, _ = make(directory)
+    odd = directory / SHOWN / "traces"
+    shutil.copytree(ours, odd)
+    for words in (["top", "--once"], ["top", "--once", "--json"], ["summary"], ["check"], ["ps"], ["stat"], ["ranks"], ["findings"], ["timeline"]):
+        done = run([DFTMERGE, *words, odd])
+        true(done.out or done.err, f"{words}: {done}")
+        harmless(done.err, f"{words}: stderr")
+        harmless(done.out, f"{words}: stdout")
+
+
+@tests.case
+def test_settings_that_have_no_effect(directory):
+    for name, value in (("NOPE", SHOWN), ("RANK", SHOWN), ("LOG_LEVEL", SHOWN)):
+        done = run(["cat", "/etc/passwd"], env={os.fsencode(k): os.fsencode(v) for k, v in tracing(directory / "t", **{name: value}).items()})
+        true(not done.code and f"DFTRACER_{name}".encode() in done.err, f"{name}: it is told: {done.err}")
+        harmless(done.err, name)
+        true(not re.search(b"(?:^|[\x00-\x7f])[\x80-\xbf]", done.err), f"{name}: a byte that is no part of UTF-8: {done.err}")
+    done = run(["cat", "/etc/passwd"], env=tracing(directory / "t", NOPE="d\u00e9j\u00e0 vu \u6f22"))
+    true("d\u00e9j\u00e0 vu \u6f22".encode() in done.err, f"letters stay: {done.err}")
+
+
+@tests.case
 def test_dftrun(directory):
     odd = directory / SHOWN
     odd.mkdir()
@@ -311,7 +335,7 @@ def test_dftrun(directory):
     all_of([(launched, directory, "-o", odd / "traces", "--", "cat", odd / "text"), (launched, directory, "--" + SHOWN, "true"),
             (launched, directory, "-o", odd / "text", "--", "true"), (launched, directory, "--", odd / "none"),
             (launched, directory, "--top", SHOWN, "--", "true"), (launched, directory, "--by", SHOWN, "--", "true"),
-            (launched, directory, "--container", SHOWN), (launched, directory, "--doctor", "-o", odd / "traces", "--", odd / "none"),
+            (launched, directory, "--container", SHOWN), (launched, directory, "--container", "kubernetes", "-o", odd / "traces"), (launched, directory, "--doctor", "-o", odd / "traces", "--", odd / "none"),
             (launched, directory, "--json", odd, "--", "true"), (launched, directory, "--report", odd / "no" / "x", "--", "true")])
 
 

@@ -4,7 +4,9 @@
 
 No command waits, grows or dies by a signal. No file elsewhere changes."""
 
+import gzip
 import hashlib
+import json
 import os
 import pathlib
 import resource
@@ -151,6 +153,24 @@ def nobody_who_waits_at_a_pipe_is_woken(where):
                 writer.kill()
                 assert writer.stdout.read() == b"", (planted.name, words)
         shutil.rmtree(place)
+
+
+def a_foreign_trace_with_holes(where):
+    """A hole is passed over, and tells that a line is missing."""
+    line = '{"id":1,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":10,"dur":5,"ph":"X","args":{"ret":3}}\n'
+    for name in ("x.pfw", "x.pfw.gz"):
+        pack = gzip.compress if name.endswith(".gz") else bytes
+        for kind, parts in (("all", ()), ("before", (HUGE, line)), ("behind", ("[\n", line, HUGE)), ("within", ("[\n", line, HUGE, line, line))):
+            place = where / f"{kind}-{name}"
+            place.mkdir()
+            with (place / name).open("wb") as file:
+                for part in parts or (HUGE,):
+                    file.seek(part, os.SEEK_CUR) if isinstance(part, int) else file.write(pack(part.encode()))
+                file.truncate(file.tell())
+            code, said = ask("check", place)
+            assert code == 1 or kind == "all", (name, kind, said)
+            code, said = ask("summary", "--json", place)
+            assert not name.endswith(".pfw") or kind in ("all", "before") or json.loads(said[said.index("{"):said.rindex("}") + 1])["events"] >= 1, (name, kind, said)
 
 
 def the_index_of_a_foreign_trace(where):
@@ -324,6 +344,6 @@ def a_full_tmpfs(where):
 
 
 if __name__ == "__main__":
-    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
+    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, a_foreign_trace_with_holes, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
           nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/nearest_word.h"
+#include "base/write_line.h"
+#include "base/write_text.h"
 #include "dftrun/dftrun.h"
 #include "format/live_format.h"
 
@@ -196,28 +198,19 @@ static void put_flags(const struct dft_run *run, const struct box *box)
 /* --- YAML ------------------------------------------------------------------------------------- */
 
 /* Single quotes would make a blank of the end of a line. */
-static void put_escaped(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            printf("\\x%02x", (unsigned)*text);
-        else
-            printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    putchar('"');
-}
-
-static int has_control(const char *text)
-{
-    while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
-        text++;
-    return *text != '\0';
-}
-
+/* A string of JSON is one of YAML. */
 static void put_quoted(const char *text)
 {
-    if (has_control(text)) {
-        put_escaped(text);
+    const size_t length = strlen(text);
+    char *escaped = dft_text_escaped(text, length);
+    int acts = !escaped || strcmp(escaped, text);
+    struct dft_line line;
+
+    free(escaped);
+    if (acts) {
+        dft_line_init(&line, stdout);
+        dft_line_quote(&line, text, length);
+        dft_line_flush(&line);
         return;
     }
     putchar('\'');

@@ -13,8 +13,9 @@
 
 #include "base/now.h"
 
-#define PATIENCE_NS UINT64_C(10000000000) /* with a request that is not whole */
-#define AT_ONCE     16                    /* connections that one turn takes: requests are read in between */
+#define PATIENCE_NS   UINT64_C(10000000000) /* with a request that is not whole */
+#define AT_ONCE       16                    /* connections that one turn takes: requests are read in between */
+#define SPARE_NUMBERS 6                     /* a pipe, a connection, the rest of the process */
 
 /* --- connections ------------------------------------------------------------------------------ */
 
@@ -41,14 +42,24 @@ static void make_way(struct dft_connections *connections)
     drop(connections, i < connections->count ? i : 0);
 }
 
+/* The processes that answer need numbers, too. */
+static uint32_t most_at_once(const struct dft_connections *connections)
+{
+    long most = sysconf(_SC_OPEN_MAX) - connections->listening - (long)DFT_WORKING - SPARE_NUMBERS;
+
+    return most < 1 ? 1 : most < (long)DFT_CONNECTIONS ? (uint32_t)most : DFT_CONNECTIONS;
+}
+
 static void take(struct dft_connections *connections)
 {
+    const uint32_t most = most_at_once(connections);
+
     for (int i = 0; i < AT_ONCE; i++) {
         int fd = accept4(connections->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0)
             return;
-        if (connections->count == DFT_CONNECTIONS)
+        if (connections->count >= most)
             make_way(connections);
         connections->list[connections->count++] = (struct dft_connection){.received.fd = fd, .since_ns = dft_now_ns()};
     }

@@ -27,7 +27,7 @@ struct top {
     struct dft_top_watch watch;
     struct dft_top_groups groups[DFT_TOP_BYS];
     struct dft_top_view view;
-    char *stacks;
+    char *stacks, *title;
     enum dft_top_by shown;
 };
 
@@ -301,11 +301,12 @@ static int set_view(struct top *top)
         return -1;
     }
     top->shown = (enum dft_top_by)by;
+    top->title = dft_text_escaped(top->options.source.paths[0], strlen(top->options.source.paths[0]));
     *view = (struct dft_top_view){.watch = &top->watch,
                                   .groups = &top->groups[by],
                                   .all = &top->groups[DFT_TOP_CALL],
                                   .sort = (enum dft_top_sort)column,
-                                  .title = top->options.source.paths[0],
+                                  .title = top->title ? top->title : "",
                                   .interval_ns = (uint64_t)interval_ns,
                                   .top = top->options.top,
                                   .utf8 = (uint8_t)dft_plot_is_unicode()};
@@ -379,6 +380,7 @@ static int run(int argc, char **argv)
     free(top.stacks);
     dft_top_watch_fini(&top.watch);
 out:
+    free(top.title);
     dft_options_fini(&top.options);
     return fflush(stdout) ? DFT_EXIT_BAD : code;
 }
