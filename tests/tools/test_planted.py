@@ -322,6 +322,23 @@ def a_trace_that_is_cut_while_it_is_read(where):
         assert process.returncode in (0, 1), process.returncode
 
 
+def a_signal_leaves_no_temporary_file(where):
+    make(where / "made", processes=1, threads=4, events=50000, block=1000)
+    out, stopped = where / "out", 0
+    for form, name in (("csv", "x.csv"), ("perfetto", "x.json"), ("pfw", "x.pfw"), ("sqlite", "x.db")):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            out.mkdir()
+            with subprocess.Popen([DFTMERGE, "export", "-q", "--format", form, "-o", out / name, where / "made"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as process:
+                while process.poll() is None and not list(out.iterdir()):
+                    time.sleep(0.001)
+                process.send_signal(number)
+            stopped += process.returncode != 0
+            assert [path.name for path in out.iterdir()] == ([] if process.returncode else [name]), (form, number, process.returncode, list(out.iterdir()))
+            shutil.rmtree(out)
+    assert stopped >= 6, stopped
+
+
 def a_full_tmpfs(where):
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "x", where], check=False, stderr=subprocess.DEVNULL).returncode:
         print("        (needs root and a mount)")
@@ -346,4 +363,4 @@ def a_full_tmpfs(where):
 if __name__ == "__main__":
     main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, a_foreign_trace_with_holes, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
-          nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
+          nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_signal_leaves_no_temporary_file, a_full_tmpfs])

@@ -12,6 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/temporaries.h"
+
 #define TRIES 100
 
 /* Makes a file of a new name beside the path. *name is that name, from malloc. */
@@ -26,10 +28,9 @@ static int create_beside(const char *path, mode_t mode, char **name)
             return -EIO;
         if (asprintf(name, "%s.%08x", path, bits) < 0)
             return *name = NULL, -ENOMEM;
-        fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = dft_temporary_create(*name, mode);
         if (fd >= 0)
             return fd;
-        fd = -errno;
         free(*name);
         *name = NULL;
     }
@@ -106,6 +107,8 @@ int dft_whole_file_close(struct dft_whole_file *file, int error)
         error = -errno;
     if (error && file->temporary)
         unlink(file->temporary);
+    if (file->temporary)
+        dft_temporary_forget(file->temporary);
     free(file->temporary);
     free(file->path);
     *file = (struct dft_whole_file){.fd = -1};

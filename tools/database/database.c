@@ -26,15 +26,20 @@ static void on_signal(int number)
 
 void dft_database_interruptible(sqlite3 *db)
 {
-    struct sigaction action = {.sa_handler = db ? on_signal : SIG_DFL}, before;
-    static const int numbers[] = {SIGINT, SIGTERM};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static struct sigaction before[sizeof numbers / sizeof *numbers];
+    struct sigaction action = {.sa_handler = on_signal};
+    int was = atomic_load(&running) != NULL;
 
     if (db)
         atomic_store(&came, 0);
     atomic_store(&running, db);
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        dft_signal_catch(numbers[i], &action, &before);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && was != (db != NULL); i++)
+        if (db)
+            dft_signal_catch(numbers[i], &action, &before[i]);
+        else
+            sigaction(numbers[i], &before[i], NULL);
 }
 
 int dft_database_interrupted(void)

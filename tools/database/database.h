@@ -28,8 +28,8 @@ int dft_database_step(sqlite3_stmt *statement, const char *doing);
 /* Says the last error of a database. Ctrl-C is said without SQLite's words. */
 void dft_database_say(sqlite3 *db, const char *doing);
 
-/* From now on Ctrl-C and SIGTERM end the statement that runs in this database, which rolls back what
- * it has changed. NULL: both end the program again. Signals that the process ignores stay so. One
+/* From now on Ctrl-C, SIGTERM and SIGHUP end the statement that runs in this database, which rolls back what
+ * it has changed. NULL: they do again what they did before. Signals that the process ignores stay so. One
  * database at a time. */
 void dft_database_interruptible(sqlite3 *db);
 /* The signal that came since then, or 0. */
