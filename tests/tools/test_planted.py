@@ -219,11 +219,13 @@ def nothing_in_a_folder_of_outputs_is_followed(where):
     trace, _ = killed(where, "made")
     victim = victims(where)
     before = state(victim)
-    for words in (("export", "--format", "pfw", "-o"), ("export", "--format", "perfflow", "-o"), ("export", "--format", "parquet", "-o"),
-                  ("merge", "--by", "node", "-o")):
+    formats = ("perfetto", "pfw", "perfflow", "csv", "folded", "folded-bytes", "fio", "dlio", "sqlite", "parquet")
+    for words in (*(("export", "--format", name, "-o") for name in formats), ("export", "--format", "perfetto", "--max-bytes", "1M", "-o"),
+                  ("merge", "--split-by", "host", "-o"), ("merge", "--group", "meta: class=meta", "-o")):
         out = where / "out"
-        ask(*words, f"{out}/", trace)
+        said = ask(*words, f"{out}/", trace)[1]
         names = [p.relative_to(out) for p in out.rglob("*") if p.is_file()] if out.is_dir() else []
+        assert names or "perfflow" in words or "was built without" in said, (words, said)
         for kind in ("thesis", "private", "pipe") if names else ():
             shutil.rmtree(out)
             for name in names:
@@ -324,6 +326,7 @@ def a_full_tmpfs(where):
 
 
 if __name__ == "__main__":
-    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
+    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner,
+          a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
           nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
