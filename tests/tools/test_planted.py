@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import tempfile
 import time
@@ -203,6 +204,50 @@ def a_replaced_file_keeps_its_mode_and_owner(where):
             out.unlink()
 
 
+ACL, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def access_list(group, mask, named=6, others=0):
+    """Of an owner who reads and writes, and of the user 65534, who may what `named` says."""
+    entries = ((1, 6, -1), (2, named, 65534), (4, group, -1), (16, mask, -1), (32, others, -1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def can_have_access_lists(folder):
+    try:
+        os.setxattr(folder, DEFAULT, access_list(0, 6))
+        os.removexattr(folder, DEFAULT)
+        return True
+    except OSError:
+        print(f"        (needs access lists in {folder})")
+        return False
+
+
+def access_list_of(path):
+    try:
+        return os.getxattr(path, ACL)
+    except OSError:
+        return None
+
+
+def a_replaced_file_gets_no_access_list_of_its_directory(where):
+    trace, _ = killed(where, "made")
+    if not can_have_access_lists(where):
+        return
+    for had in (None, access_list(4, 4, 4)):
+        out = where / "out.x"
+        out.write_text("before\n")
+        out.chmod(0o640)
+        if had:
+            os.setxattr(out, ACL, had)
+        os.setxattr(where, DEFAULT, access_list(6, 6))
+        code, said = ask("report", "-o", out, trace)
+        assert code < 2 and out.read_bytes() != b"before\n", said
+        assert (access_list_of(out), stat.S_IMODE(out.stat().st_mode)) == (had, 0o640), (had, access_list_of(out), oct(out.stat().st_mode))
+        os.removexattr(where, DEFAULT)
+        out.unlink()
+
+
 def a_pipe_that_the_user_named_is_written(where):
     trace, _ = killed(where, "made")
     os.mkfifo(where / "pipe")
@@ -327,6 +372,6 @@ def a_full_tmpfs(where):
 
 if __name__ == "__main__":
     main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner,
-          a_pipe_that_the_user_named_is_written,
+          a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
           nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])

@@ -36,14 +36,19 @@ static int create_beside(const char *path, mode_t mode, char **name)
     return fd;
 }
 
-/* Gives a file the access list that another one has. Returns whether there is none, or both have it. */
+/* Gives a file the access list that another one has, in place of what its directory gave it. Where that has none, the
+ * file has none either. Returns whether that was done. */
 static int copy_access_list(const char *path, int fd)
 {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
     ssize_t n = getxattr(path, name, list, sizeof list);
 
-    return n < 0 ? errno != ERANGE : !fsetxattr(fd, name, list, (size_t)n, 0);
+    if (n >= 0)
+        return !fsetxattr(fd, name, list, (size_t)n, 0);
+    if (errno != ENODATA && errno != ENOTSUP)
+        return 0;
+    return !fremovexattr(fd, name) || errno == ENODATA || errno == ENOTSUP;
 }
 
 int dft_whole_file_like(int fd, const char *path, const struct stat *st)
