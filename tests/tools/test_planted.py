@@ -326,6 +326,22 @@ def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
         shutil.rmtree(place)
         shutil.rmtree(real)
 
+def what_stands_beside_a_database(where):
+    """SQLite opens a journal beside it."""
+    trace, _ = killed(where, "made")
+    code, said = ask("export", "--format", "sqlite", "-o", where / "x.db", trace)
+    if "was built without" in said:
+        print("        (needs SQLite)")
+        return
+    (where / "link.db").symlink_to(where / "x.db")
+    for end in ("-journal", "-wal"):
+        for words in (("spans", "types", where / "x.db"), ("spans", "import", where / "x.db", trace), ("sql", where / "x.db", "select 1"),
+                      ("spans", "types", where / "link.db")):
+            os.mkfifo(where / f"x.db{end}")
+            code, said = ask(*words)
+            assert (code, f"x.db{end}: this is no regular file" in said) == (1, True), (end, words, said)
+            os.unlink(where / f"x.db{end}")
+
 
 def nobody_holds_collect_up(where):
     (where / "stage").mkdir()
@@ -374,4 +390,4 @@ if __name__ == "__main__":
     main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner,
           a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
-          nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
+          what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
