@@ -326,6 +326,28 @@ def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
         shutil.rmtree(place)
         shutil.rmtree(real)
 
+
+def a_repair_without_room_leaves_all_as_it_was(where):
+    trace, _ = killed(pathlib.Path(tempfile.mkdtemp(dir=where.parent)), "made")
+    whole = bytearray(trace.read_bytes())
+    whole[len(whole) // 2] ^= 255
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "x", where], check=False, stderr=subprocess.DEVNULL).returncode:
+        print("        (needs root and a mount)")
+        return
+    try:
+        (where / "x.dft").write_bytes(whole)
+        with (where / "fill").open("wb") as fill:
+            try:
+                fill.write(bytes(1 << 20))
+            except OSError:
+                pass
+        code, said = ask("check", "--recover", "--force", where)
+        assert code == 1 and "could not be written anew: No space left" in said, said
+        assert sorted(p.name for p in where.iterdir()) == ["fill", "x.dft"] and (where / "x.dft").read_bytes() == whole, said
+    finally:
+        subprocess.run(["umount", where], check=True)
+
+
 def what_stands_beside_a_database(where):
     """SQLite opens a journal beside it."""
     trace, _ = killed(where, "made")
@@ -390,4 +412,4 @@ if __name__ == "__main__":
     main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner,
           a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
           nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
-          what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
+          a_repair_without_room_leaves_all_as_it_was, what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])
