@@ -139,7 +139,7 @@ static int copy(const struct move *move)
     int out = open(move->moving, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
 
     if (out < 0)
-        return -errno;
+        return errno == EEXIST ? -ENOTUNIQ : -errno;
     error = fill(move, out);
     if (close(out) && !error)
         error = -errno;
