@@ -54,7 +54,7 @@ def exit_codes_pass_through(directory):
 @tests.case
 def usage(directory):
     for arguments, why in (([], "dftrun -- ls"), (["--"], "which command"), (["--no-such-option", "ls"], "--help"),
-                           (["--stack=many", "ls"], "number of frames"), (["-o"], "--help"), (["--top", "x", "ls"], "number"),
+                           (["--stack=many", "ls"], "number of frames"), (["-o"], "--help"), (["-o", "", "ls"], "-o . is the working directory"), (["--top", "x", "ls"], "number"),
                            (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
                            (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
                            (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),

@@ -106,6 +106,10 @@ static int check(const struct dft_run *run)
 {
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
 
+    if (!*run->directory) {
+        fputs("dftrun: -o takes a directory, not an empty name: -o . is the working directory\n", stderr);
+        return DFTRUN_USAGE;
+    }
     if (run->container)
         return check_container(run);
     if (run->doctor && check_alone(run, "--doctor"))
