@@ -304,6 +304,24 @@ def recovered_traces_are_no_more_readable(where):
         shutil.rmtree(place)
 
 
+def a_recovered_trace_has_the_access_list_of_its_live_file(where):
+    _, live = killed(where, "made")
+    if not can_have_access_lists(where):
+        return
+    for had in (access_list(0, 6), None):
+        place = where / "t"
+        place.mkdir()
+        shutil.copy(live, place)
+        (place / live.name).chmod(0o600)
+        if had:
+            os.setxattr(place / live.name, ACL, had)
+        os.setxattr(place, DEFAULT, access_list(6, 6))
+        code, said = ask("check", "--recover", "--force", place)
+        trace = place / live.name.removesuffix(".live")
+        assert (access_list_of(trace), trace.stat().st_mode & 0o777) == (had, 0o660 if had else 0o600), (said, oct(trace.stat().st_mode))
+        shutil.rmtree(place)
+
+
 def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
     trace, _ = killed(where, "made")
     whole = bytearray(trace.read_bytes())
@@ -411,5 +429,6 @@ def a_full_tmpfs(where):
 if __name__ == "__main__":
     main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner,
           a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
-          nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
+          nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable,
+          a_recovered_trace_has_the_access_list_of_its_live_file, a_damaged_trace_keeps_its_mode_and_its_bytes,
           a_repair_without_room_leaves_all_as_it_was, what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_full_tmpfs])

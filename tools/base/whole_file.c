@@ -62,9 +62,17 @@ int dft_whole_file_like(int fd, const char *path, const struct stat *st)
         errno = 0; /* root alone may do that: the file is ours then */
     if (own.st_gid != st->st_gid && fchown(fd, (uid_t)-1, st->st_gid))
         mode &= (mode & 07) << 3 | ~(mode_t)070; /* another group gets no more than all others */
-    if (path && !copy_access_list(path, fd))
+    if (!copy_access_list(path, fd))
         mode &= ~(mode_t)070;
     return fchmod(fd, mode) ? -errno : 0;
+}
+
+int dft_whole_file_like_open(int fd, int other, const struct stat *st)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", other);
+    return dft_whole_file_like(fd, path, st);
 }
 
 /* A new file has the mode of any new file, another one's successor the mode of that. */

@@ -19,8 +19,10 @@ struct dft_whole_file {
 int dft_whole_file_open(struct dft_whole_file *file, const char *path, int is_named);
 /* Gives the file its name, or forgets it when there was an error. Returns the first error. */
 int dft_whole_file_close(struct dft_whole_file *file, int error);
-/* Gives a new file, which is open, the owner and mode of another one, and the access list of `path` if that is not
- * NULL. What cannot be kept makes it less readable. Returns 0 or -errno. */
+/* Gives a new file, which is open, the owner and mode of another one, and the access list of `path`. What cannot be
+ * kept makes it less readable. Returns 0 or -errno. */
 int dft_whole_file_like(int fd, const char *path, const struct stat *st);
+/* The same with the access list of the other file, which is open, too: whoever may rename it gives us no other list. */
+int dft_whole_file_like_open(int fd, int other, const struct stat *st);
 
 #endif
