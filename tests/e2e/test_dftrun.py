@@ -121,6 +121,12 @@ def report_of_the_page(directory):
     done = dftrun(directory, "--report", "no/page.html", "touch", "it-ran")
     equal((done.code, (directory / "it-ran").exists()), (125, False), "nothing ran")
     true(b"no/page.html" in done.err, done.err.decode())
+    done = run(["sh", "-c", 'exec "$0" --quiet --report closed.html cp in copy >&-', DFTRUN], cwd=directory)
+    equal((done.err, (directory / "closed.html").exists()), (b"", True), "without a standard output")
+    with (directory / "log").open("wb") as log:
+        subprocess.run([DFTRUN, "--quiet", "--report", "/dev/stdout", "--json", "/dev/fd/1", "cat", "in"], cwd=directory, stdout=log, check=True)
+    log = (directory / "log").read_bytes()
+    true(log.startswith(b"x" * 4096 + b"{") and b'id="dftrace-data"' in log, "all goes where the program's output went")
     for path, command in (("/dev/full", "cat in"), ("page.html", "cat in; rm page.html; mkdir page.html")):
         done = dftrun(directory, "--report", path, "sh", "-c", command)
         true(f"{path} was not written".encode() in done.err and b"Report: " not in done.err, done.err.decode())

@@ -256,6 +256,13 @@ def a_pipe_that_the_user_named_is_written(where):
         assert reader.communicate(timeout=SECONDS)[0].count(b"\n") > 10
     assert stat.S_ISFIFO((where / "pipe").lstat().st_mode)
     assert ask("export", "--format", "csv", "-o", "/dev/stdout", trace)[1].count("\n") > 10
+    lines = subprocess.check_output([DFTMERGE, "export", "-q", "--format", "csv", "-o", "-", trace])
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        log = where / "log"
+        log.write_bytes(b"LOG\n")
+        with log.open("ab") as out:
+            subprocess.run([DFTMERGE, "export", "-q", "--format", "csv", "-o", name, trace], stdout=out, check=True)
+        assert log.read_bytes() == b"LOG\n" + lines, name
     assert ask("report", "-o", "/dev/full", trace)[0] == 1
 
 
