@@ -54,7 +54,8 @@ def exit_codes_pass_through(directory):
 @tests.case
 def usage(directory):
     for arguments, why in (([], "dftrun -- ls"), (["--"], "which command"), (["--no-such-option", "ls"], "--help"),
-                           (["--stack=many", "ls"], "number of frames"), (["-o"], "--help"), (["-o", "", "ls"], "-o . is the working directory"), (["--top", "x", "ls"], "number"),
+                           (["--stack=many", "ls"], "number of frames"), (["--stack", "129", "ls"], "at most 128"),
+                           (["-o"], "--help"), (["-o", "", "ls"], "-o . is the working directory"), (["--top", "x", "ls"], "number"),
                            (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
                            (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
                            (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),
@@ -89,7 +90,7 @@ def options_reach_the_program(directory):
 
 @tests.case
 def how_many_frames(directory):
-    for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--aggregate"], "")):
+    for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--stack", "128"], "128"), (["--aggregate"], "")):
         done = dftrun(directory, *options, "--quiet", "sh", "-c", "echo $DFTRACER_STACK $DFTRACER_ENABLE_AGGREGATION")
         equal(done.out.decode().split(), [frames, "0"] if frames else ["1"], f"{options}")
 
