@@ -207,6 +207,15 @@ void dft_tracefile_forget_copy(void)
 
 /* --- moves ------------------------------------------------------------------------------------ */
 
+/* A copy has no access list. Where the file has one, its mode shows the most that the list gives to anybody in place
+ * of what the group may. */
+static mode_t mode_of_copy(const struct stat *st)
+{
+    long list = DFT_SYS(lgetxattr, from, "system.posix_acl_access", 0, 0, 0, 0);
+
+    return st->st_mode & (list > 0 ? ALL_MODES & ~070u : ALL_MODES);
+}
+
 /* Moves the file to `path`. Behind a chroot its name leads elsewhere, and nothing is made there. */
 static int move_from(void)
 {
@@ -218,7 +227,7 @@ static int move_from(void)
         return -ESTALE;
     dft_tracename_make_directories(path, 0777);
     result = dft_tracename_rename(from, path, dft_tracefile_identity());
-    return result == -EXDEV ? move_by_copy(st.st_mode & ALL_MODES) : result;
+    return result == -EXDEV ? move_by_copy(mode_of_copy(&st)) : result;
 }
 
 int dft_tracefile_move(void)

@@ -54,7 +54,8 @@ def exit_codes_pass_through(directory):
 @tests.case
 def usage(directory):
     for arguments, why in (([], "dftrun -- ls"), (["--"], "which command"), (["--no-such-option", "ls"], "--help"),
-                           (["--stack=many", "ls"], "number of frames"), (["-o"], "--help"), (["--top", "x", "ls"], "number"),
+                           (["--stack=many", "ls"], "number of frames"), (["--stack", "129", "ls"], "at most 128"),
+                           (["-o"], "--help"), (["-o", "", "ls"], "-o . is the working directory"), (["--top", "x", "ls"], "number"),
                            (["--quiet", "--by", "file", "ls"], "--quiet and --by"), (["--json", "-", "ls"], "the name of a file"),
                            (["--no-summary", "--top", "3", "ls"], "--no-summary and --top"),
                            (["--stack", "--aggregate", "ls"], "--stack and --aggregate"), (["--json", ".", "ls"], "directory"),
@@ -89,7 +90,7 @@ def options_reach_the_program(directory):
 
 @tests.case
 def how_many_frames(directory):
-    for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--aggregate"], "")):
+    for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--stack", "128"], "128"), (["--aggregate"], "")):
         done = dftrun(directory, *options, "--quiet", "sh", "-c", "echo $DFTRACER_STACK $DFTRACER_ENABLE_AGGREGATION")
         equal(done.out.decode().split(), [frames, "0"] if frames else ["1"], f"{options}")
 
@@ -121,6 +122,12 @@ def report_of_the_page(directory):
     done = dftrun(directory, "--report", "no/page.html", "touch", "it-ran")
     equal((done.code, (directory / "it-ran").exists()), (125, False), "nothing ran")
     true(b"no/page.html" in done.err, done.err.decode())
+    done = run(["sh", "-c", 'exec "$0" --quiet --report closed.html cp in copy >&-', DFTRUN], cwd=directory)
+    equal((done.err, (directory / "closed.html").exists()), (b"", True), "without a standard output")
+    with (directory / "log").open("wb") as log:
+        subprocess.run([DFTRUN, "--quiet", "--report", "/dev/stdout", "--json", "/dev/fd/1", "cat", "in"], cwd=directory, stdout=log, check=True)
+    log = (directory / "log").read_bytes()
+    true(log.startswith(b"x" * 4096 + b"{") and b'id="dftrace-data"' in log, "all goes where the program's output went")
     for path, command in (("/dev/full", "cat in"), ("page.html", "cat in; rm page.html; mkdir page.html")):
         done = dftrun(directory, "--report", path, "sh", "-c", command)
         true(f"{path} was not written".encode() in done.err and b"Report: " not in done.err, done.err.decode())

@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -384,9 +385,40 @@ def other_content_is_refused(directory):
         done = collect(directory, stage, expect=1)
         true(b"another file of that name" in done.err, done.err.decode())
         equal(((directory / "out" / name).read_bytes(), len(staged(stage))), (b"something else", 2), "both stay")
+        (directory / "out" / name).unlink()
+        (directory / "out" / f"{name}.moving").mkdir()
+        done = collect(directory, stage, expect=1)
+        true(f"out has a {name}.moving".encode() in done.err and b"another file" not in done.err, done.err.decode())
+        equal(len(staged(stage)), 2, "both stay again")
+        (directory / "out" / f"{name}.moving").rmdir()
         shutil.copy(stage / name, directory / "out" / name)
         collect(directory, stage)
         equal((opens(directory / "out"), staged(stage)), (COUNT, []), "the same content is no trouble")
+
+
+@tests.case
+def access_lists_give_the_group_nothing(directory):
+    """Where a file has an access list, the bits of the group are the list's mask."""
+    it = program(directory)
+    entries = ((1, 6, -1), (2, 6, 65534), (4, 0, -1), (16, 6, -1), (32, 0, -1))  # the owner and 65534 may, the group and others not
+    mine = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    with staging(directory) as stage:
+        stage.mkdir()
+        try:
+            os.setxattr(stage, "system.posix_acl_default", mine)
+        except OSError as error:
+            raise Skip("no access lists here") from error
+        run([it, "return", COUNT, directory], env=settings(directory, stage))
+        equal([path.stat().st_mode & 0o777 for path in traces(directory / "out")], [0o600], "the library moved it")
+        run([it, "abort", COUNT, directory], env=settings(directory, stage))
+        left = next(path for path in stage.iterdir() if path.suffix == ".dft")
+        equal(os.getxattr(left, "system.posix_acl_access"), mine, "inherited")
+        collect(directory, stage)
+        there = directory / "out" / left.name
+        try:
+            equal(os.getxattr(there, "system.posix_acl_access"), mine, "collected")
+        except OSError:  # no lists on this file system
+            equal(there.stat().st_mode & 0o777, 0o600, "collected without a list")
 
 
 @tests.case

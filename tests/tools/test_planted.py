@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import tempfile
 import time
@@ -223,6 +224,50 @@ def a_replaced_file_keeps_its_mode_and_owner(where):
             out.unlink()
 
 
+ACL, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def access_list(group, mask, named=6, others=0):
+    """Of an owner who reads and writes, and of the user 65534, who may what `named` says."""
+    entries = ((1, 6, -1), (2, named, 65534), (4, group, -1), (16, mask, -1), (32, others, -1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def can_have_access_lists(folder):
+    try:
+        os.setxattr(folder, DEFAULT, access_list(0, 6))
+        os.removexattr(folder, DEFAULT)
+        return True
+    except OSError:
+        print(f"        (needs access lists in {folder})")
+        return False
+
+
+def access_list_of(path):
+    try:
+        return os.getxattr(path, ACL)
+    except OSError:
+        return None
+
+
+def a_replaced_file_gets_no_access_list_of_its_directory(where):
+    trace, _ = killed(where, "made")
+    if not can_have_access_lists(where):
+        return
+    for had in (None, access_list(4, 4, 4)):
+        out = where / "out.x"
+        out.write_text("before\n")
+        out.chmod(0o640)
+        if had:
+            os.setxattr(out, ACL, had)
+        os.setxattr(where, DEFAULT, access_list(6, 6))
+        code, said = ask("report", "-o", out, trace)
+        assert code < 2 and out.read_bytes() != b"before\n", said
+        assert (access_list_of(out), stat.S_IMODE(out.stat().st_mode)) == (had, 0o640), (had, access_list_of(out), oct(out.stat().st_mode))
+        os.removexattr(where, DEFAULT)
+        out.unlink()
+
+
 def a_pipe_that_the_user_named_is_written(where):
     trace, _ = killed(where, "made")
     os.mkfifo(where / "pipe")
@@ -231,6 +276,13 @@ def a_pipe_that_the_user_named_is_written(where):
         assert reader.communicate(timeout=SECONDS)[0].count(b"\n") > 10
     assert stat.S_ISFIFO((where / "pipe").lstat().st_mode)
     assert ask("export", "--format", "csv", "-o", "/dev/stdout", trace)[1].count("\n") > 10
+    lines = subprocess.check_output([DFTMERGE, "export", "-q", "--format", "csv", "-o", "-", trace])
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        log = where / "log"
+        log.write_bytes(b"LOG\n")
+        with log.open("ab") as out:
+            subprocess.run([DFTMERGE, "export", "-q", "--format", "csv", "-o", name, trace], stdout=out, check=True)
+        assert log.read_bytes() == b"LOG\n" + lines, name
     assert ask("report", "-o", "/dev/full", trace)[0] == 1
 
 
@@ -239,11 +291,13 @@ def nothing_in_a_folder_of_outputs_is_followed(where):
     trace, _ = killed(where, "made")
     victim = victims(where)
     before = state(victim)
-    for words in (("export", "--format", "pfw", "-o"), ("export", "--format", "perfflow", "-o"), ("export", "--format", "parquet", "-o"),
-                  ("merge", "--by", "node", "-o")):
+    formats = ("perfetto", "pfw", "perfflow", "csv", "folded", "folded-bytes", "fio", "dlio", "sqlite", "parquet")
+    for words in (*(("export", "--format", name, "-o") for name in formats), ("export", "--format", "perfetto", "--max-bytes", "1M", "-o"),
+                  ("merge", "--split-by", "host", "-o"), ("merge", "--group", "meta: class=meta", "-o")):
         out = where / "out"
-        ask(*words, f"{out}/", trace)
+        said = ask(*words, f"{out}/", trace)[1]
         names = [p.relative_to(out) for p in out.rglob("*") if p.is_file()] if out.is_dir() else []
+        assert names or "perfflow" in words or "was built without" in said, (words, said)
         for kind in ("thesis", "private", "pipe") if names else ():
             shutil.rmtree(out)
             for name in names:
@@ -277,6 +331,24 @@ def recovered_traces_are_no_more_readable(where):
         shutil.rmtree(place)
 
 
+def a_recovered_trace_has_the_access_list_of_its_live_file(where):
+    _, live = killed(where, "made")
+    if not can_have_access_lists(where):
+        return
+    for had in (access_list(0, 6), None):
+        place = where / "t"
+        place.mkdir()
+        shutil.copy(live, place)
+        (place / live.name).chmod(0o600)
+        if had:
+            os.setxattr(place / live.name, ACL, had)
+        os.setxattr(place, DEFAULT, access_list(6, 6))
+        code, said = ask("check", "--recover", "--force", place)
+        trace = place / live.name.removesuffix(".live")
+        assert (access_list_of(trace), trace.stat().st_mode & 0o777) == (had, 0o660 if had else 0o600), (said, oct(trace.stat().st_mode))
+        shutil.rmtree(place)
+
+
 def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
     trace, _ = killed(where, "made")
     whole = bytearray(trace.read_bytes())
@@ -298,6 +370,44 @@ def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
         assert (at.read_bytes() == whole) == by_link and len(list(real.iterdir())) == by_link
         shutil.rmtree(place)
         shutil.rmtree(real)
+
+
+def a_repair_without_room_leaves_all_as_it_was(where):
+    trace, _ = killed(pathlib.Path(tempfile.mkdtemp(dir=where.parent)), "made")
+    whole = bytearray(trace.read_bytes())
+    whole[len(whole) // 2] ^= 255
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "x", where], check=False, stderr=subprocess.DEVNULL).returncode:
+        print("        (needs root and a mount)")
+        return
+    try:
+        (where / "x.dft").write_bytes(whole)
+        with (where / "fill").open("wb") as fill:
+            try:
+                fill.write(bytes(1 << 20))
+            except OSError:
+                pass
+        code, said = ask("check", "--recover", "--force", where)
+        assert code == 1 and "could not be written anew: No space left" in said, said
+        assert sorted(p.name for p in where.iterdir()) == ["fill", "x.dft"] and (where / "x.dft").read_bytes() == whole, said
+    finally:
+        subprocess.run(["umount", where], check=True)
+
+
+def what_stands_beside_a_database(where):
+    """SQLite opens a journal beside it."""
+    trace, _ = killed(where, "made")
+    code, said = ask("export", "--format", "sqlite", "-o", where / "x.db", trace)
+    if "was built without" in said:
+        print("        (needs SQLite)")
+        return
+    (where / "link.db").symlink_to(where / "x.db")
+    for end in ("-journal", "-wal"):
+        for words in (("spans", "types", where / "x.db"), ("spans", "import", where / "x.db", trace), ("sql", where / "x.db", "select 1"),
+                      ("spans", "types", where / "link.db")):
+            os.mkfifo(where / f"x.db{end}")
+            code, said = ask(*words)
+            assert (code, f"x.db{end}: this is no regular file" in said) == (1, True), (end, words, said)
+            os.unlink(where / f"x.db{end}")
 
 
 def nobody_holds_collect_up(where):
@@ -361,6 +471,9 @@ def a_full_tmpfs(where):
 
 
 if __name__ == "__main__":
-    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, a_foreign_trace_with_holes, the_index_of_a_foreign_trace, a_replaced_file_keeps_its_mode_and_owner, a_pipe_that_the_user_named_is_written,
-          nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable, a_damaged_trace_keeps_its_mode_and_its_bytes,
-          nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read, a_signal_leaves_no_temporary_file, a_full_tmpfs])
+    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, a_foreign_trace_with_holes, the_index_of_a_foreign_trace,
+          a_replaced_file_keeps_its_mode_and_owner, a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
+          nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable,
+          a_recovered_trace_has_the_access_list_of_its_live_file, a_damaged_trace_keeps_its_mode_and_its_bytes,
+          a_repair_without_room_leaves_all_as_it_was, what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read,
+          a_signal_leaves_no_temporary_file, a_full_tmpfs])

@@ -37,14 +37,19 @@ static int create_beside(const char *path, mode_t mode, char **name)
     return fd;
 }
 
-/* Gives a file the access list that another one has. Returns whether there is none, or both have it. */
+/* Gives a file the access list that another one has, in place of what its directory gave it. Where that has none, the
+ * file has none either. Returns whether that was done. */
 static int copy_access_list(const char *path, int fd)
 {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
     ssize_t n = getxattr(path, name, list, sizeof list);
 
-    return n < 0 ? errno != ERANGE : !fsetxattr(fd, name, list, (size_t)n, 0);
+    if (n >= 0)
+        return !fsetxattr(fd, name, list, (size_t)n, 0);
+    if (errno != ENODATA && errno != ENOTSUP)
+        return 0;
+    return !fremovexattr(fd, name) || errno == ENODATA || errno == ENOTSUP;
 }
 
 int dft_whole_file_like(int fd, const char *path, const struct stat *st)
@@ -58,9 +63,17 @@ int dft_whole_file_like(int fd, const char *path, const struct stat *st)
         errno = 0; /* root alone may do that: the file is ours then */
     if (own.st_gid != st->st_gid && fchown(fd, (uid_t)-1, st->st_gid))
         mode &= (mode & 07) << 3 | ~(mode_t)070; /* another group gets no more than all others */
-    if (path && !copy_access_list(path, fd))
+    if (!copy_access_list(path, fd))
         mode &= ~(mode_t)070;
     return fchmod(fd, mode) ? -errno : 0;
+}
+
+int dft_whole_file_like_open(int fd, int other, const struct stat *st)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", other);
+    return dft_whole_file_like(fd, path, st);
 }
 
 /* A new file has the mode of any new file, another one's successor the mode of that. */
@@ -86,16 +99,44 @@ static int open_special(struct dft_whole_file *file)
     return S_ISREG(st.st_mode) ? -ESTALE : 0;
 }
 
+/* The number of an open descriptor that the path names, or -1. */
+static int descriptor_of(const char *path)
+{
+    static const char *const heads[] = {"/dev/fd/", "/proc/self/fd/"};
+
+    if (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr"))
+        return path[sizeof "/dev/std" - 1] == 'o' ? STDOUT_FILENO : STDERR_FILENO;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const char *digits = path + strlen(heads[i]);
+
+        if (!strncmp(path, heads[i], strlen(heads[i])) && *digits && strlen(digits) < 10 &&
+            !digits[strspn(digits, "0123456789")])
+            return atoi(digits);
+    }
+    return -1;
+}
+
+/* Writes on where the descriptor stands. What it leads to may be a file that others write to as well, or that has more
+ * in it already: nobody meant to replace that. */
+static int open_descriptor(struct dft_whole_file *file, int descriptor)
+{
+    file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return file->fd < 0 ? -errno : 0;
+}
+
 /* A symbolic link that the user named stays a link: its target is replaced. */
 int dft_whole_file_open(struct dft_whole_file *file, const char *path, int is_named)
 {
     struct stat st;
-    int is_there = is_named && !stat(path, &st), is_special = is_there && !S_ISREG(st.st_mode), error;
+    int descriptor = is_named ? descriptor_of(path) : -1;
+    int is_there = descriptor < 0 && is_named && !stat(path, &st), is_special = is_there && !S_ISREG(st.st_mode), error;
 
     *file = (struct dft_whole_file){.fd = -1, .path = is_there && !is_special ? realpath(path, NULL) : strdup(path)};
     if (!file->path)
         return -errno;
-    error = is_special ? open_special(file) : open_temporary(file);
+    error = descriptor >= 0 ? open_descriptor(file, descriptor)
+            : is_special    ? open_special(file)
+                            : open_temporary(file);
     return error ? dft_whole_file_close(file, error) : 0;
 }
 

@@ -31,7 +31,7 @@ static int write_events(const struct dft_event_text *text)
 static int write_file(const struct dft_event_text *text, const char *path)
 {
     struct dft_outfile out;
-    int rc = dft_outfile_open(&out, path);
+    int rc = text->is_inside ? dft_outfile_open_inside(&out, path) : dft_outfile_open(&out, path);
 
     if (rc)
         return rc;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,12 +68,27 @@ void dft_database_say(sqlite3 *db, const char *doing)
         fprintf(stderr, "%s\n", sqlite3_errmsg(db));
 }
 
-/* SQLite would wait for ever for a pipe that nobody writes to. */
+/* SQLite would wait for ever for a pipe that nobody writes to. It also opens the journal beside the database, which
+ * nobody named. Says so on stderr. */
 static int is_special(const char *path)
 {
+    static const char *const ends[] = {"", "-journal", "-wal"};
+    char *real = realpath(path, NULL), *name = NULL;
     struct stat st;
+    int found = 0;
 
-    return path && !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !found; i++) {
+        if (asprintf(&name, "%s%s", real ? real : path, ends[i]) < 0)
+            break;
+        found = !(*ends[i] ? lstat : stat)(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+        if (found)
+            fprintf(stderr, "dftmerge: %s: this is no regular file; %s\n", name,
+                    *ends[i] ? "move it away, because the database's journal has that name"
+                             : "name a database of SQLite");
+        free(name);
+    }
+    free(real);
+    return found;
 }
 
 int dft_database_open(sqlite3 **db, const char *path, enum dft_database_use use)
@@ -81,10 +97,8 @@ int dft_database_open(sqlite3 **db, const char *path, enum dft_database_use use)
     int error;
 
     *db = NULL;
-    if (use != DFT_DATABASE_MEMORY && is_special(path)) {
-        fprintf(stderr, "dftmerge: %s: this is no regular file; name a database of SQLite\n", path);
+    if (use != DFT_DATABASE_MEMORY && is_special(path))
         return SQLITE_CANTOPEN;
-    }
     error = sqlite3_open_v2(use == DFT_DATABASE_MEMORY ? ":memory:" : path, db, flags, NULL);
 
     if (error && *db && sqlite3_system_errno(*db))

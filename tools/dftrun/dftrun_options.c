@@ -11,6 +11,8 @@
 #include "base/nearest_word.h"
 #include "dftrun/dftrun.h"
 
+#define FRAMES_MAX 128 /* that the library records */
+
 static int is_number(const char *text)
 {
     return *text && !text[strspn(text, "0123456789")];
@@ -22,9 +24,9 @@ static int take_stack(struct dft_run *run, char **argv)
     run->stack = "16";
     if (optarg || (argv[optind] && is_number(argv[optind])))
         run->stack = optarg ? optarg : argv[optind++];
-    if (is_number(run->stack))
+    if (is_number(run->stack) && strlen(run->stack) < 10 && atoi(run->stack) <= FRAMES_MAX)
         return 0;
-    fprintf(stderr, "dftrun: --stack takes a number of frames, not '%s'\n", run->stack);
+    fprintf(stderr, "dftrun: --stack takes a number of frames, at most %d, not '%s'\n", FRAMES_MAX, run->stack);
     return DFTRUN_USAGE;
 }
 
@@ -106,6 +108,10 @@ static int check(const struct dft_run *run)
 {
     const char *shape = run->by ? "--by" : run->top ? "--top" : NULL;
 
+    if (!*run->directory) {
+        fputs("dftrun: -o takes a directory, not an empty name: -o . is the working directory\n", stderr);
+        return DFTRUN_USAGE;
+    }
     if (run->container)
         return check_container(run);
     if (run->doctor && check_alone(run, "--doctor"))

@@ -184,12 +184,14 @@ static int is_new(const char *path, const struct stat *before)
 static int write_report(const struct dft_run *run, const char *const *what)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "report", "-o", run->report, "--run", what[0], what[1]};
+    /* the path may be /dev/stdout */
+    const int out = fcntl(STDOUT_FILENO, F_GETFD) < 0 ? STDERR_FILENO : STDOUT_FILENO;
     struct stat before = {0};
     int code;
 
     if (stat(run->report, &before))
         before.st_ino = 0;
-    code = dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
+    code = dft_dftmerge_run(run, arguments, out, STDERR_FILENO);
     if (code == 0 || (code == 1 && is_new(run->report, &before)))
         return 0;
     fprintf(stderr, "dftrun: %s was not written%s%s; later: dftmerge report -o FILE %s\n", run->report,

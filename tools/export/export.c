@@ -55,8 +55,9 @@ static void say_formats(const char *name)
 static int write_whole(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
 {
     struct dft_outfile out;
-    int error = dft_comm_agree(dft_outfile_open(&out, dft_comm_rank() ? "-" : path));
+    int error = dft_comm_rank() ? dft_outfile_open(&out, "-") : dft_export_open(export, &out, path);
 
+    error = dft_comm_agree(error);
     if (!error) {
         export->out = out.stream;
         error = dft_source_names_locate(export->source);
@@ -86,6 +87,7 @@ static int write_inside(struct dft_export *export, const struct dft_exporter *ex
     char *path = dft_outfile_inside(directory, exporter->file);
     int error = dft_comm_agree(path ? 0 : -ENOMEM);
 
+    export->is_inside = 1;
     if (!error)
         error = write_out(export, exporter, path);
     free(path);

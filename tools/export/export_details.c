@@ -143,7 +143,7 @@ static int open_file(struct dft_details *details, const struct dft_plan *plan)
     int rc;
 
     if (!plan->parts)
-        return dft_outfile_open(&details->out, details->path);
+        return dft_export_open(details->route.p->export, &details->out, details->path);
     dft_details_name(name, plan->part);
     path = dft_outfile_inside(details->path, name);
     rc = path ? dft_outfile_open_inside(&details->out, path) : -ENOMEM;

@@ -47,6 +47,7 @@ static int write_plain(struct dft_perfetto *p, const char *path)
 {
     struct dft_event_text text = {.source = p->export->source,
                                   .filter = p->export->filter,
+                                  .is_inside = p->export->is_inside,
                                   .out = &p->export->out,
                                   .context = p,
                                   .head = put_begin,

@@ -186,7 +186,7 @@ static int write_database(struct dft_export *export, const char *path)
         return DFT_EXPORT_SAID;
     }
     block_signals(SIG_BLOCK);
-    rc = dft_outfile_open(&out, path);
+    rc = dft_export_open(export, &out, path);
     if (!rc)
         rc = fill_file(export, &db, &out);
     if (rc && dft_database_interrupted())

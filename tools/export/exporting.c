@@ -26,6 +26,11 @@ char dft_export_phase(const struct dft_event *event, uint8_t op)
     return event->phase < sizeof(letters) ? letters[event->phase] : 'X';
 }
 
+int dft_export_open(const struct dft_export *export, struct dft_outfile *out, const char *path)
+{
+    return export->is_inside ? dft_outfile_open_inside(out, path) : dft_outfile_open(out, path);
+}
+
 const char *dft_export_mark(const struct dft_event *event, uint8_t op)
 {
     switch (dft_export_phase(event, op)) {

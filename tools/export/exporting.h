@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "source/filter.h"
+#include "base/outfile.h"
 #include "base/write_json.h"
+#include "source/filter.h"
 
 /* An error that stderr has already. */
 #define DFT_EXPORT_SAID (-ECANCELED)
@@ -17,6 +18,7 @@ struct dft_export {
     const struct dft_filter *filter;
     const struct dft_names *names; /* all names of the event that is given are there */
     FILE *out;
+    int is_inside;      /* the path of the file is a name in a directory, which the user did not give */
     uint64_t max_bytes; /* of a file; 0: no limit */
     uint64_t split_ns;  /* a file has so much of the time; 0: all of it */
     /* events that the format has no form for; the writer counts them, and the user is told */
@@ -41,6 +43,9 @@ struct dft_exporter {
     int divides;
     int takes_rows; /* aggregates alone suffice, or nearly so */
 };
+
+/* Opens the one file of a format. Returns 0 or -errno. */
+int dft_export_open(const struct dft_export *export, struct dft_outfile *out, const char *path);
 
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);

@@ -124,6 +124,9 @@ static int move(struct collect *collect, const char *path)
     if (result == -EEXIST)
         fprintf(stderr, "dftmerge: %s: %s has another file of that name: compare them, and move one away\n", path,
                 collect->output);
+    else if (result == -ENOTUNIQ)
+        fprintf(stderr, "dftmerge: %s: %s has a %s.moving, where the copy is to be made: move that away\n", path,
+                collect->output, basename(path));
     else
         fprintf(stderr, "dftmerge: %s: cannot be moved to %s: %s\n", path, collect->output, dft_open_reason(-result));
     return result;

@@ -15,6 +15,7 @@
 #include "base/open_regular.h"
 #include "base/outfile.h"
 #include "base/pread_all.h"
+#include "base/whole_file.h"
 
 #define PIECE (1u << 20)
 
@@ -104,10 +105,15 @@ static int fill(const struct move *move, int out)
             return error;
         at += n > 0 ? n : 0;
     }
-    /* of another user, where root collects; a stage that all may write to gives nobody's rights away. Not
-     * every file system keeps owners */
-    (void)!fchown(out, move->st.st_uid, move->st.st_gid);
-    return fchmod(out, move->st.st_mode & 0777) || fsync(out) ? -errno : 0;
+    return 0;
+}
+
+/* The file is of another user, where root collects; a stage that all may write to gives nobody's rights away. */
+static int finish(const struct move *move, int out)
+{
+    int error = dft_whole_file_like_open(out, move->in, &move->st);
+
+    return error ? error : fsync(out) ? -errno : 0;
 }
 
 /* A file system may not know how to rename without replacing. */
@@ -139,8 +145,10 @@ static int copy(const struct move *move)
     int out = open(move->moving, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
 
     if (out < 0)
-        return -errno;
+        return errno == EEXIST ? -ENOTUNIQ : -errno;
     error = fill(move, out);
+    if (!error)
+        error = finish(move, out);
     if (close(out) && !error)
         error = -errno;
     if (!error)

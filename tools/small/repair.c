@@ -81,6 +81,23 @@ static int keep(const char *path, const struct stat *st, char **kept)
     return -EEXIST;
 }
 
+/* The damaged file has its name again, and that alone. */
+static void undo_keep(const char *path, const struct stat *st, const char *kept)
+{
+    if (dft_is_still(path, st))
+        unlink(kept);
+    else if (access(path, F_OK))
+        rename(kept, path);
+}
+
+/* All bytes are on the disk before the damaged file gets another name: there may be no room for them. */
+static int flush(struct dft_outfile *out)
+{
+    if (fflush(out->stream))
+        return out->error ? out->error : -EIO;
+    return fsync(fileno(out->below)) && errno != EINVAL ? -errno : 0;
+}
+
 /* Is there one that still writes into this file, or may be? */
 static enum dft_life life_of_writers(const struct dft_source *source, uint32_t file)
 {
@@ -134,9 +151,14 @@ int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad, int
     if (!error)
         error = copy_blocks(source, file, bad, out.stream);
     if (!error)
-        error = keep(damaged->path, &st, &kept);
+        error = flush(&out);
     if (!error)
+        error = keep(damaged->path, &st, &kept);
+    if (!error) {
         error = dft_outfile_commit(&out, 1);
+        if (error)
+            undo_keep(damaged->path, &st, kept);
+    }
     dft_outfile_abort(&out);
     if (fd >= 0)
         close(fd); /* until now no other file can have had its inode */

@@ -47,16 +47,16 @@ static int append_bytes(void *context, const void *bytes, size_t length)
 }
 
 /* Makes a trace that belongs to whom the live file does, and is no more readable. No other file may have that name. */
-static int append_make(struct append *append, const char *path, const struct stat *live)
+static int append_make(struct append *append, const char *path, int live, const struct stat *st)
 {
-    struct stat like = *live;
+    struct stat like = *st;
     int error;
 
     like.st_mode &= 0666;
     append->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (append->fd < 0)
         return -errno;
-    error = dft_whole_file_like(append->fd, NULL, &like);
+    error = dft_whole_file_like_open(append->fd, live, &like);
     if (error) {
         close(append->fd);
         unlink(path);
@@ -85,8 +85,8 @@ static int append_open(struct append *append, const struct dft_source_file *trac
     return error;
 }
 
-/* Is the live file the one that was read? *st: of the file. */
-static int check_live(const struct dft_source_file *live, struct stat *st)
+/* Opens the live file if it is the one that was read. *st: of the file. Returns the descriptor or -errno. */
+static int open_live(const struct dft_source_file *live, struct stat *st)
 {
     struct dft_live head;
     int fd = dft_open_regular(live->path, O_RDONLY | O_NOFOLLOW, st), error;
@@ -94,8 +94,11 @@ static int check_live(const struct dft_source_file *live, struct stat *st)
     if (fd < 0)
         return fd;
     error = dft_pread_all(fd, &head, sizeof head, 0);
-    close(fd);
-    return error ? error : head.key == live->key && head.start_ns == live->start_ns ? 0 : -ESTALE;
+    if (!error && (head.key != live->key || head.start_ns != live->start_ns))
+        error = -ESTALE;
+    if (error)
+        close(fd);
+    return error ? error : fd;
 }
 
 static int append_close(struct append *append, int error)
@@ -237,12 +240,12 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     char *path = trace ? strdup(trace->path) : new_trace(live->path);
     struct append append = {.fd = -1};
     struct stat st;
-    int make = !trace, error = path ? check_live(live, &st) : -ENOMEM;
+    int make = !trace, fd = path ? open_live(live, &st) : -ENOMEM, error = fd < 0 ? fd : 0;
 
     if (dead.exit_kind == DFT_ENDING_UNKNOWN)
         dead.exit_kind = DFT_ENDING_KILLED;
     if (!error)
-        error = make ? append_make(&append, path, &st) : append_open(&append, trace, &st);
+        error = make ? append_make(&append, path, fd, &st) : append_open(&append, trace, &st);
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)
@@ -253,6 +256,8 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     }
     if (!error && dft_is_still(live->path, &st) && unlink(live->path) < 0 && errno != ENOENT)
         error = -errno;
+    if (fd >= 0)
+        close(fd);
     if (error)
         dft_source_note(source, 1, "%s: could not be moved into %s: %s", live->path, path ? path : "its trace",
                         dft_open_reason(-error));
