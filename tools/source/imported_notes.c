@@ -22,8 +22,8 @@ static void note_damage(struct dft_source *source, const char *path, const struc
                         path, counts->invalid, counts->invalid == 1 ? " is" : "s are", counts->first_invalid,
                         counts->torn ? "; the last line is torn" : "", counts->records);
     if (counts->long_lines)
-        dft_source_note(source, 1, "%s: %" PRIu64 " line%s of more than 16 MiB left out, or a hole of the file",
-                        path, counts->long_lines, counts->long_lines == 1 ? "" : "s");
+        dft_source_note(source, 1, "%s: %" PRIu64 " line%s of more than 16 MiB left out, or a hole of the file", path,
+                        counts->long_lines, counts->long_lines == 1 ? "" : "s");
     if (counts->not_kept)
         dft_source_note(source, 1, "%s: %" PRIu64 " events or aggregates are too large to be kept", path,
                         counts->not_kept);
