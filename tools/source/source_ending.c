@@ -88,6 +88,23 @@ static void note_lost(struct dft_source *source)
     }
 }
 
+/* Nothing says what these processes had not written. */
+static void note_endless(struct dft_source *source)
+{
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        const struct dft_source_process *process = &source->processes[p];
+
+        count += process->known && !process->ended && !process->live_file;
+    }
+    if (count)
+        dft_source_note(source, 0,
+                        "%u process%s without an end or a live file (killed, or still running elsewhere): what %s had "
+                        "not written is missing",
+                        count, count == 1 ? "" : "es", count == 1 ? "it" : "they");
+}
+
 /* Notes what DFTRACER_DATA_DIR kept out of the traces. */
 void dft_source_note_outside(struct dft_source *source)
 {
@@ -234,6 +251,7 @@ void dft_missing_notes(struct dft_source *source)
 void dft_live_notes(struct dft_source *source)
 {
     note_lost(source);
+    note_endless(source);
     note_misuse(source);
     note_unmet(source);
     note_private(source);
