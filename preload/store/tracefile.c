@@ -181,7 +181,7 @@ int dft_tracefile_get_fd(int *own)
     high = dft_tracefile_move_up(&ours, again);
     if (high < 0) {
         *own = 1;
-        return again;
+        return dft_tracefile_lift(&ours, again);
     }
     dft_ourfile_close(&ours, again);
     if (__atomic_compare_exchange_n(&trace_fd, &fd, high, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

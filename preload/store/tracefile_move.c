@@ -153,7 +153,9 @@ static int open_copy(mode_t mode)
     high = dft_tracefile_move_up(&copy, (int)fd);
     if (high >= 0)
         dft_ourfile_close(&copy, (int)fd);
-    __atomic_store_n(&copy_fd, (int)(high < 0 ? fd : high), __ATOMIC_RELEASE);
+    else
+        high = dft_tracefile_lift(&copy, (int)fd);
+    __atomic_store_n(&copy_fd, (int)high, __ATOMIC_RELEASE);
     return 0;
 }
 
