@@ -96,6 +96,11 @@ void dft_tracefile_end_move(void)
     dft_futex_wake(&moving, INT32_MAX);
 }
 
+int dft_tracefile_is_used(void)
+{
+    return __atomic_load_n(&users, __ATOMIC_SEQ_CST) || dft_tracefile_is_moving();
+}
+
 int dft_tracefile_is_moving(void)
 {
     return __atomic_load_n(&moving, __ATOMIC_RELAXED) != 0;

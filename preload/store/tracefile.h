@@ -31,6 +31,8 @@ int dft_tracefile_is_staged(void);
 int dft_tracefile_unstage(void);
 /* Atomic: does a thread move the file just now? */
 int dft_tracefile_is_moving(void);
+/* Atomic: does a thread write to the file or move it just now, or know where it is? */
+int dft_tracefile_is_used(void);
 /* The path where a staged file belongs. */
 const char *dft_tracefile_target(void);
 /* Device and inode of the file that was created last. */

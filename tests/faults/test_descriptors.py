@@ -89,6 +89,15 @@ def a_closed_descriptor_stays_closed(directory):
 
 
 @tests.case
+def children_have_no_strays(directory):
+    """A fork may find another thread with the trace or the live file open, for a moment."""
+    program = compile_program(directory, "strays", "-fno-builtin")
+    for limit in ("24:24", "300:300"):
+        done = run(["prlimit", f"--nofile={limit}", program, directory / "work", 1000 if FULL else 200], env=tracing(directory / "traces" / "t"))
+        equal((done.code, done.err), (0, b"0 children with a descriptor that is not theirs\n"), limit)
+
+
+@tests.case
 def table_grows_early(directory):
     """In a process with threads, the kernel takes up to 20 ms to enlarge the table of descriptors. So that is done before the first
     thread, in a child, too."""
