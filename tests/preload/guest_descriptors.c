@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -339,6 +341,21 @@ static int raised_limit(void)
     return 0;
 }
 
+/* A terminal gives descriptors by ioctl(). */
+static int numbers_of_ioctl(void)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), last = -1, got;
+
+    guest_need(terminal >= 0 && !unlockpt(terminal), "posix_openpt");
+    make_file("file");
+    set_limit(1024, 0);
+    open_until(765);
+    while ((got = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY)) >= 0)
+        last = got;
+    guest_say("last", last);
+    return 0;
+}
+
 /* Few numbers, and none above them; several at once. */
 static int few_numbers(void)
 {
@@ -360,6 +377,7 @@ static int few_numbers(void)
 
 const struct guest_case guest_descriptors[] = {{"raised_limit", raised_limit},
                                                {"few_numbers", few_numbers},
+                                               {"numbers_of_ioctl", numbers_of_ioctl},
                                                {"all_numbers", all_numbers},
                                                {"all_numbers_there_are", all_numbers_there_are},
                                                {"numbers_unseen", numbers_unseen},
