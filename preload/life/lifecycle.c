@@ -38,6 +38,7 @@
 #include "store/process.h"
 #include "store/process_start.h"
 #include "store/stage.h"
+#include "store/strays.h"
 #include "os/self.h"
 #include "probe/request.h"
 #include "os/own_calls.h"
@@ -159,8 +160,11 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
 
 void dft_lifecycle_forking(enum dft_child child)
 {
-    if (!dft_in_vfork_child())
-        dft_fdtable_forking(child == DFT_CHILD_EXECS);
+    if (dft_in_vfork_child())
+        return;
+    dft_fdtable_forking(child == DFT_CHILD_EXECS);
+    if (child == DFT_CHILD_STAYS)
+        dft_strays_forking();
 }
 
 void dft_lifecycle_forked(void)
@@ -181,6 +185,7 @@ void dft_lifecycle_forked(void)
     dft_shutdown_forked();
     dft_process_lock.held = 0;
     dft_fd_progress_forked();
+    dft_strays_forked();
     dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();

@@ -26,6 +26,9 @@ struct dft_live_table *dft_livefile_table(void);
 /* In a forked child. Maps private pages at the same place. */
 void dft_livefile_table_detach(struct dft_live_table *table);
 
+/* Atomic: does a thread make the file or change its size just now? */
+int dft_livefile_is_locked(void);
+
 /* Removes the live file from its directory. Mappings stay. dft_livefile_create() then makes another
  * file, which takes over the counters. */
 void dft_livefile_remove(void);

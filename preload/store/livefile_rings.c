@@ -50,6 +50,11 @@ void dft_livefile_lock(void)
     dft_spin_lock(&making);
 }
 
+int dft_livefile_is_locked(void)
+{
+    return __atomic_load_n(&making.held, __ATOMIC_SEQ_CST) != 0;
+}
+
 void dft_livefile_unlock(uint32_t most)
 {
     dft_spin_unlock(&making);

@@ -96,6 +96,11 @@ void dft_tracefile_end_move(void)
     dft_futex_wake(&moving, INT32_MAX);
 }
 
+int dft_tracefile_is_used(void)
+{
+    return __atomic_load_n(&users, __ATOMIC_SEQ_CST) || dft_tracefile_is_moving();
+}
+
 int dft_tracefile_is_moving(void)
 {
     return __atomic_load_n(&moving, __ATOMIC_RELAXED) != 0;
@@ -181,7 +186,7 @@ int dft_tracefile_get_fd(int *own)
     high = dft_tracefile_move_up(&ours, again);
     if (high < 0) {
         *own = 1;
-        return again;
+        return dft_tracefile_lift(&ours, again);
     }
     dft_ourfile_close(&ours, again);
     if (__atomic_compare_exchange_n(&trace_fd, &fd, high, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -31,6 +31,8 @@ int dft_tracefile_is_staged(void);
 int dft_tracefile_unstage(void);
 /* Atomic: does a thread move the file just now? */
 int dft_tracefile_is_moving(void);
+/* Atomic: does a thread write to the file or move it just now, or know where it is? */
+int dft_tracefile_is_used(void);
 /* The path where a staged file belongs. */
 const char *dft_tracefile_target(void);
 /* Device and inode of the file that was created last. */
@@ -69,9 +71,10 @@ static inline int dft_tracefile_number(void)
 }
 /* Will our number soon be the program's next one? A message brings the program up to 253 numbers. */
 #define DFT_TRACEFILE_NEAR 256
+extern int dft_tracefile_near DFT_HIDDEN; /* atomic: less where numbers are few, and no message was asked for */
 static inline int dft_tracefile_is_near(int number, int program)
 {
-    return (unsigned)number - (unsigned)program <= DFT_TRACEFILE_NEAR;
+    return (unsigned)number - (unsigned)program <= (unsigned)__atomic_load_n(&dft_tracefile_near, __ATOMIC_RELAXED);
 }
 /* The program has this number, or asks for the next free one from it on. Our descriptor keeps away. */
 void dft_tracefile_make_way(int fd);
@@ -79,6 +82,13 @@ static inline __attribute__((always_inline)) void dft_tracefile_meet(int fd)
 {
     if (__builtin_expect(dft_tracefile_is_near(__atomic_load_n(&dft_tracefile_fd, __ATOMIC_RELAXED), fd), 0))
         dft_tracefile_make_way(fd);
+}
+/* The program asks for a message. */
+void dft_tracefile_make_way_for_many(void);
+static inline void dft_tracefile_expect_many(void)
+{
+    if (__builtin_expect(__atomic_load_n(&dft_tracefile_near, __ATOMIC_RELAXED) != DFT_TRACEFILE_NEAR, 0))
+        dft_tracefile_make_way_for_many();
 }
 /* A call of the program has just failed with EMFILE. Did it because of us? Then the program makes the call
  * again: our number is free, and errno is `before`. */

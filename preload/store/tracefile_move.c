@@ -132,13 +132,14 @@ static int copy_bytes(int in, int out)
     }
 }
 
-/* A descriptor to read the file from. *own: the caller closes it. */
+/* A descriptor to read the file from: `path` is where it goes. *own: the caller closes it. */
 static int open_source(int *own)
 {
-    if (dft_tracefile_is_staged())
-        return dft_tracefile_get_fd(own);
-    *own = 1;
-    return (int)dft_tracename_open(from, O_RDONLY, dft_tracefile_identity());
+    const struct dft_ourfile *file = dft_tracefile_identity();
+    int fd = dft_tracefile_number();
+
+    *own = !dft_tracefile_is_staged() || !dft_ourfile_has(file, fd); /* what was not staged is open to write only */
+    return *own ? (int)dft_tracename_open(from, O_RDONLY, file) : fd;
 }
 
 /* Returns the descriptor of the copy, in our range if there is room. Each attempt removes its copy, so what
@@ -152,7 +153,9 @@ static int open_copy(mode_t mode)
     high = dft_tracefile_move_up(&copy, (int)fd);
     if (high >= 0)
         dft_ourfile_close(&copy, (int)fd);
-    __atomic_store_n(&copy_fd, (int)(high < 0 ? fd : high), __ATOMIC_RELEASE);
+    else
+        high = dft_tracefile_lift(&copy, (int)fd);
+    __atomic_store_n(&copy_fd, (int)high, __ATOMIC_RELEASE);
     return 0;
 }
 

@@ -80,6 +80,7 @@ WRAPPER(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 
     if (dft_tracefile_hides(fd))
         return -1;
+    dft_tracefile_expect_many();
     result = DFT_REAL(recvmsg)(fd, message, flags);
     if (result >= 0 && message->msg_controllen)
         dft_forget_received(message);
@@ -92,6 +93,7 @@ WRAPPER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int fl
 
     if (dft_tracefile_hides(fd))
         return -1;
+    dft_tracefile_expect_many();
     result = DFT_REAL(recvmmsg)(fd, messages, count, flags, timeout);
     for (int i = 0; i < result && i < (int)count; i++)
         if (messages[i].msg_hdr.msg_controllen)

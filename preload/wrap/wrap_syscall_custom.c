@@ -132,6 +132,7 @@ CUSTOM(SYS_recvmsg)
 
     if (dft_tracefile_hides((int)a0))
         return -1;
+    dft_tracefile_expect_many();
     result = REAL(ARGUMENTS);
     if (result >= 0)
         dft_forget_received(message);
@@ -145,6 +146,7 @@ CUSTOM(SYS_recvmmsg)
 
     if (dft_tracefile_hides((int)a0))
         return -1;
+    dft_tracefile_expect_many();
     result = REAL(ARGUMENTS);
     for (long i = 0; i < result; i++)
         dft_forget_received(&messages[i].msg_hdr);

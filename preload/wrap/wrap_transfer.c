@@ -172,6 +172,18 @@ WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_of
 
 typedef int make_control(int fd, unsigned long request, void *argument);
 
+/* Some make a descriptor, and return it. */
+static int make_first(int fd, unsigned long request, void *argument, make_control *make)
+{
+    int before = errno, result = make(fd, request, argument);
+
+    if (__builtin_expect(result == -1 && errno == EMFILE, 0) && dft_tracefile_let_go(before))
+        result = make(fd, request, argument);
+    if (result > 0)
+        dft_tracefile_meet(result);
+    return result;
+}
+
 static int control(int fd, unsigned long request, void *argument, make_control *make)
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
@@ -184,14 +196,14 @@ static int control(int fd, unsigned long request, void *argument, make_control *
         return -1;
     }
     if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX))
-        return make(fd, request, argument);
+        return make_first(fd, request, argument, make);
     if (!dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX)) {
         dft_not_open_begin(&refused, &args);
-        result = make(fd, request, argument);
+        result = make_first(fd, request, argument, make);
         dft_not_open_end(&refused, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, 0);
         return result;
     }
-    result = make(fd, request, argument);
+    result = make_first(fd, request, argument, make);
     if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
         dft_fd_share(fd); /* it may outlive the child's exec */
     dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);

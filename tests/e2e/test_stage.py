@@ -123,6 +123,19 @@ def relative_paths_and_missing_directories(directory):
     true((directory / "there" / "deep" / "er" / "stage").is_dir(), "the stage was made")
 
 
+@tests.case
+def a_move_without_a_number(directory):
+    """There may be no number left for the trace's descriptor: each write opens the file by its name, and so does the
+    move."""
+    it = program(directory)
+    for same in (False, True):
+        with staging(directory, same) as stage:
+            shutil.rmtree(directory / "out", ignore_errors=True)
+            done = run(["prlimit", "--nofile=24:24", it, "return", COUNT, directory], env=settings(directory, stage))
+            equal((done.code, done.err, staged(stage)), (0, b"", []), "nothing is left")
+            equal(opens(directory / "out"), COUNT, "all is there")
+
+
 # --- bad stages -----------------------------------------------------------------------------------
 
 

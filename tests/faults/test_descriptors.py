@@ -61,6 +61,42 @@ def at_any_time(directory):
             true(writes + sum(lost.values()) >= 4 * CALLS, f"{how}: {writes} writes and {lost}")
 
 
+def few(directory, how, limit, calls, **more):
+    place = directory / f"{how}-{limit}"
+    before, after = place / "before", place / "after"
+    before.mkdir(parents=True)
+    program = compile_program(place, "few", "-fno-builtin")
+    done = run(["prlimit", f"--nofile={limit}", program, how, calls, before, after, place / "work"],
+               env=tracing(before / "t", DATA_DIR="all", **more))
+    equal((done.code, done.err), (0, b"0 writes to a closed descriptor\n"), f"{how} {limit}")
+    place = before if how == "closed" else after
+    equal(dropped(place), {}, f"{how} {limit}: lost")
+    return sum(e["name"] in ("pwrite", "fwrite") for e in dump(place))
+
+
+@tests.case
+def the_trace_stays_open(directory):
+    """Whatever becomes of its name: also where numbers are few, and where the program's are not watched."""
+    for how, limit, more in (("posix", "256:256", {}), ("posix", "64:64", {}), ("stdio", "1024:4096", {"DISABLE_POSIX": 1}),
+                             ("stdio", "1024:1024", {"DISABLE_POSIX": 1}), ("stdio", "5000:5000", {"DISABLE_POSIX": 1})):
+        equal(few(directory, how, limit, CALLS, **more), CALLS, f"{how} {limit}: calls")
+
+
+@tests.case
+def a_closed_descriptor_stays_closed(directory):
+    """The trace is not opened there for each write."""
+    equal(few(directory, "closed", "256:256", 40 * CALLS), 40 * CALLS, "calls")
+
+
+@tests.case
+def children_have_no_strays(directory):
+    """A fork may find another thread with the trace or the live file open, for a moment."""
+    program = compile_program(directory, "strays", "-fno-builtin")
+    for limit in ("24:24", "300:300"):
+        done = run(["prlimit", f"--nofile={limit}", program, directory / "work", 1000 if FULL else 200], env=tracing(directory / "traces" / "t"))
+        equal((done.code, done.err), (0, b"0 children with a descriptor that is not theirs\n"), limit)
+
+
 @tests.case
 def table_grows_early(directory):
     """In a process with threads, the kernel takes up to 20 ms to enlarge the table of descriptors. So that is done before the first

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -322,7 +324,61 @@ static int moving_limit(void)
     return 0;
 }
 
-const struct guest_case guest_descriptors[] = {{"all_numbers", all_numbers},
+/* What was above the limit is the program's when the limit is raised. */
+static int raised_limit(void)
+{
+    static const rlim_t limits[] = {300, 600, 1024, 2048};
+    int fd = make_file("file");
+
+    for (int i = 0; i < 4; i++) {
+        set_limit(limits[i], 0);
+        for (int more = 0; more < 3; more++)
+            guest_say("next", dup(fd));
+        while (dup(fd) >= 0)
+            ;
+        guest_need(pwrite(fd, "x", 1, i) == 1, "pwrite");
+    }
+    return 0;
+}
+
+/* A terminal gives descriptors by ioctl(). */
+static int numbers_of_ioctl(void)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), last = -1, got;
+
+    guest_need(terminal >= 0 && !unlockpt(terminal), "posix_openpt");
+    make_file("file");
+    set_limit(1024, 0);
+    open_until(765);
+    while ((got = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY)) >= 0)
+        last = got;
+    guest_say("last", last);
+    return 0;
+}
+
+/* Few numbers, and none above them; several at once. */
+static int few_numbers(void)
+{
+    int fd = make_file("file"), sockets[2], numbers[100];
+
+    set_limit(256, 256);
+    guest_need(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair");
+    open_until(110);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 100; i++)
+            numbers[i] = fd;
+        send_descriptors(sockets[0], numbers, 100);
+        receive_descriptors(sockets[1]);
+        guest_say("next", dup(fd));
+    }
+    guest_say("too many", dup(fd));
+    return 0;
+}
+
+const struct guest_case guest_descriptors[] = {{"raised_limit", raised_limit},
+                                               {"few_numbers", few_numbers},
+                                               {"numbers_of_ioctl", numbers_of_ioctl},
+                                               {"all_numbers", all_numbers},
                                                {"all_numbers_there_are", all_numbers_there_are},
                                                {"numbers_unseen", numbers_unseen},
                                                {"moving_limit", moving_limit},

@@ -140,12 +140,19 @@ def dup2_over_our_number(directory):
 @tests.case
 def all_numbers_taken(directory):
     """The program gets each number that it gets without us; nothing is lost while there is room above its limit."""
-    for case, calls in (("all_numbers", 18 + 20000), ("moving_limit", None), ("numbers_unseen", 0)):
+    for case, calls in (("all_numbers", 18 + 20000), ("moving_limit", None), ("numbers_unseen", 0), ("raised_limit", 4),
+                        ("numbers_of_ioctl", 0)):
         traced = both(directory / case, case)
         whole(traced)
         equal(dropped(traced), {}, f"{case}: lost")
         if calls is not None:
             equal(len([e for e in events_of(traced) if e["name"] == "pwrite"]), calls, "writes")
+
+
+@tests.case
+def few_numbers(directory):
+    """They come at once, in messages, and so reach where our number was."""
+    true(set(dropped(both(directory, "few_numbers"))) <= {"no descriptor for the trace"}, "nothing else is lost")
 
 
 @tests.case
