@@ -8,7 +8,6 @@
  * descriptors are not asked about. Events that cannot be recorded for this reason are counted. */
 #include "life/sandbox.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,7 +17,7 @@
 #include "life/fatal.h"
 #include "tables/fdtable.h"
 #include "tables/maps.h"
-#include "tables/fd_progress.h"
+#include "tables/fd_list.h"
 #include "probe/directories.h"
 #include "probe/probe.h"
 #include "probe/request.h"
@@ -27,42 +26,14 @@
 
 /* --- making ready ----------------------------------------------------------------------------- */
 
-struct entry { /* the layout of getdents64 */
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
-static int number_of(const char *name)
+/* Later no system call may look up a descriptor that no call has named yet. */
+static void meet_descriptor(int list, const char *name, int number)
 {
-    int number = 0;
-
-    for (; *name >= '0' && *name <= '9'; name++)
-        number = number * 10 + (*name - '0');
-    return *name ? -1 : number;
-}
-
-/* Looks up descriptors that no call has named yet. Later no system call may do so. */
-static void meet_descriptors(void)
-{
-    _Alignas(8) char capacity[512];
-    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), n;
-
-    if (fd < 0)
-        return;
-    while ((n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
-        for (long at = 0; at < n;) {
-            const struct entry *entry = (const struct entry *)(capacity + at);
-            int number = number_of(entry->name);
-
-            if (number >= 0 && number != fd && !dft_fd_word(number))
-                dft_probe_resolve(number, 0);
-            dft_probe_know_offset(number);
-            at += entry->length;
-        }
-    dft_sys_close((int)fd);
+    (void)list;
+    (void)name;
+    if (!dft_fd_word(number))
+        dft_probe_resolve(number, 0);
+    dft_probe_know_offset(number);
 }
 
 /* --- in and out ------------------------------------------------------------------------------- */
@@ -94,7 +65,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
 {
     struct dft_signals before;
 
-    meet_descriptors();
+    dft_fd_list(meet_descriptor);
     dft_maps_reserve();
     before = dft_signals_block();
     dft_sampler_stop();

@@ -15,15 +15,8 @@
 #include "store/process.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
+#include "tables/fd_list.h"
 #include "tables/fd_progress.h"
-
-struct entry { /* the layout of getdents64 */
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
 
 struct moment {
     uint32_t begun;
@@ -61,36 +54,14 @@ static int is_opened_as_ours(int fd)
     return flags >= 0 && (flags & ours) == ours && DFT_SYS(fcntl, fd, F_GETFD, 0, 0, 0, 0) == FD_CLOEXEC;
 }
 
-static int number_of(const char *name)
+static void close_stray(int list, const char *name, int number)
 {
-    int number = 0;
-
-    for (; *name >= '0' && *name <= '9'; name++)
-        number = number * 10 + (*name - '0');
-    return *name ? -1 : number;
-}
-
-static void search(void)
-{
-    _Alignas(8) char capacity[512];
-    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), n;
-
-    if (fd < 0)
-        return;
-    while ((n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
-        for (long at = 0; at < n;) {
-            const struct entry *entry = (const struct entry *)(capacity + at);
-            int number = number_of(entry->name);
-
-            if (number >= 0 && has_our_name((int)fd, entry->name) && is_opened_as_ours(number))
-                dft_sys_close(number);
-            at += entry->length;
-        }
-    dft_sys_close((int)fd);
+    if (has_our_name(list, name) && is_opened_as_ours(number))
+        dft_sys_close(number);
 }
 
 void dft_strays_forked(void)
 {
     if (!dft_tracefile_shared && (before.busy || before.begun != dft_fd_progress_begun()))
-        search();
+        dft_fd_list(close_stray);
 }

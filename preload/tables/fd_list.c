@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns the walk over all open descriptors. */
+#include "tables/fd_list.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+
+#include "os/sys.h"
+#include "tables/fd_progress.h"
+
+struct entry { /* the layout of getdents64 */
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static int number_of(const char *name)
+{
+    int number = 0;
+
+    for (; *name >= '0' && *name <= '9'; name++)
+        number = number * 10 + (*name - '0');
+    return *name ? -1 : number;
+}
+
+void dft_fd_list(void (*each)(int list, const char *name, int number))
+{
+    _Alignas(8) char capacity[512];
+    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), n;
+
+    if (fd < 0)
+        return;
+    while ((n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
+        for (long at = 0; at < n;) {
+            const struct entry *entry = (const struct entry *)(capacity + at);
+            int number = number_of(entry->name);
+
+            if (number >= 0 && number != fd)
+                each((int)fd, entry->name, number);
+            at += entry->length;
+        }
+    dft_sys_close((int)fd);
+}
