@@ -136,7 +136,7 @@ int dft_sql_run(struct dft_sql *sql, const char *text)
             code = DFT_EXIT_BAD;
         } else if (sqlite3_prepare_v2(sql->db, text, -1, &statement, &text)) {
             dft_sql_say(sql->db);
-            code = DFT_EXIT_USAGE;
+            code = dft_database_interrupted() ? DFT_EXIT_BAD : DFT_EXIT_USAGE;
         } else if (statement) {
             code = run_one(sql, statement);
         }
