@@ -220,6 +220,7 @@ def ends_while_all_are_busy(directory):
         with server(directory / "traces", preexec_fn=lambda how=how: signal.signal(signal.SIGCHLD, how)) as (url, process):
             for _ in range(20):
                 equal(status_of(url), 200, "the page")
+            until(process, lambda _, children: not children)  # they hold descriptors until they have ended
             before = left(process)[0]
             silent = [socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0]))) for _ in range(12)]
             until(process, lambda fds, _: fds == before + 12)
