@@ -103,25 +103,28 @@ def check_layer_includes(top):
     return wrong
 
 
-def object_symbols(path):
-    """(defined, undefined) external names of ours in an object. The wrappers' names are those of the C library: others mean that."""
-    defined, undefined = set(), set()
-    for line in subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout.splitlines():
-        name, kind = line.split()[:2]
-        if not name.startswith("dft_"):
-            continue
-        if kind in "Uvw":
-            undefined.add(name)
-        else:
-            defined.add(name)
-    return defined, undefined
+KNOWN = {}  # path of an object: its symbols
+
+
+def read_symbols(paths):
+    """Fills KNOWN: (defined, undefined) external names of ours in each object. The wrappers' names are those of the C library: others mean that."""
+    new = [str(path) for path in paths if str(path) not in KNOWN]
+    for path in new:
+        KNOWN[path] = (set(), set())
+    for at in range(0, len(new), 200):
+        for line in subprocess.run(["nm", "-A", "-P", "-g", *new[at:at + 200]], capture_output=True, text=True, check=True).stdout.splitlines():
+            path, rest = line.split(": ", 1)
+            name, kind = rest.split()[:2]
+            if name.startswith("dft_"):
+                KNOWN[path][kind in "Uvw"].add(name)
 
 
 def owners_of(objects):
     """objects: [(owner, path)]. Returns ({name: owners that define it}, [(owner, path, undefined names)])."""
     owners, needs = {}, []
+    read_symbols(path for _, path in objects)
     for owner, path in objects:
-        defined, undefined = object_symbols(path)
+        defined, undefined = KNOWN[str(path)]
         for name in defined:
             owners.setdefault(name, set()).add(owner)
         needs.append((owner, path, undefined))
