@@ -279,6 +279,13 @@ def work():
 signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 threads = [threading.Thread(target=target) for target in (poke, work, work)]
 for thread in threads: thread.start()
+def reap(pid):
+    try:
+        os.waitpid(pid, 0)
+    except OSError as error:
+        if error.errno:
+            raise
+        reap(pid)  # EINTR became 0: the handler of faulthandler writes, and keeps no errno
 async def wait():
     while time.monotonic() < until:
         await asyncio.sleep(0.001)
@@ -286,7 +293,7 @@ async def wait():
         if not pid:
             made(1)
             os._exit(0)
-        os.waitpid(pid, 0)
+        reap(pid)
 signal.signal(signal.SIGALRM, lambda *_: os.pread(here, 1, 0))
 asyncio.run(wait())
 work()
