@@ -18,17 +18,17 @@
 #include "tables/fd_list.h"
 #include "tables/fd_progress.h"
 
-struct moment {
-    uint32_t begun;
+struct before {
+    uint32_t moment;
     int busy;
 };
 
-static __thread struct moment before __attribute__((tls_model("initial-exec")));
+static __thread struct before before __attribute__((tls_model("initial-exec")));
 static char text[DFT_TRACENAME_ROOM] DFT_BULK;
 
 void dft_strays_forking(void)
 {
-    before.begun = dft_fd_progress_begun();
+    before.moment = dft_fd_progress_moment();
     before.busy = dft_tracefile_is_used() || dft_livefile_is_locked() ||
                   __atomic_load_n(&dft_process_lock.held, __ATOMIC_SEQ_CST);
 }
@@ -62,6 +62,6 @@ static void close_stray(int list, const char *name, int number)
 
 void dft_strays_forked(void)
 {
-    if (!dft_tracefile_shared && (before.busy || before.begun != dft_fd_progress_begun()))
+    if (!dft_tracefile_shared && (before.busy || dft_fd_progress_since(before.moment)))
         dft_fd_list(close_stray);
 }

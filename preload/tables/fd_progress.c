@@ -41,11 +41,6 @@ int dft_fd_progress_since(uint32_t moment)
     return __atomic_load_n(&begun, __ATOMIC_SEQ_CST) != moment;
 }
 
-uint32_t dft_fd_progress_begun(void)
-{
-    return __atomic_load_n(&begun, __ATOMIC_SEQ_CST);
-}
-
 void dft_fd_progress_forked(void)
 {
     __atomic_store_n(&ended, begun, __ATOMIC_SEQ_CST);

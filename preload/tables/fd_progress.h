@@ -19,9 +19,6 @@ long dft_fd_progress_copy(int fd, int lowest);
 uint32_t dft_fd_progress_moment(void);
 int dft_fd_progress_since(uint32_t moment);
 
-/* How many the library has begun to open. Any thread. */
-uint32_t dft_fd_progress_begun(void);
-
 /* In a forked child. Descriptors that other threads of the parent were opening do not exist
  * here. */
 void dft_fd_progress_forked(void);

@@ -58,8 +58,8 @@ struct dft_open {
     uint8_t io_looks, io_changes; /* dft_io_code of calls that look at the file, and of those that change it */
     _Atomic uint8_t way;          /* enum dft_way of the last access */
     /* Number of the description: its place in the pool may be another one's later. In the free list: the next
-     * one there, with DFT_OPEN_FREE. It has no place that a call may still write to: a call that began before
-     * the descriptor was closed ends some time after. */
+     * one there, with DFT_OPEN_FREE. No call writes here: one that began before its descriptor was closed ends
+     * some time after, and writes into the other members. */
     uint32_t serial;
     /* Of the last access, and the one before it: where they began; -1: none yet. Their distance is the
      * last stride. */

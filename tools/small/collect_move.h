@@ -11,7 +11,8 @@ enum dft_collected {
 
 /* Moves the file. No instant is without a whole file: the file goes only when its copy is on the disk.
  * A rest of an earlier attempt is replaced. A file of that name with another content stays, and the
- * result is -EEXIST. Where the copy's name, which is that of the file and ".moving", is taken, it is -ENOTUNIQ. Returns enum dft_collected or -errno; the file then stays where it is. */
+ * result is -EEXIST. Where the copy's name, which is that of the file and ".moving", is taken, it is
+ * -ENOTUNIQ. Returns enum dft_collected or -errno; the file then stays where it is. */
 int dft_collect_move(const char *path, const char *directory);
 
 #endif
