@@ -332,6 +332,17 @@ def other_records(directory):
     assert summary(path)["events"] == 2 and summary("--by", "host", path)["groups"][0]["host"] == "n1"
 
 
+def directories_with_a_slash(directory):
+    """A name that ends in a slash is that directory: only the recorder's stands for files that were not told apart."""
+    writer = Writer("1.0.8")
+    for i, name in enumerate(("/data/train/", "/data/train", "/data/train//", "/", "//", "data/", "./")):
+        writer.call("POSIX", "opendir", T0 + 100 * i, 10, name)
+    path = write(directory / "t.pfw", writer.text())
+    assert of_summary(summary("--by", "file", path), "file") == {
+        ("/data/train",): (3, 30000, 0), ("/",): (2, 20000, 0), ("data",): (1, 10000, 0), (".",): (1, 10000, 0)}
+    assert "not told apart" not in dftmerge("summary", "--by", "file", path).out.decode() + dftmerge(path).out.decode()
+
+
 def aggregated(directory):
     """Records that stand for many calls are rows; questions about calls and about files find them."""
     def record(ts, name, **args):
@@ -637,4 +648,4 @@ def real_traces(directory):
 
 if __name__ == "__main__":
     main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed, sizes_of_members,
-          other_records, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])
+          other_records, directories_with_a_slash, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])

@@ -10,7 +10,7 @@
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of
  * what is made. */
-#define DFT_PFW_VERSION 4u
+#define DFT_PFW_VERSION 5u
 
 #define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
 
