@@ -21,11 +21,15 @@
 uint64_t dft_pfw_token(const struct dft_pfw_value *value)
 {
     uint64_t number;
+    uint32_t digits = 0;
     int negative;
 
     if (value->kind == DFT_PFW_INTEGER)
         return value->number;
-    if (value->kind == DFT_PFW_STRING && value->text.length < 16 && !dft_pfw_unsigned(value, &number, &negative))
+    while (digits < value->text.length && value->text.bytes[digits] >= '0' && value->text.bytes[digits] <= '9')
+        digits++; /* "1e5" is a hash, and not 10,000 */
+    if (value->kind == DFT_PFW_STRING && digits == value->text.length && digits < 16 &&
+        !dft_pfw_unsigned(value, &number, &negative))
         return number;
     return dft_name_id(value->text.bytes, value->text.length);
 }
