@@ -417,6 +417,20 @@ def files_without_names(directory):
 
 
 @tests.case
+def names_that_are_missing(directory):
+    """Calls on files whose names the trace lacks are there, and cannot be repeated: it says so, and not that there is no event."""
+    for key, hint in (("fhash", b"5 calls are on files whose names are not in the traces"), ("none", b"5 calls tell of no file")):
+        path = directory / f"{key}.pfw"
+        path.write_text("\n".join(json.dumps({"id": i, "name": "read", "cat": "POSIX", "pid": 1, "tid": 1, "ph": "X", "ts": 1000 * i,
+                                              "dur": 9, "args": {key: f"h{i}", "ret": 7}}) for i in range(5)))
+        done = replay("--dry-run", "--no-index", path, expect=1)
+        true(hint in done.err and b"there is no event" not in done.err, done.err)
+        true((b"the name of its file is not in the traces" in done.out) == (key == "fhash"), done.out)
+    (directory / "nothing.pfw").write_text('{"id":1,"name":"CM","cat":"x","pid":1,"tid":1,"ph":"M","args":{"name":"a","value":"b"}}\n')
+    true(b"there is no event" in replay("--dry-run", directory / "nothing.pfw", expect=1).err, "there is none")
+
+
+@tests.case
 def interrupted(directory):
     out = record(directory, "slow")
     root = new_root(directory)

@@ -162,6 +162,8 @@ def analyse(records):
     """The summary of a list of records, bad ones left out."""
     events = [e for e in map(read, records) if e]
     notes = [] if all(e["sample"] for e in events) else ["Ignored non-sample events during cross-rank analysis."]
+    if not events:
+        notes.append("No telemetry events were provided.")
     events = [e for e in events if e["sample"]]
     if not events:
         notes.append("No sample telemetry events were available for distributed analysis.")

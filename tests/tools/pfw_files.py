@@ -122,6 +122,8 @@ def read_events(path):
                     rank = int(args["value"])
             elif record["ph"] in ("X", 1):
                 file = args.get("fname", names.get(args.get("fhash")))
+                if file and len(file) > 1 and file.endswith("/"):  # that directory
+                    file = file.rstrip("/") or "/"
                 events.append((record["cat"], record["name"], file, int(record["ts"]) * 1000,
                                int(record["dur"]) * 1000, bytes_of(record), None))
     return [event[:6] + (rank,) for event in events]

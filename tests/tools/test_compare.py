@@ -758,7 +758,7 @@ def filters(where):
 
 
 def usage(where):
-    """Wrong use is 2, an input that cannot be read 1."""
+    """Wrong use is 2, an input that cannot be read 1. With --fail-over 1 is kept for what is worse."""
     make(where / "a")
     a = where / "a"
     for arguments in ([a], [a, a, a], [], ["--", a], [a, "--"], ["--fail-over", "x", a, a], ["--fail-over", "-5%", a, a],
@@ -768,6 +768,14 @@ def usage(where):
         assert done.code == 2 and done.err and not done.out, (arguments, done)
     for arguments in ([a, where / "nothing"], [where / "nothing", a]):
         assert run(DFTMERGE, "compare", *arguments).code == 1
+        assert run(DFTMERGE, "compare", "--fail-over", "10%", *arguments).code == 2
+    slow = write(where / "slow", [steady(1, mean=900)])
+    fast, torn = write(where / "fast", [steady(1)]), write(where / "torn", [steady(1)])
+    (torn / "a0.pfw").write_text((torn / "a0.pfw").read_text()[:-40])
+    nothing = run(DFTMERGE, "compare", "--no-index", "--fail-over", "9", "--name", "nosuch", fast, slow)
+    assert nothing.code == 2 and "nothing is compared" in nothing.err, nothing
+    for arguments, code in (((fast, slow), 1), ((slow, fast), 0), ((fast, torn), 2), ((torn, slow), 1)):
+        assert run(DFTMERGE, "compare", "--no-index", "--fail-over", "50%", *arguments).code == code, arguments
     assert "rank-sum" in dftmerge("compare", "--help").out.decode()
 
 

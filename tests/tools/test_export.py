@@ -5,6 +5,7 @@ and bytes are those of a dump."""
 
 import collections
 import json
+import random
 
 from tooltest import DFTMERGE, dftmerge, dump, main, make, run
 
@@ -335,5 +336,34 @@ def nothing(directory):
     assert trace.tracks and not trace.single, trace
 
 
+def crossing(directory):
+    """Slices of a thread that neither follow nor contain each other: none is a slice in a slice that ends before, and none is lost."""
+    chance, t0 = random.Random(7), 1_700_000_000_000_000
+    wanted = collections.Counter()
+    lines = []
+    for i in range(400):
+        start, dur, tid = t0 + chance.randrange(20_000), chance.choice([1, 30, 400, 5000]), chance.randrange(2)
+        wanted[f"n{i % 9}", dur * 1000] += 1
+        lines.append(json.dumps({"id": i, "name": f"n{i % 9}", "cat": chance.choice(["GPU", "POSIX"]), "pid": 7, "tid": tid, "ph": "X", "ts": start, "dur": dur}))
+    (directory / "t.pfw").write_text("\n".join(lines))
+    trace, _ = export(directory / "out.json", directory / "t.pfw")
+    check_nesting(Trace(trace))
+    found, begun = collections.Counter(), {}
+    for r in trace["traceEvents"]:
+        if r["ph"] == "X":
+            found[r["name"], ns(r["dur"])] += 1
+        elif r["ph"] == "b":
+            assert begun.setdefault((r["pid"], r["id2"]["local"]), r) is r, "ids differ"
+        elif r["ph"] == "e":
+            found[r["name"], ns(r["ts"]) - ns(begun.pop((r["pid"], r["id2"]["local"]))["ts"])] += 1
+    assert found == wanted and not begun and any(r["ph"] == "b" for r in trace["traceEvents"]), (found - wanted, wanted - found)
+    for more in (["--split", "0.005"], ["--max-bytes", "20K"], ["--max-bytes", "20K", "--split", "0.005"]):
+        out = directory / "".join(more)
+        dftmerge("export", "--format", "perfetto", *more, "-o", f"{out}/", directory / "t.pfw") if "--split" in more else export(out, *more, directory / "t.pfw")
+        for path in sorted(out.iterdir()) if out.is_dir() else [out]:
+            assert "--max-bytes" not in more or path.stat().st_size <= 20_000 * 1.1, path.stat()
+            check_nesting(Trace(strict(path.read_text())))
+
+
 if __name__ == "__main__":
-    main([sizes, least, shapes, split, split_of_killed, split_sizes, bad_input, nothing])
+    main([sizes, crossing, least, shapes, split, split_of_killed, split_sizes, bad_input, nothing])

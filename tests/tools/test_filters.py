@@ -191,6 +191,16 @@ def commands_and_help(where):
     make(where / "sumary")
     assert dftmerge("sumary", "--top", "1", cwd=where).out == dftmerge("summary", "sumary", "--top", "1", cwd=where).out
     assert dftmerge("help").out == dftmerge("--help").out
+    version = dftmerge("--version").out
+    assert version.startswith(b"dftmerge ") and all(version == dftmerge(*words).out for words in (["-V"], ["-q", "-V"], ["--json", "--version"]))
+    summary_of_one = dftmerge("summary", "--json", "--rank", "1", "--by", "name", where).out
+    for words in (["--json", "summary", "--rank", "1", "--by", "name", where], ["--rank", "1", "--json", "summary", "--by=name", where],
+                  ["--by", "name", "--json", "--rank=1", "-q", "summary", where], ["-q", "--json", "--rank", "1", "--by", "name", where]):
+        assert dftmerge(*words).out == summary_of_one, words
+    assert dftmerge("--name", "dump", "--json", where).out == dftmerge("summary", "--name", "dump", "--json", where).out, "an argument is no command"
+    assert dftmerge("-q", "calls").out == dftmerge("calls").out and dftmerge("-q", "help", "calls").out == dftmerge("calls", "--help").out
+    assert "no trace" in dftmerge("calls", where, expect=2).err and "'sumary' is neither" in dftmerge("-q", "sumary", where, expect=2).err
+    assert "nothing.db" in dftmerge("-q", "spans", "states", where / "nothing.db", expect=1).err
     for command in ("summary", "ranks", "calls"):
         assert dftmerge("help", command).out == dftmerge(command, "--help").out
     assert "no command 'sumary'. Did you mean 'summary'?" in dftmerge("help", "sumary", expect=2).err

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """DFTracer's traces: every dialect and frame, against an independent reading; what real files hold; round trips."""
 
+import fractions
 import gzip
 import json
 import random
@@ -232,11 +233,59 @@ def times(directory):
             path = write(directory / f"{unit}{i}.pfw", "\n".join(text))
             found = [e for e in dump(path) if e["name"] == "work"]
             assert [(e["ts"], e["dur"]) for e in found] == [(ts * ns, 7 * ns)], (unit, i, found)
+        # Fractions are nanoseconds, exact in every digit; what is finer is rounded to the nearest.
+        for number, half in (("0.5", ns // 2), ("1.000", ns), ("12.3456789", round(12.3456789 * ns)), ('"2.25"', ns * 9 // 4), ("1e1", 10 * ns),
+                             ("25e-1", ns * 5 // 2), ("0.0004", round(0.0004 * ns)), ("3.", 3 * ns), (f"{ts}.5e-0", None)):
+            path = write(directory / "fraction.pfw", "\n".join([first, event(ts, 1), event(f"{ts + 1}.123456789123", number)]))
+            got = [(e["ts"], e["dur"]) for e in dump(path, "--no-index")][-1]
+            wanted = ((ts + 1) * ns + round(fractions.Fraction("0.123456789123") * ns), 0 if half is None else half)
+            assert got == wanted or (ns == 1 and abs(got[1] - wanted[1]) <= 1), (unit, number, got, wanted)
     path = write(directory / "huge.pfw", "\n".join([event(T0, 2**64 - 5), event(T0 + 1, -3), event(T0 + 2, 2**63),
                                                     event(f'"{T0 + 3}"', '"12"')]))
     found = summary(path)
     assert found["events"] == 4 and found["groups"][0]["time_ns"] == 12000
     assert any("3 durations" in n for n in found["notes"]), found["notes"]
+    years = 365 * 24 * 3600 * 10**6
+    path = write(directory / "years.pfw", "\n".join([event(T0, 9), event(T0 + 10, 234 * years), event(T0 + 20, 9 * years)]))
+    found = summary(path)
+    assert found["groups"][0]["time_ns"] == 9000 + 9 * years * 1000 and any("1 durations" in n for n in found["notes"]), found
+    path = write(directory / "untimed.pfw", "\n".join([event(T0, 9), event(-7, 1), event("null", 1), event(5000 * 10**12, 1), event('"x"', 1)]))
+    found = summary(path, expect=1)
+    assert found["events"] == 1 and any("4 records left out" in n for n in found["notes"]) and not any("no record" in n for n in found["notes"]), found
+    path = write(directory / "far.pfw", "\n".join([event(T0, 9), event(T0 + 5, 1), event(7, 1)]))
+    found = summary(path)
+    assert found["events"] == 3 and any("1 events start more than ten years" in n for n in found["notes"]), found
+
+
+def sums_that_would_wrap(directory):
+    """Sums of bytes, times and calls that pass 2^63 in a file, or 2^64 in several: told, and never a smaller number."""
+    def call(i, ret, name="read", **more):
+        return json.dumps({"id": i, "name": name, "cat": "POSIX" if name == "read" else "STDIO", "pid": 5, "tid": 5, "ph": "X", "ts": T0 + 100 * i, "dur": 9,
+                           "args": {"ret": ret, **more}})
+    exact = write(directory / "exact.pfw", "\n".join([call(0, 2**53 + 1), call(1, 2**61), call(2, 2**62 - 1)]))
+    assert summary(exact)["groups"][0]["bytes"] == 2**53 + 2**61 + 2**62 and not summary(exact)["notes"]
+    for name, lines, bytes_ in (("reads", [call(i, 2**62) for i in range(5)], 2**63), ("items", [call(0, 100, "fread", size=8), call(1, 2**62, "fread", size=16)], 800)):
+        path = write(directory / f"{name}.pfw", "\n".join(lines))
+        found = summary(path, expect=1)
+        assert sum(g["bytes"] for g in found["groups"]) == bytes_ and sum(g["count"] for g in found["groups"]) == len(lines), found["groups"]
+        assert any("the sum passes 2^63" in n for n in found["notes"]), found["notes"]
+        assert sum(e.get("bytes", 0) for e in map(json.loads, dftmerge("dump", "--json", path, expect=1).out.splitlines())) == bytes_
+    together = directory / "together"
+    together.mkdir()
+    for i in range(3):
+        write(together / f"{i}.pfw", "\n".join([call(i, 2**62), call(i + 5, 2**62 - 1)]))
+    assert any("together pass 2^64" in n for n in summary(together, expect=1)["notes"])
+    def profile(**args):
+        return json.dumps({"name": "read", "cat": "POSIX", "pid": 1, "tid": 1, "ph": "C", "ts": T0, "args": args})
+    few = profile(dft_cnt=4, dur_sum=10.0625, dur_min=0.5, dur_max=7.25, ret_sum=400)
+    group = summary(write(directory / "few.pfw", few))["groups"][0]
+    assert (group["time_ns"], group["time_min_ns"], group["time_max_ns"]) == (10063, 500, 7250), group
+    for args in ({"dft_cnt": 2**63}, {"dft_cnt": 9, "ret_sum": 2**63}, {"dft_cnt": 9, "dur_sum": 2**63}):
+        path = write(directory / "profile.pfw", few + "\n" + profile(**args))
+        found = summary(path, expect=0 if "dur_sum" in args else 1)
+        group = found["groups"][0]
+        assert (group["count"], group["time_ns"], group["bytes"]) == (4 if args["dft_cnt"] > 9 else 13, 10063, 400), (args, group)
+        assert any("beyond all bounds" in n or "passes 2^63" in n for n in found["notes"]), found["notes"]
 
 
 def repetitions(directory):
@@ -330,6 +379,17 @@ def other_records(directory):
     assert by_name["cpu"]["phase"] == "counter" and by_name["cpu"]["args"] == {"user_pct": 12.5, "n": 3}
     assert by_name["odd"]["cat"] == "MPI" and all(e["ts"] >= T0 * 1000 for e in events)
     assert summary(path)["events"] == 2 and summary("--by", "host", path)["groups"][0]["host"] == "n1"
+
+
+def directories_with_a_slash(directory):
+    """A name that ends in a slash is that directory: only the recorder's stands for files that were not told apart."""
+    writer = Writer("1.0.8")
+    for i, name in enumerate(("/data/train/", "/data/train", "/data/train//", "/", "//", "data/", "./")):
+        writer.call("POSIX", "opendir", T0 + 100 * i, 10, name)
+    path = write(directory / "t.pfw", writer.text())
+    assert of_summary(summary("--by", "file", path), "file") == {
+        ("/data/train",): (3, 30000, 0), ("/",): (2, 20000, 0), ("data",): (1, 10000, 0), (".",): (1, 10000, 0)}
+    assert "not told apart" not in dftmerge("summary", "--by", "file", path).out.decode() + dftmerge(path).out.decode()
 
 
 def aggregated(directory):
@@ -636,5 +696,5 @@ def real_traces(directory):
 
 
 if __name__ == "__main__":
-    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed, sizes_of_members,
-          other_records, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])
+    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, sums_that_would_wrap, repetitions, compressed, sizes_of_members,
+          other_records, directories_with_a_slash, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])

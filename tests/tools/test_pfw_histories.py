@@ -83,12 +83,16 @@ def grow(chance, where):
 
 
 def same_size_and_time(chance, where):
-    """Another trace of the same size in the place of one, with its time: only the inode tells."""
+    """Another trace of the same size in the place of one, with its time: only the inode tells, or the ctime."""
     path = chance.choice(sorted(where.glob("*.pfw")))
     before = path.stat()
     data = path.read_bytes()
     other = where / "x"
     other.write_bytes(data.replace(b'"read"', b'"glob"') if chance.random() < 0.5 else data.replace(b"set 1", b"set 9"))
+    if chance.random() < 0.5:
+        path.write_bytes(other.read_bytes())
+        other.unlink()
+        other = path
     os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
     os.rename(other, path)
 

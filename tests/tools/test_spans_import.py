@@ -627,7 +627,13 @@ def strange_lines(directory):
                  line(0, "Parsl task 5 try 1 launched on executor e"), line(0, "Completed Work Queue task 7, par"),
                  line(0, "Task 3 submitted to WorkQueue with id "), line(0, "Sent tasks: [1, x] to manager"), line(0, "Sent tasks: [1, "))
     done = twice(directory / "p.db", path)
-    assert b"6 skipped" in done.out and b"1 lines of other kinds" in done.out, done
+    assert b"5 skipped" in done.out and b"1 lines of other kinds" in done.out, done
+    # Executors of threads number no tasks: their tasks and tries are there all the same.
+    threads = write(directory / "t.log", line(0, "Run id is: t"), *[line(i, f"Parsl task {i} try 0 launched on executor threads{end}")
+                                                                    for i, end in enumerate(["", " with executor id None", " with executor id 7"] * 100)])
+    assert b"make no sense" not in twice(directory / "t.db", threads).out
+    assert types(directory / "t.db") == {"parsl.rundir.workflow": 1, "parsl.rundir.task": 300, "parsl.rundir.try": 300}
+    assert b"3 skipped because" in load(directory / "bad.db", write(directory / "bad", *["1700000000 METRIC x"] * 3), expect=1).out
     many = write(directory / "many", *["1700000000 METRIC"] * 3, *["1700000000 METRIC x"] * 50, "1700000000 METRIC t 1")
     done = load(directory / "many.db", many)
     assert done.err.count("skipped:") == 10 and b"50 skipped" in done.out, done

@@ -31,8 +31,15 @@ def expected(event):
     row["turn"] = int(event.get("turn", False))
     row["errno"] = event.get("errno", 0)
     row["calls"] = event.get("calls", 1)
-    row["args"] = json.dumps(event["args"]) if "args" in event else None
+    row["args"] = json.dumps(mended(event["args"])) if "args" in event else None
     return row
+
+
+def mended(value):
+    """Bytes that are no UTF-8 are surrogates in our JSON, and U+FFFD in that of tables: DuckDB and others take no lone surrogates."""
+    if isinstance(value, dict):
+        return {mended(k): mended(v) for k, v in value.items()}
+    return "".join("\ufffd" if 0xdc80 <= ord(c) <= 0xdcff else c for c in value) if isinstance(value, str) else value
 
 
 def key(row):

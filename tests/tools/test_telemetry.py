@@ -211,7 +211,7 @@ def odd_files_are_told(where):
         assert message in err and got["participating_ranks"] == [], (text[:50], err)
     (where / "odd.json").write_text("[]")
     assert ask(where / "odd.json", expect=1)[0]["notes"] == [
-        "No sample telemetry events were available for distributed analysis."]
+        "No telemetry events were provided.", "No sample telemetry events were available for distributed analysis."]
     assert "No such file" in run(DFTMERGE, "ranks", where / "none.json").err
 
 

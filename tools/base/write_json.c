@@ -14,6 +14,12 @@ void dft_json_init(struct dft_json *json, FILE *out, int pretty)
     memset(json->some, 0, sizeof json->some);
 }
 
+void dft_json_init_unicode(struct dft_json *json, FILE *out)
+{
+    dft_json_init(json, out, 0);
+    json->line.is_unicode = 1;
+}
+
 void dft_json_new_line(struct dft_json *json)
 {
     if (!json->pretty || json->depth > 2)

@@ -26,6 +26,8 @@ struct dft_json {
 };
 
 void dft_json_init(struct dft_json *json, FILE *out, int pretty);
+/* For files that other programs read, of which some take no lone surrogates: bytes that are no UTF-8 are U+FFFD. */
+void dft_json_init_unicode(struct dft_json *json, FILE *out);
 
 /* `key` NULL: an element of an array, or the outermost value. Keys stand there as they are: those
  * that come from a trace take dft_json_key. */

@@ -258,6 +258,8 @@ static __attribute__((noinline)) size_t quote_special(struct dft_line *line, con
         line->at = put_u_escape(dft_line_room(line, WORD), acting);
     else if (n)
         dft_line_bytes(line, bytes, n);
+    else if (c >= 0x80 && line->is_unicode)
+        dft_line_word(line, "\xef\xbf\xbd");
     else
         line->at = put_json_escape(dft_line_room(line, WORD), c);
     return n ? n : 1;

@@ -16,13 +16,15 @@
 
 struct dft_line {
     FILE *out;
-    char *at; /* end of what is written */
+    char *at;       /* end of what is written */
+    int is_unicode; /* JSON for readers that take Unicode alone: other bytes become U+FFFD, and not surrogates */
     char bytes[DFT_LINE_BYTES];
 };
 
 static inline void dft_line_init(struct dft_line *line, FILE *out)
 {
     line->out = out;
+    line->is_unicode = 0;
     line->at = line->bytes;
 }
 

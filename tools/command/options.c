@@ -336,6 +336,12 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         *code = usage(command);
         goto done;
     }
+    if (options->source.npaths && !*command->arguments) {
+        fprintf(stderr, "dftmerge %s: it is about no trace, and takes no argument such as %s\n", command->name,
+                options->source.paths[0]);
+        *code = usage(command);
+        goto done;
+    }
     if (!options->source.npaths && needs_paths(command, own)) {
         fprintf(stderr, "dftmerge %s: which traces? Name files (.dft) or the directory they are in\n", command->name);
         *code = usage(command);

@@ -204,15 +204,18 @@ static int close_runs(struct dft_comparison *comparison, struct dft_options *opt
 static int run_all(struct dft_comparison *comparison, struct dft_options *options, const struct dft_options sides[2],
                    int parts)
 {
-    int rc = dft_compared_open(comparison, sides, parts), code;
+    int rc = dft_compared_open(comparison, sides, parts), code, worse;
 
     if (!rc)
         rc = compare(comparison);
     if (rc < 0)
         fprintf(stderr, "dftmerge compare: %s\n", strerror(-rc));
     code = rc || comparison->nfailures ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    worse = comparison->nfailures != 0;
     comparison_fini(comparison);
-    return close_runs(comparison, options, code);
+    code = close_runs(comparison, options, code);
+    /* who asks in CI must not take what could not be compared for worse */
+    return comparison->fail_over >= 0 && code == DFT_EXIT_BAD && !worse ? DFT_EXIT_USAGE : code;
 }
 
 static int run(int argc, char **argv)
@@ -221,7 +224,7 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
-         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
+         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%; with 2 when this cannot be told"},
         {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
          .word = measure_word},
         {"job-a", 0, "LIST", &asked.jobs[0], NULL, "only these jobs of A, where several are together"},
@@ -274,8 +277,9 @@ const struct dft_command dft_command_compare = {
         "Of processes that kept no events it is not known which calls were made on which files, nor when. Then neither\n"
         "run is asked for that, and \"?\" stands for what one of them does not know.\n"
         "\n"
-        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. Exit codes: 0 not worse,\n"
-        "1 worse (or something was unreadable), 2 usage.",
+        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. With it the exit\n"
+        "code is 1 only where B is worse; 2 is wrong usage, and what could not be read or compared. Without it a trace\n"
+        "that cannot be read gives 1.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .sort_word = measure_word,

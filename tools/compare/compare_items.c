@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/source_notes.h"
+
 static int is_io(const struct dft_group *group)
 {
     return DFT_CLASSES_IO >> group->key.class & 1;
@@ -278,6 +280,9 @@ int dft_compare_fail(struct dft_comparison *comparison)
     comparison->failures = calloc(all + 1u, sizeof *comparison->failures);
     if (!comparison->failures)
         return -ENOMEM;
+    if (comparison->fail_over >= 0 && !all)
+        dft_source_note(comparison->runs[0].source, 1,
+                        "neither A nor B has an event that is asked for: nothing is compared");
     for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++) {
         const struct dft_compared_items *items = &comparison->tables[t];
 

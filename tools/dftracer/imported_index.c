@@ -21,6 +21,7 @@ void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t
 
     key->bytes = (uint64_t)st->st_size;
     key->mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+    key->changed_ns = (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec;
     key->inode = (uint64_t)st->st_ino;
     key->converter = converter;
     key->identity = dft_name_id(words, sizeof words);
@@ -119,7 +120,8 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
         found || header.type != DFT_BLOCK_ORIGIN ||
         dft_decode_origin(decoder, &header, capacity + sizeof header, &origin, &reason) ||
         origin.converter != key->converter || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
-        origin.inode != key->inode || origin.identity != key->identity || origin.length != (uint64_t)st.st_size) {
+        origin.changed_ns != key->changed_ns || origin.inode != key->inode || origin.identity != key->identity ||
+        origin.length != (uint64_t)st.st_size) {
         close(fd);
         return -1;
     }
@@ -219,6 +221,7 @@ int dft_index_end(struct dft_index_file *file, uint64_t length, const struct dft
     struct dft_origin origin = {.converter = key->converter,
                                 .bytes = key->bytes,
                                 .mtime_ns = key->mtime_ns,
+                                .changed_ns = key->changed_ns,
                                 .inode = key->inode,
                                 .identity = key->identity,
                                 .length = length,

@@ -23,8 +23,9 @@
 
 struct dft_index_key {
     uint64_t bytes, mtime_ns, inode;
-    uint64_t identity;  /* of the path, as far as it tells files apart */
-    uint64_t converter; /* and how it is read: dft_pfw_version */
+    uint64_t changed_ns; /* ctime: a trace may be replaced by one of the same size and mtime, in the same inode */
+    uint64_t identity;   /* of the path, as far as it tells files apart */
+    uint64_t converter;  /* and how it is read: dft_pfw_version */
 };
 
 void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter);

@@ -10,7 +10,7 @@
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of
  * what is made. */
-#define DFT_PFW_VERSION 4u
+#define DFT_PFW_VERSION 5u
 
 #define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
 
@@ -31,6 +31,11 @@ uint64_t dft_pfw_version(uint64_t period_ns, int period_ends);
     DFT_PFW_COUNT(unknown)       /* records of a kind that is not known */                                             \
     DFT_PFW_COUNT(repeated)      /* records that stand there, byte for byte, for the second time or more */            \
     DFT_PFW_COUNT(long_durations)                                                                                      \
+    DFT_PFW_COUNT(long_sizes) /* events whose bytes, or aggregated ones whose calls, add up to too much */             \
+    DFT_PFW_COUNT(untimed)    /* records left out: their time is none */                                               \
+    DFT_PFW_COUNT(far)        /* events that start years away from the first one */                                    \
+    DFT_PFW_COUNT(bytes)      /* the sum of all events' bytes */                                                       \
+    DFT_PFW_COUNT(time_ns)    /* ... and times */                                                                      \
     DFT_PFW_COUNT(long_lines)                                                                                          \
     DFT_PFW_COUNT(unresolved) /* events on files whose hash has no name in the file */                                 \
     DFT_PFW_COUNT(ambiguous)  /* events on files whose hash has had several names */                                   \

@@ -11,6 +11,7 @@
 #include "format/leb128.h"
 #include "base/array.h"
 #include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_time.h"
 #include "dftracer/pfw_lines.h"
 
 #define UNIT_DEFAULT_NS UINT64_C(1000)
@@ -323,6 +324,8 @@ static int read_once(struct dft_pfw_worker *worker, const struct dft_pfw_job *jo
         rc = read_lines(&pfw);
     if (!rc && !pfw.surveys)
         write_rest(&pfw);
+    counts->bytes = pfw.byte_sum;
+    counts->time_ns = pfw.time_sum;
     if (!rc)
         rc = pfw.error ? pfw.error : pfw.surveys;
     pfw_fini(&pfw);

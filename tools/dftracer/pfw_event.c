@@ -16,44 +16,22 @@
 #include "format/hash.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_time.h"
 
-#define SEEN_MAX     ((size_t)1 << 19)
-#define PARENTS_MAX  ((size_t)1 << 20)
-#define LONGEST_LIFE UINT64_C(0x7fffffffffffffff)
+#define SEEN_MAX    ((size_t)1 << 19)
+#define PARENTS_MAX ((size_t)1 << 20)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static inline int when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
-{
-    uint64_t number = value->number;
-    int negative = 0;
-
-    if (dft_unlikely(value->kind != DFT_PFW_INTEGER || value->negative) &&
-        (dft_pfw_unsigned(value, &number, &negative) || negative))
-        return -1;
-    if (dft_unlikely(__builtin_mul_overflow(number, pfw->known->unit_ns, ns) || *ns > LONGEST_LIFE)) {
-        pfw->timed = 1; /* another unit may make sense of it */
-        return -1;
-    }
-    return 0;
-}
-
-int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
-{
-    return when(pfw, value, ns);
-}
-
-/* One that is longer than any program runs was made by a clock that stepped back. */
-static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *record, uint64_t start_ns)
+static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
 {
     uint64_t ns;
 
     if (!DFT_PFW_HAS(record, DUR))
         return 0;
-    if (dft_likely(!when(pfw, DFT_PFW_GET(record, DUR), &ns) && ns <= LONGEST_LIFE - start_ns))
-        return ns;
-    pfw->counts->long_durations++;
-    return 0;
+    if (dft_unlikely(dft_pfw_when(pfw, DFT_PFW_GET(record, DUR), &ns)))
+        ns = UINT64_MAX;
+    return dft_pfw_duration(pfw, ns, 1);
 }
 
 /* --- repetitions ------------------------------------------------------------------------------ */
@@ -304,13 +282,12 @@ static int put_point(struct dft_pfw *pfw, uint8_t phase, uint64_t id)
     struct dft_event *event;
     uint64_t start_ns;
 
-    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
-        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
+    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS))
         return -1;
+    if (dft_pfw_start(pfw, &start_ns))
+        return 0;
     call = dft_pfw_call(pfw, record);
     stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_REPEATED : 0) : NULL;
-    pfw->now_ns = start_ns;
-    pfw->timed = 1;
     if (!stream || pfw->surveys || pfw->error)
         return 0;
     dft_pfw_calls_bound(pfw);
@@ -348,14 +325,12 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
     call = dft_pfw_call(pfw, record);
     if (call && dft_unlikely(call->bookkeeping == 2))
         take_configuration(pfw, record);
-    if (dft_unlikely(when(pfw, DFT_PFW_GET(record, TS), &start_ns)))
-        return -1;
+    if (dft_unlikely(dft_pfw_start(pfw, &start_ns)))
+        return 0;
     stream = call ? dft_pfw_stream_of_record(pfw, 0) : NULL;
     if (!stream)
         return 0;
-    duration_ns = duration_of(pfw, record, start_ns);
-    pfw->now_ns = start_ns;
-    pfw->timed = 1;
+    duration_ns = duration_of(pfw, record);
     look_back(pfw, stream, start_ns + duration_ns, line);
     answer_children(pfw, stream->process, call);
     if (!is_event(pfw, stream->process, call, start_ns))

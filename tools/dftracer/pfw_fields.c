@@ -8,6 +8,7 @@
 
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_time.h"
 
 static inline int integer(const struct dft_pfw_value *value, int64_t *number)
 {
@@ -91,6 +92,24 @@ static void libc_fields(struct dft_pfw_record *record, const struct dft_pfw_call
         event->err = DFT_ERRNO_UNKNOWN;
 }
 
+/* Bytes of which the sum over the file would wrap are not believed: the result stays, as an argument. */
+static void check_bytes(struct dft_pfw *pfw, struct dft_pfw_record *record, uint64_t have,
+                        const struct dft_pfw_call *call, struct dft_event *event)
+{
+    enum dft_bytes_rule rule = dft_op_bytes(call->op);
+    uint64_t bytes = rule != DFT_BYTES_NOTHING && event->result > 0 ? (uint64_t)event->result : 0;
+
+    if (dft_likely(!bytes))
+        return;
+    if (rule == DFT_BYTES_ITEMS && dft_unlikely(__builtin_mul_overflow(bytes, event->unit, &bytes)))
+        bytes = UINT64_MAX;
+    if (dft_likely(dft_pfw_sum_fits(&pfw->byte_sum, bytes)))
+        return;
+    pfw->counts->long_sizes++;
+    event->result = DFT_RESULT_UNKNOWN;
+    record->have |= have & DFT_PFW_BIT(RET);
+}
+
 /* What no field took. */
 void dft_pfw_arguments(struct dft_pfw *pfw, struct dft_pfw_stream *stream, const struct dft_pfw_record *record)
 {
@@ -123,8 +142,12 @@ void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     struct dft_pfw_record *record = pfw->record;
     int64_t level;
 
-    if (call->libc)
+    if (call->libc) {
+        uint64_t have = record->have;
+
         libc_fields(record, call, stream->process->ours, event);
+        check_bytes(pfw, record, have, call, event);
+    }
     if (DFT_PFW_HAS(record, LEVEL) && !integer(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
         event->depth = level - 1 < UINT16_MAX ? (uint16_t)(level - 1) : UINT16_MAX;
     event->call = dft_pfw_call_position(pfw, call, call->op, event->file);

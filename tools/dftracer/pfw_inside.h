@@ -88,14 +88,15 @@ struct dft_pfw {
     struct dft_pfw_record *record;
     struct dft_pfw_counts *counts;
     struct dft_pfw_known *known;
-    int second;      /* this is the second reading */
-    int surveys;     /* a second reading is needed: nothing is converted any more */
-    int repeated;    /* the record at hand stands there for the second time */
-    int timed;       /* an event with a time was seen */
-    int periodic;    /* an aggregated record was seen */
-    int error;       /* -errno that ends all */
-    uint64_t now_ns; /* start of the last event */
-    int closed;      /* a line "]" was the last one */
+    int second;                                      /* this is the second reading */
+    int surveys;                                     /* a second reading is needed: nothing is converted any more */
+    int repeated;                                    /* the record at hand stands there for the second time */
+    int timed;                                       /* an event with a time was seen */
+    int periodic;                                    /* an aggregated record was seen */
+    int error;                                       /* -errno that ends all */
+    uint64_t now_ns;                                 /* start of the last event */
+    uint64_t first_ns, time_sum, byte_sum, call_sum; /* start of the first one; sums over all (pfw_time.h) */
+    int closed;                                      /* a line "]" was the last one */
 
     struct dft_map definitions; /* hash and kind -> name id */
     struct dft_map ambiguous;   /* those that had another one before */
@@ -201,7 +202,6 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line);
 int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase);
 /* A line without id or time: has it been there before? */
 void dft_pfw_see(struct dft_pfw *pfw, struct dft_text line);
-int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns);
 /* pfw_place.c */
 struct dft_pfw_stream *dft_pfw_stream_of_record(struct dft_pfw *pfw, uint32_t kind);
 uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_time.h"
 
 #define WAITING_BYTES ((size_t)4 << 20)
 

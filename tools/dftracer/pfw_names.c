@@ -21,11 +21,15 @@
 uint64_t dft_pfw_token(const struct dft_pfw_value *value)
 {
     uint64_t number;
+    uint32_t digits = 0;
     int negative;
 
     if (value->kind == DFT_PFW_INTEGER)
         return value->number;
-    if (value->kind == DFT_PFW_STRING && value->text.length < 16 && !dft_pfw_unsigned(value, &number, &negative))
+    while (digits < value->text.length && value->text.bytes[digits] >= '0' && value->text.bytes[digits] <= '9')
+        digits++; /* "1e5" is a hash, and not 10,000 */
+    if (value->kind == DFT_PFW_STRING && digits == value->text.length && digits < 16 &&
+        !dft_pfw_unsigned(value, &number, &negative))
         return number;
     return dft_name_id(value->text.bytes, value->text.length);
 }
@@ -110,11 +114,23 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
     dft_pfw_names_taken(pfw);
 }
 
+/* A directory may be named with a slash behind its name. Only the recorder's names end so: those stand for all files
+ * below that are not told apart. */
+static struct dft_text without_end_slash(struct dft_text path)
+{
+    while (path.length > 1 && path.bytes[path.length - 1] == '/')
+        path.length--;
+    return path;
+}
+
 uint64_t dft_pfw_file_name(struct dft_pfw *pfw, struct dft_text path)
 {
-    uint64_t id = dft_pfw_name(pfw, path.bytes, path.length), *known;
-    enum dft_io io = dft_file_class(path.bytes, path.length);
+    enum dft_io io;
+    uint64_t id, *known;
 
+    path = without_end_slash(path);
+    io = dft_file_class(path.bytes, path.length);
+    id = dft_pfw_name(pfw, path.bytes, path.length);
     if (io == DFT_IO_NONE)
         return id;
     known = dft_map_put(&pfw->known->classes, id);

@@ -142,8 +142,11 @@ const char *dft_pfw_scan(const char *at, const char *end, struct dft_pfw_record 
 /* The members of a nested value, as `other`s of a record. Returns 0, or -1: it is no object. */
 int dft_pfw_scan_nested(struct dft_text text, struct dft_pfw_record *record);
 
-/* A value as an integer: a number, one in quotes, or the whole part of a real one. Returns 0, or
- * -1: it is none. */
+/* A value as an integer, in parts of which `unit` are one: a number, or one in quotes. All digits of a fraction count, and
+ * what is finer than a part is rounded to the nearest. *number is UINT64_MAX when it is larger. Returns 0, or -1: it is
+ * no number. */
+int dft_pfw_scaled(const struct dft_pfw_value *value, uint64_t unit, uint64_t *number, int *negative);
+/* The same of ones. */
 int dft_pfw_unsigned(const struct dft_pfw_value *value, uint64_t *number, int *negative);
 int dft_pfw_signed(const struct dft_pfw_value *value, int64_t *number);
 int dft_pfw_double(const struct dft_pfw_value *value, double *number);

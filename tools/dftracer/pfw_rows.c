@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_time.h"
 
 #define UNKNOWN_LEAST UINT64_MAX /* as in an empty row */
 #define UNKNOWN_MAX   UINT64_C(0)
@@ -32,11 +33,11 @@ static const struct dft_pfw_value *find(const struct dft_pfw_record *record, con
     return NULL;
 }
 
-static int positive(const struct dft_pfw_value *value, uint64_t *number)
+static int positive(const struct dft_pfw_value *value, uint64_t unit, uint64_t *number)
 {
     int negative;
 
-    if (!value || dft_pfw_unsigned(value, number, &negative))
+    if (!value || dft_pfw_scaled(value, unit, number, &negative))
         return 0;
     if (negative)
         *number = 0;
@@ -48,20 +49,20 @@ static const struct dft_pfw_value *known_member(const struct dft_pfw_record *rec
     return record->have >> member & 1 ? &record->member[member] : NULL;
 }
 
-/* `member`: the field by itself, where it is one of the known members. */
+/* `member`: the field by itself, where it is one of the known members. In parts of which `unit` are one. */
 static struct series series_of(const struct dft_pfw_record *record, const char *name, enum dft_pfw_member member,
-                               uint64_t count)
+                               uint64_t unit, uint64_t count)
 {
     struct series series = {.min = UNKNOWN_LEAST, .max = UNKNOWN_MAX};
     const struct dft_pfw_value *plain = known_member(record, member);
 
-    series.known = positive(find(record, name, "_sum"), &series.sum) ||
-                   positive(plain ? plain : find(record, name, ""), &series.sum);
+    series.known = positive(find(record, name, "_sum"), unit, &series.sum) ||
+                   positive(plain ? plain : find(record, name, ""), unit, &series.sum);
     if (!series.known)
         return series;
-    if (!positive(find(record, name, "_min"), &series.min))
+    if (!positive(find(record, name, "_min"), unit, &series.min))
         series.min = count == 1 ? series.sum : UNKNOWN_LEAST;
-    if (!positive(find(record, name, "_max"), &series.max))
+    if (!positive(find(record, name, "_max"), unit, &series.max))
         series.max = count == 1 ? series.sum : UNKNOWN_MAX;
     if (!series.sum)
         series.min = series.max = 0;
@@ -78,21 +79,29 @@ static struct series bytes_of_items(struct series items, struct series size, uin
         items.min = UNKNOWN_LEAST;
         items.max = UNKNOWN_MAX;
     }
-    items.min = items.min == UNKNOWN_LEAST ? items.min : items.min * unit;
-    items.max *= unit;
-    items.sum *= unit;
+    items.min =
+        items.min == UNKNOWN_LEAST || __builtin_mul_overflow(items.min, unit, &items.min) ? UNKNOWN_LEAST : items.min;
+    if (__builtin_mul_overflow(items.max, unit, &items.max))
+        items.max = UNKNOWN_MAX;
+    if (__builtin_mul_overflow(items.sum, unit, &items.sum))
+        items.sum = UINT64_MAX;
     return items;
 }
 
-static void fill_data(const struct dft_pfw_record *record, struct dft_metrics *metrics, uint8_t op)
+static void fill_data(struct dft_pfw *pfw, struct dft_metrics *metrics, uint8_t op)
 {
-    struct series bytes = series_of(record, "ret", DFT_PFW_RET, metrics->count);
-    struct series offset = series_of(record, "offset", DFT_PFW_OFFSET, metrics->count);
+    const struct dft_pfw_record *record = pfw->record;
+    struct series bytes = series_of(record, "ret", DFT_PFW_RET, 1, metrics->count);
+    struct series offset = series_of(record, "offset", DFT_PFW_OFFSET, 1, metrics->count);
     const struct dft_pfw_value *least = find(record, "ret", "_min");
     int64_t number;
 
     if (dft_op_bytes(op) == DFT_BYTES_ITEMS)
-        bytes = bytes_of_items(bytes, series_of(record, "size", DFT_PFW_SIZE, metrics->count), metrics->count);
+        bytes = bytes_of_items(bytes, series_of(record, "size", DFT_PFW_SIZE, 1, metrics->count), metrics->count);
+    if (bytes.known && !dft_pfw_sum_fits(&pfw->byte_sum, bytes.sum)) {
+        pfw->counts->long_sizes++;
+        return;
+    }
     if (!bytes.known)
         return;
     metrics->data = metrics->count;
@@ -101,22 +110,14 @@ static void fill_data(const struct dft_pfw_record *record, struct dft_metrics *m
     metrics->size_max = bytes.max;
     if (least && !dft_pfw_signed(least, &number) && number < 0)
         metrics->size_min = UNKNOWN_LEAST; /* of a call that failed */
-    if (positive(find(record, "offset", "_min"), &offset.min) && offset.min < INT64_MAX)
+    if (positive(find(record, "offset", "_min"), 1, &offset.min) && offset.min < INT64_MAX)
         metrics->offset_min = (int64_t)offset.min;
-    if (positive(find(record, "offset", "_max"), &offset.max) && offset.max < INT64_MAX)
+    if (positive(find(record, "offset", "_max"), 1, &offset.max) && offset.max < INT64_MAX)
         metrics->offset_max = (int64_t)offset.max;
     else if (offset.known && metrics->count == 1 && offset.sum < INT64_MAX && bytes.sum < INT64_MAX - offset.sum)
         metrics->offset_max = (int64_t)(offset.sum + bytes.sum);
     if (offset.known && metrics->count == 1 && offset.sum < INT64_MAX)
         metrics->offset_min = (int64_t)offset.sum;
-}
-
-/* In ns. What the clock of no program can have measured is not known. */
-static uint64_t scaled(const struct dft_pfw *pfw, uint64_t number, uint64_t unknown)
-{
-    uint64_t ns;
-
-    return __builtin_mul_overflow(number, pfw->known->unit_ns, &ns) || ns >> 63 ? unknown : ns;
 }
 
 /* How long after the start of the period its calls went on at least: a thread makes one at a
@@ -133,7 +134,7 @@ static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_
 {
     const struct dft_pfw_record *record = pfw->record;
     struct dft_metrics *metrics = &row->metrics;
-    struct series duration = series_of(record, "dur", DFT_PFW_DUR, count);
+    struct series duration = series_of(record, "dur", DFT_PFW_DUR, pfw->known->unit_ns, count);
     const struct dft_pfw_value *ret = known_member(record, DFT_PFW_RET);
     enum dft_class class = dft_op_class(call->op);
 
@@ -141,15 +142,16 @@ static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_
     row->op = call->op;
     metrics->count = metrics->samples = count;
     metrics->errors = call->libc && count == 1 && ret && ret->negative;
-    metrics->dur_sum = metrics->edge = scaled(pfw, duration.sum, 0);
-    metrics->dur_min = scaled(pfw, duration.min, UNKNOWN_LEAST);
-    metrics->dur_max = scaled(pfw, duration.max, UNKNOWN_MAX);
+    metrics->dur_sum = metrics->edge = duration.known ? dft_pfw_duration(pfw, duration.sum, count) : 0;
+    /* what the clock of no program can have measured is not known */
+    metrics->dur_min = duration.min >> 63 ? UNKNOWN_LEAST : duration.min;
+    metrics->dur_max = duration.max >> 63 ? UNKNOWN_MAX : duration.max;
     metrics->first_start = start_ns;
     metrics->last_end = start_ns + (count == 1 ? metrics->dur_sum : last_of(metrics, pfw->known->period_ns));
     row->io = (uint8_t)dft_op_io(call->op);
     row->err = metrics->errors ? DFT_ERRNO_UNKNOWN : 0;
     if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && !metrics->errors)
-        fill_data(record, metrics, call->op);
+        fill_data(pfw, metrics, call->op);
     metrics->asked = metrics->bytes;
     if (dft_metrics_knows_size_min(metrics) && metrics->size_min == metrics->size_max)
         row->size_class = dft_size_class(metrics->size_min);
@@ -206,8 +208,8 @@ static uint64_t count_of(const struct dft_pfw_record *record)
     uint64_t count;
 
     if (DFT_PFW_HAS(record, DFT_CNT))
-        return positive(known_member(record, DFT_PFW_DFT_CNT), &count) ? count : 1;
-    return positive(known_member(record, DFT_PFW_COUNT), &count) && count ? count : 1;
+        return positive(known_member(record, DFT_PFW_DFT_CNT), 1, &count) ? count : 1;
+    return positive(known_member(record, DFT_PFW_COUNT), 1, &count) && count ? count : 1;
 }
 
 int dft_pfw_aggregated(struct dft_pfw *pfw)
@@ -219,15 +221,19 @@ int dft_pfw_aggregated(struct dft_pfw *pfw)
     uint64_t start_ns, count = count_of(record);
     int spread_unknown = 0;
 
-    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
-        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
+    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS))
         return -1;
+    if (dft_pfw_start(pfw, &start_ns))
+        return 0;
+    if (!dft_pfw_sum_fits(&pfw->call_sum, count)) {
+        pfw->counts->long_sizes++;
+        return 0;
+    }
     call = dft_pfw_call(pfw, record);
     stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_COUNTED | DFT_STREAM_REPEATED
                                                                 : DFT_STREAM_COUNTED)
                   : NULL;
-    pfw->now_ns = start_ns;
-    pfw->timed = pfw->periodic = 1;
+    pfw->periodic = 1;
     if (pfw->job->period_ends)
         start_ns = start_ns > pfw->known->period_ns ? start_ns - pfw->known->period_ns : 0;
     if (!stream || !count || pfw->surveys || pfw->error)

@@ -5,7 +5,9 @@
 
 #include "dftracer/pfw_record.h"
 
-#define DIGITS_MAX 400 /* of a number that is no integer */
+#define DIGITS_MAX      400 /* of a number that is no integer */
+#define FRACTION_DIGITS 18  /* that are looked at: a nanosecond of a second takes nine */
+#define EXPONENT_MAX    10000
 
 /* A copy that strtod may read. */
 static int real_of(struct dft_text text, double *number)
@@ -40,23 +42,88 @@ static int integer_of(struct dft_text text, uint64_t *number, int *negative)
     return 0;
 }
 
-int dft_pfw_unsigned(const struct dft_pfw_value *value, uint64_t *number, int *negative)
+/* A number that is no integer, as it stands there: a double would not have all of its digits. */
+struct decimal {
+    char digits[DIGITS_MAX];
+    int count, point; /* so many digits stand before the point; the exponent is in it */
+};
+
+static int decimal_of(struct dft_text text, struct decimal *decimal, int *negative)
 {
-    double real;
+    const char *at = text.bytes, *end = at + text.length;
+    int has_point = 0, exponent = 0, sign = 1;
+
+    decimal->count = decimal->point = 0;
+    *negative = at < end && *at == '-';
+    for (at += at < end && (*at == '-' || *at == '+'); at < end && ((*at >= '0' && *at <= '9') || *at == '.'); at++) {
+        if (*at == '.' && has_point++)
+            return -1;
+        if (*at == '.')
+            continue;
+        if (decimal->count == DIGITS_MAX)
+            return -1;
+        decimal->digits[decimal->count++] = (char)(*at - '0');
+        decimal->point += !has_point;
+    }
+    if (!decimal->count || (at < end && *at != 'e' && *at != 'E'))
+        return -1;
+    if (at < end) {
+        if (++at < end && (*at == '-' || *at == '+'))
+            sign = *at++ == '-' ? -1 : 1;
+        if (at == end)
+            return -1;
+        for (; at < end && *at >= '0' && *at <= '9'; at++)
+            exponent = exponent < EXPONENT_MAX ? exponent * 10 + (*at - '0') : exponent;
+    }
+    decimal->point += sign * exponent;
+    return at == end ? 0 : -1;
+}
+
+static unsigned digit_at(const struct decimal *decimal, int i)
+{
+    return i >= 0 && i < decimal->count ? (unsigned)decimal->digits[i] : 0;
+}
+
+/* The nearest whole number of parts, of which `unit` are one; UINT64_MAX when it is larger. */
+static uint64_t parts_of(const struct decimal *decimal, uint64_t unit)
+{
+    unsigned __int128 whole = 0, fraction = 0, ten = 1;
+
+    for (int i = 0; i < decimal->point && whole <= UINT64_MAX; i++)
+        whole = whole * 10 + digit_at(decimal, i);
+    for (int i = decimal->point; i < decimal->point + FRACTION_DIGITS; i++) {
+        fraction = fraction * 10 + digit_at(decimal, i);
+        ten *= 10;
+    }
+    if (whole > UINT64_MAX)
+        return UINT64_MAX;
+    whole = whole * unit + (fraction * unit + ten / 2) / ten;
+    return whole > UINT64_MAX ? UINT64_MAX : (uint64_t)whole;
+}
+
+int dft_pfw_scaled(const struct dft_pfw_value *value, uint64_t unit, uint64_t *number, int *negative)
+{
+    struct decimal decimal;
 
     if (value->kind == DFT_PFW_INTEGER) {
         *number = value->number;
         *negative = value->negative;
+    } else if (value->kind != DFT_PFW_STRING || integer_of(value->text, number, negative)) {
+        if ((value->kind != DFT_PFW_REAL && value->kind != DFT_PFW_STRING) ||
+            decimal_of(value->text, &decimal, negative))
+            return -1;
+        *number = parts_of(&decimal, unit);
+        *negative &= *number != 0;
         return 0;
     }
-    if (value->kind == DFT_PFW_STRING && !integer_of(value->text, number, negative))
-        return 0;
-    if ((value->kind != DFT_PFW_REAL && value->kind != DFT_PFW_STRING) || real_of(value->text, &real) || real != real)
-        return -1;
-    *negative = real < 0;
-    real = real < 0 ? -real : real;
-    *number = real >= 18446744073709551615.0 ? UINT64_MAX : (uint64_t)real;
+    if (__builtin_mul_overflow(*number, unit, number))
+        *number = UINT64_MAX;
     return 0;
+}
+
+int dft_pfw_unsigned(const struct dft_pfw_value *value, uint64_t *number, int *negative)
+{
+    return dft_pfw_scaled(value, 1, number, negative);
 }
 
 int dft_pfw_signed(const struct dft_pfw_value *value, int64_t *number)

@@ -46,7 +46,7 @@ static int put_arguments(struct csv *csv, const struct dft_event_at *at)
     if (!csv->memory)
         return -ENOMEM;
     rewind(csv->memory);
-    dft_json_init(&json, csv->memory, 0);
+    dft_json_init_unicode(&json, csv->memory);
     dft_json_object(&json, NULL);
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];

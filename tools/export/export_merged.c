@@ -32,7 +32,7 @@ static int count_bytes(struct dft_perfetto *p, uint64_t call, uint32_t *bytes)
 
     if (!out)
         return -ENOMEM;
-    dft_json_init(&p->json, out, 0);
+    dft_json_init_unicode(&p->json, out);
     dft_json_text(&p->json, NULL, name.bytes, name.length);
     dft_line_flush(&p->json.line);
     if (dft_perfetto_end_text(p))
@@ -197,7 +197,7 @@ static void begin(struct dft_perfetto *p, const struct dft_merged *merged, const
                   const struct title *title)
 {
     fputs(",\n", p->export->out);
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
     dft_json_object(&p->json, NULL);
     put_title(p, title);
     dft_json_string(&p->json, "cat", "merged");

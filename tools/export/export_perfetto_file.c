@@ -31,7 +31,7 @@ static void put_metadata(void *context, const struct dft_shown *shown)
 
     fputs(shown->first ? "" : ",\n", out);
     p->has_names = 1;
-    dft_json_init(&p->json, out, 0);
+    dft_json_init_unicode(&p->json, out);
     if (shown->is_thread) {
         dft_perfetto_begin_metadata(p, "thread_name", shown->pid, shown->tid);
         snprintf(text, sizeof(text), "thread %u", shown->tid);
@@ -45,7 +45,7 @@ static void put_metadata(void *context, const struct dft_shown *shown)
     if (shown->rank < 0)
         return;
     fputs(",\n", out);
-    dft_json_init(&p->json, out, 0);
+    dft_json_init_unicode(&p->json, out);
     dft_perfetto_begin_metadata(p, "process_sort_index", shown->pid, shown->pid);
     dft_json_int(&p->json, "sort_index", shown->rank);
     dft_perfetto_end_metadata(p);
@@ -72,7 +72,7 @@ void dft_perfetto_put_head(struct dft_perfetto *p, const struct dft_plan *plan, 
     struct dft_json *json = &p->json;
     char origin[24];
 
-    dft_json_init(json, p->export->out, 0);
+    dft_json_init_unicode(json, p->export->out);
     snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
     fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", p->export->out);
     dft_json_object(json, NULL);
@@ -100,7 +100,7 @@ int dft_perfetto_put_metadata(struct dft_perfetto *p)
 static void begin_line(struct dft_perfetto *p)
 {
     fputs(",\n", p->export->out);
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
 }
 
 /* The title of the notice: which part the file is, and what it lacks. */
@@ -132,7 +132,7 @@ void dft_perfetto_put_notice(struct dft_perfetto *p, const struct dft_plan *plan
         pid = p->pids.shown[i] > pid ? p->pids.shown[i] : pid;
     pid++;
     fputs(p->has_names ? ",\n" : "", p->export->out);
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
     dft_perfetto_begin_metadata(p, "process_name", pid, pid);
     dft_json_string(&p->json, "name", "about this file");
     dft_perfetto_end_metadata(p);
@@ -173,7 +173,7 @@ static void put_point(void *context, uint32_t process, struct dft_text category,
     struct dft_json *json = &p->json;
 
     fputs(",\n", p->export->out);
-    dft_json_init(json, p->export->out, 0);
+    dft_json_init_unicode(json, p->export->out);
     dft_json_object(json, NULL);
     dft_json_text(json, "name", name.bytes, name.length);
     dft_json_text(json, "cat", category.bytes, category.length);

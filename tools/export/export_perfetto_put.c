@@ -162,7 +162,7 @@ static void put_request_end(struct dft_perfetto *p, const struct dft_event_at *a
                             struct dft_text name)
 {
     fputs(",\n", p->export->out);
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
     begin_event(p, at, category, name, 'e', at->event->start_ns + at->event->dur_ns);
     dft_json_end_object(&p->json);
 }
@@ -177,7 +177,7 @@ static void put_flow_end(struct dft_perfetto *p, const struct dft_event_at *at, 
 
     snprintf(id, sizeof(id), "0x%" PRIx64, child->key);
     fputs(",\n", p->export->out);
-    dft_json_init(json, p->export->out, 0);
+    dft_json_init_unicode(json, p->export->out);
     dft_json_object(json, NULL);
     dft_json_string(json, "name", "starts");
     dft_json_string(json, "cat", "process");
@@ -244,7 +244,13 @@ static void put_span_begin(struct dft_perfetto *p, const struct dft_event_at *at
     begin_event(p, at, category, name, 'b', at->event->start_ns);
     dft_json_end_object(&p->json);
     fputs(",\n", p->export->out);
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
+}
+
+/* Of a span that crosses others there is no other event. */
+static int is_span(const struct dft_event_at *at)
+{
+    return at->op == DFT_OP_REGION && !(at->event->bits & DFT_EXPORT_CROSSES);
 }
 
 void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, const struct dft_piece *piece)
@@ -255,7 +261,7 @@ void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, con
     /* requests and spans may overlap; slices of a thread may not */
     int overlaps = phase == 'X' && at->event->id;
     /* the begin of the span is an event of its own */
-    int span = overlaps && at->op == DFT_OP_REGION;
+    int span = overlaps && is_span(at);
 
     if (piece && piece->name) {
         category = (struct dft_text){piece->category, (uint32_t)piece->category_length};
@@ -264,7 +270,7 @@ void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, con
         dft_names_call(p->export->names, at->call, &category, &name, capacity);
     }
     fputs(",\n", p->export->out);
-    dft_json_init(json, p->export->out, 0);
+    dft_json_init_unicode(json, p->export->out);
     if (phase == 'M' && put_thread_name(p, at, category, name))
         return;
     if (phase == 'M')
@@ -292,7 +298,7 @@ enum dft_record dft_perfetto_record(struct dft_perfetto *p, const struct dft_eve
 
     switch (dft_export_phase(at->event, at->op)) {
     case 'X':
-        return !at->event->id ? DFT_RECORD_SLICE : at->op == DFT_OP_REGION ? DFT_RECORD_SPAN : DFT_RECORD_REQUEST;
+        return !at->event->id ? DFT_RECORD_SLICE : is_span(at) ? DFT_RECORD_SPAN : DFT_RECORD_REQUEST;
     case 'M':
         dft_names_call(p->export->names, at->call, &category, &name, capacity);
         return thread_name(p, at, category, name) ? DFT_RECORD_LABEL : DFT_RECORD_SLICE;

@@ -39,7 +39,7 @@ static int begin_record(struct record *r, const struct dft_event_at *at, struct 
     out = open_memstream(&r->text, &r->length);
     if (!out)
         return -1;
-    dft_json_init(&r->json, out, 0);
+    dft_json_init_unicode(&r->json, out);
     dft_json_object(&r->json, NULL);
     dft_json_text(&r->json, "name", name.bytes, name.length);
     dft_json_text(&r->json, "cat", category.bytes, category.length);

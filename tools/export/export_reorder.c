@@ -42,6 +42,7 @@ void dft_reorder_flush(void *context)
     qsort(buffer->events, buffer->count, sizeof *buffer->events, outermost_first);
     for (size_t i = 0; i < buffer->count; i++) {
         buffer->events[i].at.event = &buffer->events[i].event;
+        dft_nesting_look(&buffer->nesting, &buffer->events[i].at, &buffer->events[i].event);
         buffer->events[i].at.args = buffer->nargs ? buffer->args + buffer->events[i].args : NULL;
         buffer->emit(buffer->context, &buffer->events[i].at);
     }
@@ -107,4 +108,5 @@ void dft_reorder_fini(struct dft_reorder *buffer)
     free(buffer->events);
     free(buffer->args);
     free(buffer->texts);
+    dft_nesting_fini(&buffer->nesting);
 }

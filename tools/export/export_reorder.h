@@ -4,6 +4,7 @@
 #ifndef DFT_EXPORT_REORDER_H
 #define DFT_EXPORT_REORDER_H
 
+#include "export/export_nesting.h"
 #include "source/source_object.h"
 
 struct dft_reorder_event {
@@ -20,6 +21,7 @@ struct dft_reorder {
     /* texts of string arguments; an argument holds its text's position until the event is given */
     char *texts;
     size_t count, capacity, nargs, args_capacity, ntexts, texts_capacity;
+    struct dft_nesting nesting;
 };
 
 /* Adds an event. Events must come in order of start. Returns 0 or -ENOMEM. */

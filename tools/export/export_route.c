@@ -129,7 +129,7 @@ static int wait_for_next(struct dft_route *route, const struct dft_piece *first)
     dft_names_call(p->export->names, first->at.call, &category, &name, capacity);
     if (!dft_perfetto_begin_text(p))
         return -ENOMEM;
-    dft_json_init(&p->json, p->export->out, 0);
+    dft_json_init_unicode(&p->json, p->export->out);
     dft_json_object(&p->json, NULL);
     dft_perfetto_put_arguments(p, &first->at);
     dft_json_end_object(&p->json);

@@ -3,6 +3,7 @@
 #include <dftrace/dftrace.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,16 +141,37 @@ static int repeat(struct replay *replay)
     return rc ? rc : dft_replay_is_stopped() ? -ECANCELED : 0;
 }
 
+/* Why there is nothing to repeat: of what is there, the table tells the reasons. */
+static void say_nothing(struct replay *replay)
+{
+    const struct dft_replay_lefts *lefts = &replay->plan.lefts;
+    uint64_t nameless = dft_replay_left_events(lefts, DFT_LEFT_NO_NAME);
+    uint64_t fileless = dft_replay_left_events(lefts, DFT_LEFT_NO_FILE);
+
+    dft_source_note(replay->source, DFT_BAD_OTHER, "there are no calls on files here that could be repeated");
+    if (nameless)
+        dft_source_note(replay->source, DFT_BAD_OTHER,
+                        "%" PRIu64 " calls are on files whose names are not in the traces: name all traces of the job, "
+                        "whole; a trace of DFTracer needs its lines with names (\"FH\")",
+                        nameless);
+    if (fileless)
+        dft_source_note(replay->source, 0,
+                        "%" PRIu64
+                        " calls tell of no file: sockets, pipes and terminals are none, and DFTracer records "
+                        "files with DFTRACER_INC_METADATA=1 only",
+                        fileless);
+    if (!lefts->events)
+        dft_command_nothing(&replay->options, replay->source);
+}
+
 static int answer(struct replay *replay)
 {
     int rc = dft_replay_plan_make(&replay->plan, replay->source, &replay->options.filter);
 
     if (rc)
         return rc;
-    if (!replay->plan.events && !dft_command_aggregates(replay->source, "replay")) {
-        dft_source_note(replay->source, DFT_BAD_OTHER, "there are no calls on files here that could be repeated");
-        dft_command_nothing(&replay->options, replay->source);
-    }
+    if (!replay->plan.events && !dft_command_aggregates(replay->source, "replay"))
+        say_nothing(replay);
     if (!replay->plan.events || replay->dry_run)
         return print(replay, NULL);
     rc = repeat(replay);

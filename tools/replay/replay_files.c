@@ -147,7 +147,9 @@ struct dft_replay_file *dft_replay_file_of(struct dft_replay_files *files, uint6
     }
     length = dft_replay_path(path, text);
     if (!text.bytes || !length)
-        file = file_left(files, text.length && text.bytes[0] == '/' ? DFT_LEFT_PATH : DFT_LEFT_NO_FILE);
+        file = file_left(files, !text.bytes                           ? DFT_LEFT_NO_NAME
+                                : text.length && text.bytes[0] == '/' ? DFT_LEFT_PATH
+                                                                      : DFT_LEFT_NO_FILE);
     else
         file = file_of_path(files, path, length);
     slot = file ? slot_of(files, name) : NULL;

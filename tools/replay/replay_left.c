@@ -14,6 +14,7 @@ const char *dft_replay_reason_text(enum dft_replay_reason reason)
         [DFT_LEFT_NOT] = "",
         [DFT_LEFT_CALL] = "the call is not repeated",
         [DFT_LEFT_NO_FILE] = "no file is known: a socket, a pipe or a terminal",
+        [DFT_LEFT_NO_NAME] = "the name of its file is not in the traces",
         [DFT_LEFT_KERNEL] = "in /proc, /sys or /dev",
         [DFT_LEFT_PATH] = "the path cannot be made",
         [DFT_LEFT_OPEN] = "the call did not return",
@@ -54,6 +55,15 @@ void dft_replay_left_sort(struct dft_replay_lefts *lefts)
     if (lefts->count)
         qsort(lefts->list, lefts->count, sizeof *lefts->list, by_events);
     dft_map_fini(&lefts->places);
+}
+
+uint64_t dft_replay_left_events(const struct dft_replay_lefts *lefts, enum dft_replay_reason reason)
+{
+    uint64_t events = 0;
+
+    for (size_t i = 0; i < lefts->count; i++)
+        events += lefts->list[i].reason == reason ? lefts->list[i].events : 0;
+    return events;
 }
 
 void dft_replay_left_fini(struct dft_replay_lefts *lefts)

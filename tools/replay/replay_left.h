@@ -12,6 +12,7 @@ enum dft_replay_reason {
     DFT_LEFT_NOT = 0,
     DFT_LEFT_CALL,    /* the call is none that is repeated */
     DFT_LEFT_NO_FILE, /* no file is known: sockets, pipes, terminals */
+    DFT_LEFT_NO_NAME, /* the file is known, and its name is nowhere in the traces */
     DFT_LEFT_KERNEL,  /* in /proc, /sys or /dev */
     DFT_LEFT_PATH,    /* too long, or no path at all */
     DFT_LEFT_OPEN,    /* it did not return */
@@ -38,6 +39,8 @@ const char *dft_replay_reason_text(enum dft_replay_reason reason);
 int dft_replay_left_add(struct dft_replay_lefts *lefts, enum dft_replay_reason reason, uint64_t call);
 /* Puts those with most events first. */
 void dft_replay_left_sort(struct dft_replay_lefts *lefts);
+/* Of one reason. */
+uint64_t dft_replay_left_events(const struct dft_replay_lefts *lefts, enum dft_replay_reason reason);
 void dft_replay_left_fini(struct dft_replay_lefts *lefts);
 
 #endif

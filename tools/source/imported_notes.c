@@ -21,6 +21,16 @@ static void note_damage(struct dft_source *source, const char *path, const struc
                         "of texts%s; the other %" PRIu64 " records are used",
                         path, counts->invalid, counts->invalid == 1 ? " is" : "s are", counts->first_invalid,
                         counts->torn ? "; the last line is torn" : "", counts->records);
+    if (counts->untimed)
+        dft_source_note(source, 1,
+                        "%s: %" PRIu64
+                        " records left out, whose time is none: below 0, no number or beyond the year 2116",
+                        path, counts->untimed);
+    if (counts->long_sizes)
+        dft_source_note(source, 1,
+                        "%s: %" PRIu64
+                        " records tell of so much that the sum passes 2^63: their bytes or calls are not counted",
+                        path, counts->long_sizes);
     if (counts->long_lines)
         dft_source_note(source, 1, "%s: %" PRIu64 " line%s of more than 16 MiB left out, or a hole of the file", path,
                         counts->long_lines, counts->long_lines == 1 ? "" : "s");
@@ -41,8 +51,19 @@ static void note_oddities(struct dft_source *source, const char *path, const str
         dft_source_note(source, 0, "%s: %" PRIu64 " lines were not looked at for repetitions: there are too many", path,
                         counts->unchecked);
     if (counts->long_durations)
-        dft_source_note(source, 0, "%s: %" PRIu64 " durations beyond all bounds (a clock that stepped back) taken as 0",
+        dft_source_note(source, 0,
+                        "%s: %" PRIu64
+                        " durations beyond all bounds (more than ten years, or below 0: a clock that stepped back) "
+                        "taken as 0",
                         path, counts->long_durations);
+    if (counts->far)
+        dft_source_note(source, 0,
+                        "%s: %" PRIu64
+                        " events start more than ten years away from the first one: some clock was not set, and "
+                        "the wall time is that between",
+                        path, counts->far);
+    atomic_fetch_add(&source->imported_mib, counts->bytes >> 20);
+    atomic_fetch_add(&source->imported_ms, counts->time_ns >> 20);
     if (counts->unresolved)
         dft_source_note(source, 0, "%s: %" PRIu64 " events are on files whose names are not in it", path,
                         counts->unresolved);
@@ -62,13 +83,19 @@ static void note_oddities(struct dft_source *source, const char *path, const str
 /* Notes once what follows from the nature of the traces, and is the same in all of them. */
 void dft_imported_note_all(struct dft_source *source)
 {
-    uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->unspread, source->unspread_files};
+    uint64_t sums[] = {source->ambiguous,      source->ambiguous_files, source->unspread,
+                       source->unspread_files, source->imported_mib,    source->imported_ms};
 
     dft_comm_sum(sums, sizeof sums / sizeof *sums);
     source->ambiguous = sums[0];
     source->ambiguous_files = sums[1];
     source->unspread = sums[2];
     source->unspread_files = sums[3];
+    if (sums[4] >> 44 || sums[5] >> 44) /* each file for itself is within (pfw_time.h) */
+        dft_source_note(
+            source, 1,
+            "the %s of all traces of DFTracer together pass 2^64: sums over them are wrong; look at single ones",
+            sums[4] >> 44 ? "bytes" : "times");
     if (source->ambiguous)
         dft_source_note(source, 0,
                         "%" PRIu64 " events in %" PRIu64

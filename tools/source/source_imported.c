@@ -232,7 +232,7 @@ static void note_growth(struct dft_source *source, const char *path, const struc
     if (stat(path, &st))
         return;
     dft_index_key_of(&now, &st, key->converter);
-    if (now.identity != key->identity)
+    if (now.identity != key->identity || now.changed_ns != key->changed_ns)
         dft_source_note(source, 0, "%s: it changed while it was read; shown is what was there then", path);
 }
 

@@ -94,8 +94,9 @@ struct dft_source {
     /* events of foreign traces on files whose hash has several names */
     _Atomic uint64_t ambiguous, ambiguous_files;
     _Atomic uint64_t unspread, unspread_files;
-    _Atomic uint64_t opened_ns;   /* CLOCK_MONOTONIC, for progress */
-    _Atomic uint64_t progress_ns; /* time of the last progress line */
+    _Atomic uint64_t imported_mib, imported_ms; /* of all files of DFTracer: bytes, and ns in calls, each over 2^20 */
+    _Atomic uint64_t opened_ns;                 /* CLOCK_MONOTONIC, for progress */
+    _Atomic uint64_t progress_ns;               /* time of the last progress line */
     _Atomic int progress_shown;
 };
 

@@ -119,6 +119,16 @@ static int import_as(struct dft_span_import *import, enum dft_span_input_kind ki
     return rc == -ENOENT ? dft_span_import_log(import) : rc;
 }
 
+/* Nothing of the input could be used. */
+static int is_broken(const struct dft_span_import *import)
+{
+    uint64_t used = 0;
+
+    for (int table = 0; table < DFT_SPAN_TABLES; table++)
+        used += import->store.fresh[table] + import->store.known[table];
+    return import->broken && !used;
+}
+
 /* One input, of which all or nothing is kept. */
 static int import_file(struct asked *asked, const struct dft_span_input *input, enum dft_span_input_kind kind)
 {
@@ -133,7 +143,7 @@ static int import_file(struct asked *asked, const struct dft_span_input *input, 
     if (dft_span_is_fatal(rc))
         return rc;
     ended = run_sql(asked, rc ? "rollback to input; release input" : "release input");
-    asked->is_failed |= rc == -EBADMSG;
+    asked->is_failed |= rc == -EBADMSG || (!rc && is_broken(&asked->import));
     if (rc || ended)
         return ended;
     asked->used++;

@@ -87,8 +87,8 @@ static int take_launch(struct dft_log *log, struct dft_text at)
     label = dft_scan_word(&at);
     if (dft_scan_take(&at, "with executor id "))
         id = dft_scan_digits(&at);
-    if (!task.length || !number.length || !label.length || !id.length || task.length + number.length > 60)
-        return dft_log_fail(log, "of a launched task the number, the try, the executor or its id is missing");
+    if (!task.length || !number.length || !label.length || task.length + number.length > 60)
+        return dft_log_fail(log, "of a launched task the number, the try or the executor is missing");
     snprintf(name, sizeof name, "%.*s/%.*s", (int)task.length, task.bytes, (int)number.length, number.bytes);
     rc = put(log, "parsl.rundir.workflow", text(""), &workflow);
     if (!rc)
@@ -99,7 +99,7 @@ static int take_launch(struct dft_log *log, struct dft_text at)
         rc = dft_span_below(store, &workflow, &task_uuid, task, none);
     if (!rc)
         rc = dft_span_below(store, &task_uuid, &try, text("rundir task try bind"), none);
-    if (!rc)
+    if (!rc && id.length) /* executors of threads, and others, number no tasks of their own */
         rc = bind_executor(log, &try, label, id);
     return rc ? rc : 1;
 }

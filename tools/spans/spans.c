@@ -68,11 +68,29 @@ static int deny(const char *word)
     return DFT_EXIT_USAGE;
 }
 
+/* Brings the verb to the front: `dftmerge -q spans VERB` has an option before it. */
+static void find_verb(int argc, char **argv)
+{
+    int at = 1;
+    char *verb;
+
+    while (at < argc && argv[at][0] == '-' && !is_help(argv[at]))
+        at++;
+    if (at == argc)
+        return;
+    verb = argv[at];
+    memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
+    argv[1] = verb;
+}
+
 static int run(int argc, char **argv)
 {
-    int asks = argc > 2 && is_help(argv[1]); /* help VERB */
-    const char *word = argc > 1 ? argv[asks ? 2 : 1] : NULL;
+    const char *word;
+    int asks;
 
+    find_verb(argc, argv);
+    asks = argc > 2 && is_help(argv[1]); /* help VERB */
+    word = argc > 1 ? argv[asks ? 2 : 1] : NULL;
     if (argc == 2 && is_help(word))
         return help();
     if (argc == 2 && !strcmp(word, "--list-options"))

@@ -123,6 +123,7 @@ static int begin_text(struct dft_maker *maker, struct dft_line *line)
         return -ENOMEM;
     rewind(maker->memory);
     dft_line_init(line, maker->memory);
+    line->is_unicode = 1; /* DuckDB and others take no lone surrogates */
     return 0;
 }
 

@@ -122,6 +122,8 @@ static int select_samples(const struct dft_telemetry *telemetry, struct dft_cros
     }
     if (samples < telemetry->count)
         rc = note(result, "Ignored non-sample events during cross-rank analysis.");
+    if (!telemetry->count)
+        rc = note(result, "No telemetry events were provided.");
     if (!rc && !samples)
         rc = note(result, "No sample telemetry events were available for distributed analysis.");
     if (!rc && several)

@@ -425,10 +425,11 @@ enum dft_origin_column {
     DFT_OR_BYTES = 4,     /* of the file it was made from, as it was then */
     DFT_OR_MTIME_NS = 5,
     DFT_OR_INODE = 6,
-    DFT_OR_IDENTITY = 7, /* of its path */
-    DFT_OR_FOUND = 8,    /* NAME=count lines: what was found in it */
-    DFT_OR_WHY = 9,      /* what was wrong with it as a whole */
-    DFT_OR_LENGTH = 10,  /* of the file with the blocks: it is whole when it has this length */
+    DFT_OR_IDENTITY = 7,    /* of its path */
+    DFT_OR_FOUND = 8,       /* NAME=count lines: what was found in it */
+    DFT_OR_WHY = 9,         /* what was wrong with it as a whole */
+    DFT_OR_LENGTH = 10,     /* of the file with the blocks: it is whole when it has this length */
+    DFT_OR_CHANGED_NS = 11, /* ctime of the file it was made from: no program can set it back */
 };
 
 /* One group of a division; the block is of no process. A source with the GROUP blocks of all

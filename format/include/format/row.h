@@ -193,7 +193,7 @@ struct dft_group_record {
 struct dft_origin {
     uint64_t key;
     uint64_t converter;
-    uint64_t bytes, mtime_ns, inode;
+    uint64_t bytes, mtime_ns, changed_ns, inode;
     uint64_t identity;
     struct dft_text found, reason;
     uint64_t length;
