@@ -113,7 +113,7 @@ struct dft_source_end {
     uint8_t exit_kind; /* enum dft_ending */
 };
 
-/* One process image. Processes are numbered by ascending key, whatever order the files came in. */
+/* One process image. source_number.h says how they are numbered: by start, whatever order the files came in. */
 struct dft_source_process {
     uint64_t key;
     /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
