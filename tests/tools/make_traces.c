@@ -22,8 +22,8 @@
  * have other ranges. fold=1: some files are known by their directory alone. strides=1: rows of files
  * that say what was touched have met 4096 three times, and -8192 once. liar=N: whatever its name, each
  * call has the operation N, and a second file. tree=N: the n-th process was started by number
- * (n - 1) / N; with ranks, number 0 is a launcher without one, and only those that it has started
- * have ranks. salt=N: the same with other keys. together=1: all processes start at once.
+ * (n - 1) / N; with ranks, number 0 is a launcher without one and without a job, and only those
+ * that it has started have ranks. salt=N: the same with other keys. together=1: all processes start at once.
  * turn=N: hosts have their names in another order. */
 #include <errno.h>
 #include <stdio.h>
@@ -637,6 +637,7 @@ static void put_tree(struct dft_process *process, long n)
         process->ppid = 1000 + (uint32_t)parent;
     } else if (settings.ranks) {
         process->exe = TEXT("/usr/bin/orterun");
+        process->job_id = (struct dft_text){0};
     }
     if (settings.ranks)
         process->rank = n && !parent ? (int32_t)n - 1 : -1;
