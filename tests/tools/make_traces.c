@@ -21,7 +21,10 @@
  * both: rows of calls in one further stream, histograms and rows of files in another, whose blocks
  * have other ranges. fold=1: some files are known by their directory alone. strides=1: rows of files
  * that say what was touched have met 4096 three times, and -8192 once. liar=N: whatever its name, each
- * call has the operation N, and a second file. */
+ * call has the operation N, and a second file. tree=N: the n-th process was started by number
+ * (n - 1) / N; with ranks, number 0 is a launcher without one and without a job, and only those
+ * that it has started have ranks. salt=N: the same with other keys. together=1: all processes start at once.
+ * turn=N: hosts have their names in another order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +52,8 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix, fold, strides, liar;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix, fold, strides, liar,
+        tree, salt, together, turn;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -96,6 +100,10 @@ static const struct setting names_of_settings[] = {
     {"fold", &settings.fold},
     {"strides", &settings.strides},
     {"liar", &settings.liar},
+    {"tree", &settings.tree},
+    {"salt", &settings.salt},
+    {"together", &settings.together},
+    {"turn", &settings.turn},
 };
 
 static struct dft_call calls[CALLS];
@@ -608,6 +616,35 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
+static uint64_t seed_of(long n)
+{
+    return UINT64_C(0xfeed000000000000) ^ ((uint64_t)settings.seed << 32) ^ (uint64_t)(n * 7919 + 1);
+}
+
+static uint64_t key_of(long n)
+{
+    uint64_t salted = (seed_of(n) + (uint64_t)settings.salt) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return settings.salt ? salted ^ salted >> 29 : seed_of(n);
+}
+
+static void put_tree(struct dft_process *process, long n)
+{
+    long parent = (n - 1) / settings.tree;
+
+    if (n) {
+        process->parent_key = key_of(parent);
+        process->ppid = 1000 + (uint32_t)parent;
+    } else if (settings.ranks) {
+        process->exe = TEXT("/usr/bin/orterun");
+        process->job_id = (struct dft_text){0};
+    }
+    if (settings.ranks)
+        process->rank = n && !parent ? (int32_t)n - 1 : -1;
+    if (process->rank < 0)
+        process->world_size = 0;
+}
+
 static void put_process(uint64_t key, long n, uint64_t start)
 {
     uint8_t kept[DFT_KEPT_PAIR_MAX];
@@ -623,7 +660,7 @@ static void put_process(uint64_t key, long n, uint64_t start)
                                   .version = TEXT("test")};
     const void *block;
 
-    snprintf(host, sizeof host, "node%ld", n % settings.hosts);
+    snprintf(host, sizeof host, "node%ld", (n + settings.turn) % settings.hosts);
     process.host = (struct dft_text){host, (uint32_t)strlen(host)};
     process.command = (struct dft_text){command, sizeof command - 1};
     if (settings.ranks) {
@@ -633,6 +670,8 @@ static void put_process(uint64_t key, long n, uint64_t start)
         if (settings.job)
             process.job_id = (struct dft_text){job, (uint32_t)strlen(job)};
     }
+    if (settings.tree)
+        put_tree(&process, n);
     snprintf(run, sizeof run, "run-%ld", settings.run);
     if (settings.run)
         process.run_id = (struct dft_text){run, (uint32_t)strlen(run)};
@@ -682,14 +721,14 @@ static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *d
 
 static void make_process(const char *directory, long n)
 {
-    uint64_t start = (uint64_t)settings.start * SECOND + (uint64_t)n * 1234567, end = start;
-    uint64_t key = UINT64_C(0xfeed000000000000) ^ ((uint64_t)settings.seed << 32) ^ (uint64_t)(n * 7919 + 1);
+    uint64_t start = (uint64_t)settings.start * SECOND + (uint64_t)(settings.together ? 0 : n) * 1234567, end = start;
+    uint64_t key = key_of(n);
     char path[4096];
     uint8_t defined = 0;
     FILE *live = NULL;
 
     snprintf(path, sizeof path, "%s/t%ld-%ld.dft", directory, settings.seed, n);
-    random_state = key | 1;
+    random_state = seed_of(n) | 1;
     out = fopen(path, "w");
     if (!out)
         exit(1);

@@ -168,6 +168,26 @@ def native_processes(where):
             COMPUTE = usual
 
 
+def teams_of(answer):
+    return [(r["rank"], r["trainer"], r["processes"]) for r in answer["ranks"]]
+
+
+def a_team_is_a_head_and_what_it_started(where):
+    """Whatever the keys of processes: who is above a head has a team of its own, and trains nobody."""
+    compute = ("--compute", "APP:solve")
+    for salt in range(6):
+        star = overlap(*compute, make(where / f"s{salt}", processes=3, tree=5, salt=salt))
+        assert teams_of(star) == [(None, 1000, 1), (None, 1001, 1), (None, 1002, 1)], star["ranks"]
+        ranks = make(where / f"r{salt}", processes=7, tree=2, ranks=1, salt=salt)
+        for answer in (overlap(*compute, ranks), overlap("--aggregates", *compute, ranks)):
+            assert [(r["rank"], r["processes"]) for r in answer["ranks"]] == [(0, 3), (1, 3), (None, 1)], answer["ranks"]
+            assert teams_of(answer)[2][1] is None and {p["pid"] for p in answer["processes"] if p["rank"] == 0} == {1001, 1003, 1004}
+            assert len([p for p in answer["processes"] if p["is_trainer"]]) == 2 and not answer["processes"][-1]["is_trainer"]
+            assert answer["ranks"][2]["alone_ns"] == 0, "mpirun is nobody's other rank"
+        assert "of the time of 2 ranks and of what started them" in dftmerge("overlap", *compute, ranks).out.decode().replace("\n", " ")
+        assert json.loads(dftmerge("layers", "--json", ranks).out)["ranks"] == 2
+
+
 def a_part_of_the_time(where):
     """--from and --to cut intervals at the bounds; --name chooses I/O, and regions stay."""
     writer = Writer("1.0.8", rank=0)
@@ -271,7 +291,7 @@ def clocks_decades_apart(where):
 def filters_choose_events_beside_rows(where):
     """Of a process that kept only events, beside one of rows alone, I/O is what the filter says."""
     make(where / "e", processes=1, ranks=1, rows=0, seed=5)
-    make(where / "r", processes=1, ranks=1, keep=0, seed=6)
+    make(where / "r", processes=1, ranks=1, keep=0, seed=6, start=1700000001)  # the second one
     whole = where / "both"
     whole.mkdir()
     for name in ("e", "r"):
@@ -301,6 +321,6 @@ def wrong_words(where):
     assert dftmerge("overlap", "--compute", ",:,!,", path).code == 0
 
 
-main([numbers_are_those_of_sets, native_processes, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
+main([numbers_are_those_of_sets, native_processes, a_team_is_a_head_and_what_it_started, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
       estimates_from_aggregates, clocks_decades_apart, filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same,
       wrong_words])

@@ -6,7 +6,7 @@ import json
 import re
 
 from pfw_files import Writer
-from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
+from tooltest import BUILD, dftmerge, dump, main, make, run, summary, DFTMERGE
 
 
 def runs(*arguments):
@@ -102,7 +102,45 @@ def what_says_nothing_is_never_hidden(where):
     make(where, processes=1, seed=4, run=2, start=1700000200)
     text = page(where)
     assert told(text, "run")[0].startswith("run-2, the newest of 2") and "with 3 processes of no run" in text, text
+    assert "of no run; nothing says what is one run of these: 2 groups" in re.sub(r"\s+", " ", text), text
     assert summary(where)["processes"] == 5 and summary("--run", "run-2", where)["processes"] == 1
+
+
+def a_launcher_is_of_the_run_that_it_started(where):
+    """It has no id, and neither has what else it started; a script above two launches is of neither."""
+    make(where / "one", processes=7, tree=2, ranks=1)
+    assert runs(where / "one") == [("4711", 7, False)] and not told(page(where / "one"), "runs?")
+    make(where / "two", processes=7, tree=2, ranks=1, job=11)
+    make(where / "two", processes=3, tree=2, ranks=1, job=12, seed=2, start=1700000060)
+    assert runs(where / "two") == [("11", 7, False), ("12", 3, False)]
+    assert summary("--run", "12", where / "two")["processes"] == 3
+    script = "env DFTRACER_RUN_ID=a cat /etc/passwd; env DFTRACER_RUN_ID=b sh -c 'cat /etc/passwd; cat /etc/group'"
+    traced(where / "script", "sh", "-c", script)
+    got = {name: processes for name, processes, _ in runs(where / "script")}
+    assert set(got) == {None, "a", "b"} and got[None] == 1, got  # of its children also what they were before they were env
+
+
+def traced(where, *command):
+    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t")}
+    done = run(*command, env=env)
+    assert done.code == 0, done.err
+
+
+def a_tree_is_one_group_of_processes(where):
+    """What execs goes on, and children may come one after the other: time between them is no sign of another run."""
+    traced(where / "t", "sh", "-c", "cat /etc/passwd; sleep 0.1; exec sh -c 'cat /etc/group; exec cat /etc/group'")
+    assert runs(where / "t")[0][1] > 5 and not told(page(where / "t"), "run")
+    traced(where / "t", "cat", "/etc/passwd")
+    assert "2 groups of processes, apart in time" in told(page(where / "t"), "run")[0]
+
+
+def by_run_shows_all_runs(where):
+    two_runs(where)
+    for by in ("run", "run,call", "job", "pid,run"):
+        assert page("--by", by, where) == page("--by", by, "--run", "all", where), by
+    text = page("--by", "run", where)
+    assert re.search("^run-1 ", text, re.M) and re.search("^run-2 ", text, re.M), text
+    assert not re.search("^run-1 ", page("--by", "run", "--run", "newest", where), re.M)
 
 
 def imported_traces_are_one_run(where):
@@ -123,5 +161,6 @@ def a_run_that_is_not_there(where):
 
 
 if __name__ == "__main__":
-    main([the_page_takes_the_newest, all_else_takes_all, by_run, the_launchers_job_is_a_run, what_says_nothing_is_never_hidden,
+    main([the_page_takes_the_newest, all_else_takes_all, by_run, the_launchers_job_is_a_run, what_says_nothing_is_never_hidden, a_launcher_is_of_the_run_that_it_started,
+          a_tree_is_one_group_of_processes, by_run_shows_all_runs,
           imported_traces_are_one_run, a_run_that_is_not_there])

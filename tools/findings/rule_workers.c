@@ -41,7 +41,7 @@ static uint32_t gather(const struct dft_facts *facts, uint64_t least, struct wor
     for (uint32_t i = 0; i < overlap->nprocesses; i++) {
         const struct dft_overlap_process *p = &overlap->processes[i];
 
-        if (p->items && overlap->teams[p->team].trainer != p->process)
+        if (p->items && !dft_overlap_is_trainer(overlap, p))
             workers[n++] = (struct worker){
                 processes[p->process].process.role, p->team, p->process, 1, p->items, p->item_ns, p->item_io_ns};
     }

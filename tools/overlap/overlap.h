@@ -50,7 +50,7 @@ struct dft_overlap_times {
 
 struct dft_overlap_process {
     struct dft_overlap_times times;
-    uint32_t process; /* number in the source */
+    uint32_t process; /* number in the source, of the image that stands for all of the process */
     uint32_t team;
     uint64_t data_ns;        /* in regions that wait for data */
     uint64_t items, item_ns; /* regions that load an item, and how long one is open at least */
@@ -60,8 +60,9 @@ struct dft_overlap_process {
 struct dft_overlap_team {
     struct dft_overlap_times times;
     int64_t rank;     /* -1: none */
-    uint32_t trainer; /* number in the source */
+    uint32_t trainer; /* number in the source; dft_overlap_is_trainer tells whether it is one */
     uint32_t processes;
+    uint8_t launches;                    /* it has started teams, as mpirun does, and has no trainer */
     uint64_t start_ns, end_ns;           /* Unix */
     uint64_t data_ns;                    /* its trainer waits for data */
     uint64_t data_io_ns;                 /* ... and the team is in I/O meanwhile */
@@ -104,6 +105,7 @@ struct dft_overlap {
     struct dft_overlap_team *teams;        /* by rank, those without by trainer */
     struct dft_overlap_scope *scopes;      /* by kind, team, start */
     uint32_t nprocesses, nteams, nscopes;
+    uint32_t nlaunching;                        /* of the teams */
     uint64_t more_scopes;                       /* that were left out */
     struct dft_overlap_times all;               /* sums over teams */
     uint64_t none_parts[DFT_OVERLAP_PARTS + 1]; /* of none_ns */
@@ -136,6 +138,13 @@ void dft_overlap_fini(struct dft_overlap *overlap);
 static inline int dft_overlap_guesses(const struct dft_overlap *overlap)
 {
     return overlap->has_compute && overlap->has_items && !overlap->has_data;
+}
+
+static inline int dft_overlap_is_trainer(const struct dft_overlap *overlap, const struct dft_overlap_process *process)
+{
+    const struct dft_overlap_team *team = &overlap->teams[process->team];
+
+    return team->trainer == process->process && !team->launches;
 }
 
 /* The part of the job's time in which a time (Unix) lies. */

@@ -144,7 +144,7 @@ static void count_lane(struct dft_overlap_cells *cells, uint32_t lane, uint64_t 
     struct shares shares = shares_of(cells, lane, interval);
     const struct dft_overlap *overlap = cells->overlap;
     const struct dft_overlap_process *process = &overlap->processes[lane];
-    int is_trainer = overlap->teams[process->team].trainer == process->process;
+    int is_trainer = dft_overlap_is_trainer(overlap, process);
     struct dft_cell_sums *sums = &cells->sums[lane];
 
     for (unsigned slot = shares.any || is_trainer || !overlap->has_compute ? 0 : DFT_SLOTS; slot < DFT_SLOTS; slot++) {
@@ -217,20 +217,24 @@ static void count_job(struct dft_overlap_cells *cells, uint64_t interval)
     for (unsigned slot = 0; slot < DFT_SLOTS; slot++) {
         double ns = (double)cells->width_ns / DFT_SLOTS * part_of(cells, interval, slot, cells->from_ns, cells->to_ns);
         double nobody = 1; /* of the teams that are not surely active */
-        uint32_t sure = 0, alive = 0;
+        uint32_t sure = 0, alive = 0, launching = 0;
 
         for (uint32_t t = 0; t < overlap->nteams; t++) {
             double active = (double)cells->active[(size_t)t * DFT_SLOTS + slot];
+            uint32_t lives = part_of(cells, interval, slot, overlap->teams[t].start_ns, overlap->teams[t].end_ns) > 0;
 
-            alive += part_of(cells, interval, slot, overlap->teams[t].start_ns, overlap->teams[t].end_ns) > 0;
+            alive += lives;
+            launching += overlap->teams[t].launches ? lives : 0;
             sure += active >= ALL_OF_IT;
             nobody *= active >= ALL_OF_IT ? 1 : 1 - active;
         }
         if (alive && !sure)
             cells->none_ns += ns * nobody;
-        for (uint32_t t = 0; alive > 1 && sure < 2 && t < overlap->nteams; t++) {
+        for (uint32_t t = 0; alive - launching > 1 && sure < 2 && t < overlap->nteams; t++) {
             double active = (double)cells->active[(size_t)t * DFT_SLOTS + slot];
 
+            if (overlap->teams[t].launches)
+                continue;
             if (active >= ALL_OF_IT)
                 cells->team_sums[t].item += ns * nobody;
             else if (!sure)

@@ -180,7 +180,7 @@ static int add_event(const struct reading *reading, struct buffer *buffer, const
         if (busy >> what & 1)
             rc = push(buffer, lane, what, start, end);
     for (unsigned kind = DFT_OVERLAP_EPOCH; !rc && kind <= DFT_OVERLAP_STEP; kind++)
-        if (busy >> (DFT_BUSY_SCOPE + kind) & 1 && overlap->teams[team].trainer == overlap->processes[lane].process)
+        if (busy >> (DFT_BUSY_SCOPE + kind) & 1 && dft_overlap_is_trainer(overlap, &overlap->processes[lane]))
             rc = add_scope(reading, buffer, batch, i, team, (enum dft_overlap_kind)kind);
     return rc;
 }

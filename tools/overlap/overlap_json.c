@@ -35,7 +35,7 @@ static void put_team(struct dft_json *json, const struct dft_overlap *overlap, u
 
     dft_json_object(json, NULL);
     put_rank(json, overlap, number);
-    dft_json_uint(json, "trainer", processes[team->trainer].process.pid);
+    dft_json_known_uint(json, "trainer", !team->launches, processes[team->trainer].process.pid);
     dft_json_uint(json, "processes", team->processes);
     dft_json_uint(json, "start_ns", team->start_ns);
     put_times(json, &team->times);
@@ -60,7 +60,7 @@ static void put_process(struct dft_json *json, const struct dft_overlap *overlap
     put_text(json, "host", record->host);
     put_text(json, "exe", record->exe);
     put_text(json, "role", record->role);
-    dft_json_bool(json, "is_trainer", overlap->teams[process->team].trainer == process->process);
+    dft_json_bool(json, "is_trainer", dft_overlap_is_trainer(overlap, process));
     put_times(json, &process->times);
     dft_json_uint(json, "data_ns", process->data_ns);
     dft_json_uint(json, "items", process->items);

@@ -135,7 +135,7 @@ static void settle_job(struct dft_overlap_sweep *sweep, uint64_t now)
         sweep->gap.from_ns = sweep->gap.from_ns ? sweep->gap.from_ns : from;
         sweep->gap.to_ns = now;
     }
-    if (sweep->active == 1 && sweep->alive > 1) {
+    if (sweep->active == 1 && sweep->alive - sweep->launching > 1 && !overlap->teams[only].launches) {
         overlap->teams[only].alone_ns += ns;
         if (sweep->alone.from_ns && sweep->alone.team != only)
             end_span(&sweep->alone, &overlap->alone);
@@ -175,6 +175,8 @@ static void put_state(struct dft_overlap_sweep *sweep, uint32_t number, uint64_t
         return;
     settle_job(sweep, now);
     sweep->alive += (uint32_t)(crew->alive != 0) - (uint32_t)alive;
+    if (sweep->overlap->teams[of].launches)
+        sweep->launching += (uint32_t)(crew->alive != 0) - (uint32_t)alive;
     sweep->active += (uint32_t)is_active(crew) - (uint32_t)active;
     sweep->active_sum += ((uint64_t)is_active(crew) - (uint64_t)active) * of;
 }
@@ -212,7 +214,7 @@ void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_t
     sweep->overlap->processes[number].items += what == DFT_BUSY_ITEM && !ends;
     next.is_alive = next.level[DFT_BUSY_ALIVE] != 0;
     next.is_in_io = next.level[DFT_BUSY_IO] != 0;
-    is_trainer = overlap->teams[overlap->processes[number].team].trainer == overlap->processes[number].process;
+    is_trainer = dft_overlap_is_trainer(overlap, &overlap->processes[number]);
     next.waits = is_trainer && next.level[DFT_BUSY_DATA];
     next.computes = has_compute
                         ? next.level[DFT_BUSY_COMPUTE] != 0
@@ -248,7 +250,7 @@ void dft_overlap_sweep_finish(struct dft_overlap_sweep *sweep)
         struct dft_overlap_team *team = &overlap->teams[process->team];
 
         finish(&overlap->processes[i].times);
-        if (process->process == team->trainer)
+        if (dft_overlap_is_trainer(overlap, process))
             continue;
         team->items += process->items;
         team->item_ns += process->item_ns;

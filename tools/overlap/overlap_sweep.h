@@ -38,6 +38,7 @@ struct dft_overlap_sweep {
     struct dft_sweep_lane *lanes; /* by position in overlap->processes */
     struct dft_sweep_crew *crews; /* by team */
     uint32_t active, alive;       /* teams */
+    uint32_t launching;           /* that live, and launch: nobody is alone beside these */
     uint64_t active_sum;          /* of their numbers: of one alone it is the number */
     uint64_t since;
     struct dft_overlap_span gap, alone; /* that go on; from_ns 0: none does */

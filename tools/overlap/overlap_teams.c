@@ -7,27 +7,38 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "overlap/launchers.h"
 #include "source/ps_tree.h"
 #include "source/source_images.h"
 #include "source/source_node.h"
 
-/* What makes a team: a rank of a job, or the process at its head. */
+/* A process, with all images of it: what execs goes on as the same one. Its number is that of its first image. */
+struct unit {
+    uint32_t head;         /* of its team, once that is known; else DFT_NO_LANE */
+    uint32_t ranked, best; /* images: that says a rank, and that stands for all; DFT_NO_LANE: there is none */
+    uint64_t compute_ns, start_ns, end_ns;
+    uint32_t lane; /* position in overlap->processes */
+    uint8_t has_head_below;
+};
+
+/* A process in its team: that of a rank of a job, or of the process at its head. */
 struct member {
     int64_t rank; /* -1: none */
-    uint32_t job, head;
-    uint32_t process; /* the first image */
-    uint64_t start_ns, end_ns, compute_ns;
+    uint32_t job, head, unit;
+    uint8_t is_launcher, launches; /* by its name; and it is in the team of one that has started others */
 };
 
 struct gathering {
+    const struct dft_overlap_request *request;
     const struct dft_source_process *processes;
+    const uint64_t *compute_ns; /* of each image */
     uint32_t count;
     struct dft_ps_tree tree;
-    uint32_t *images, *heads; /* heads: of each image, once it is known; else DFT_NO_LANE */
-    uint64_t *compute_ns;     /* by image */
+    uint32_t *unit_of; /* by image */
+    struct unit *units;
     struct member *members;
     uint32_t nmembers;
-    int has_ranks, has_compute;
+    int has_ranks;
 };
 
 void dft_overlap_life(const struct dft_overlap_request *request, const struct dft_source_process *process,
@@ -40,49 +51,130 @@ void dft_overlap_life(const struct dft_overlap_request *request, const struct df
         *end = request->filter->to_ns;
 }
 
-static int is_head(const struct gathering *gathering, uint32_t image)
+/* --- processes ---------------------------------------------------------------------------------------------------- */
+
+/* Parents stand before their children as a rule, because numbers follow time. */
+static int find_units(struct gathering *gathering)
 {
-    return gathering->tree.parent[image] == DFT_PS_ROOT ||
-           (gathering->has_ranks ? gathering->processes[image].process.rank >= 0 : gathering->compute_ns[image] != 0);
+    int rc = dft_source_images(gathering->request->source, gathering->unit_of);
+
+    for (uint32_t i = 0; !rc && i < gathering->count; i++) {
+        const struct dft_source_process *image = &gathering->processes[i], *before;
+        uint32_t parent = gathering->tree.parent[i];
+
+        before = parent == DFT_PS_ROOT ? NULL : &gathering->processes[parent];
+        if (before && parent < i && before->exit_kind == DFT_ENDING_EXEC && before->process.pid == image->process.pid)
+            gathering->unit_of[i] = gathering->unit_of[parent];
+    }
+    return rc;
 }
 
-/* The nearest of a process and those above it that has a rank, or computes; else the one at the
- * top. What was found is remembered for all on the way, so that long chains cost little. Damaged
- * traces may have a cycle of parents. */
-static uint32_t find_head(struct gathering *gathering, uint32_t process)
+/* Which of two images stands for the process: one with a rank, else the one that computes longest, else the last one
+ * that is no launcher. */
+static int is_better(const struct gathering *gathering, uint32_t image, uint32_t than)
 {
-    uint32_t *heads = gathering->heads, at = gathering->images[process], head;
+    const struct dft_process *a = &gathering->processes[image].process, *b = &gathering->processes[than].process;
+    int launches = dft_is_launcher(a->exe), launched = dft_is_launcher(b->exe);
 
-    for (uint32_t steps = 0; heads[at] == DFT_NO_LANE && !is_head(gathering, at) && steps <= gathering->count; steps++)
-        at = gathering->images[gathering->tree.parent[at]];
-    head = heads[at] == DFT_NO_LANE ? at : heads[at];
-    for (at = gathering->images[process]; heads[at] == DFT_NO_LANE;) {
-        heads[at] = head;
-        if (gathering->tree.parent[at] != DFT_PS_ROOT)
-            at = gathering->images[gathering->tree.parent[at]];
+    if ((a->rank >= 0) != (b->rank >= 0))
+        return a->rank >= 0;
+    if (gathering->compute_ns[image] != gathering->compute_ns[than])
+        return gathering->compute_ns[image] > gathering->compute_ns[than];
+    return launches == launched ? image > than : launched;
+}
+
+/* What the images of each process say together; only those that are asked for live. */
+static void look(struct gathering *gathering)
+{
+    for (uint32_t i = 0; i < gathering->count; i++)
+        gathering->units[i] =
+            (struct unit){.head = DFT_NO_LANE, .ranked = DFT_NO_LANE, .best = DFT_NO_LANE, .lane = DFT_NO_LANE};
+    for (uint32_t i = 0; i < gathering->count; i++) {
+        const struct dft_source_process *image = &gathering->processes[i];
+        struct unit *unit = &gathering->units[gathering->unit_of[i]];
+        uint64_t start_ns, end_ns;
+
+        gathering->has_ranks |= image->process.rank >= 0;
+        unit->compute_ns += gathering->compute_ns[i];
+        if (image->process.rank >= 0 && unit->ranked == DFT_NO_LANE)
+            unit->ranked = i;
+        if (dft_process_is_node(image) || !dft_filter_process(gathering->request->filter, image))
+            continue;
+        dft_overlap_life(gathering->request, image, &start_ns, &end_ns);
+        if (end_ns < start_ns || !end_ns)
+            continue;
+        unit->start_ns = unit->best == DFT_NO_LANE || start_ns < unit->start_ns ? start_ns : unit->start_ns;
+        unit->end_ns = end_ns > unit->end_ns ? end_ns : unit->end_ns;
+        if (unit->best == DFT_NO_LANE || is_better(gathering, i, unit->best))
+            unit->best = i;
+    }
+}
+
+/* --- heads -------------------------------------------------------------------------------------------------------- */
+
+/* The process that has started this one, or DFT_PS_ROOT. */
+static uint32_t above(const struct gathering *gathering, uint32_t unit)
+{
+    uint32_t parent = gathering->tree.parent[unit];
+
+    parent = parent == DFT_PS_ROOT ? DFT_PS_ROOT : gathering->unit_of[parent];
+    return parent == unit ? DFT_PS_ROOT : parent;
+}
+
+static int is_head(const struct gathering *gathering, uint32_t unit)
+{
+    return gathering->has_ranks ? gathering->units[unit].ranked != DFT_NO_LANE : gathering->units[unit].compute_ns != 0;
+}
+
+/* The nearest of a process and those above it that has a rank, or computes; else the one at the top. What was found is
+ * remembered for all on the way up to the head, so that long chains cost little: those above the head have another
+ * one. Damaged traces may have a cycle of parents. */
+static uint32_t find_head(struct gathering *gathering, uint32_t unit)
+{
+    struct unit *units = gathering->units;
+    uint32_t at = unit, head;
+
+    for (uint32_t steps = 0; units[at].head == DFT_NO_LANE && !is_head(gathering, at) && steps <= gathering->count;
+         steps++) {
+        if (above(gathering, at) == DFT_PS_ROOT)
+            break;
+        at = above(gathering, at);
+    }
+    head = units[at].head == DFT_NO_LANE ? at : units[at].head;
+    for (at = unit; units[at].head == DFT_NO_LANE; at = above(gathering, at)) {
+        units[at].head = head;
+        if (at == head)
+            break;
     }
     return head;
 }
 
-static int by_process(const void *left, const void *right)
+/* Tells all processes above a head that there is one below. */
+static void look_above(struct gathering *gathering)
 {
-    const struct member *a = left, *b = right;
-
-    DFT_ORDER(a->process, b->process);
-    return 0;
+    for (uint32_t i = 0; i < gathering->count; i++)
+        for (uint32_t at = gathering->unit_of[i] == i && is_head(gathering, i) ? above(gathering, i) : DFT_PS_ROOT;
+             at != DFT_PS_ROOT && !gathering->units[at].has_head_below; at = above(gathering, at))
+            gathering->units[at].has_head_below = 1;
 }
 
-/* By team; of a team the trainer first: the one that computes longest, else the first one. */
+/* --- teams -------------------------------------------------------------------------------------------------------- */
+
+static const struct gathering *sorting; /* qsort passes no context; one thread asks */
+
+/* By team; of a team the trainer first: the one that computes longest, else the first one that is no launcher. */
 static int by_team(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
+    const struct unit *x = &sorting->units[a->unit], *y = &sorting->units[b->unit];
 
     DFT_ORDER((uint64_t)a->rank, (uint64_t)b->rank); /* none comes last */
     DFT_ORDER(a->job, b->job);
     DFT_ORDER(a->head, b->head);
-    DFT_ORDER(b->compute_ns, a->compute_ns);
-    DFT_ORDER(a->start_ns, b->start_ns);
-    DFT_ORDER(a->process, b->process);
+    DFT_ORDER(y->compute_ns, x->compute_ns);
+    DFT_ORDER(a->is_launcher, b->is_launcher);
+    DFT_ORDER(x->start_ns, y->start_ns);
+    DFT_ORDER(a->unit, b->unit);
     return 0;
 }
 
@@ -91,53 +183,28 @@ static int same_team(const struct member *a, const struct member *b)
     return a->rank == b->rank && a->job == b->job && a->head == b->head;
 }
 
-static void gather(struct gathering *gathering, const struct dft_overlap_request *request)
+static void gather(struct gathering *gathering)
 {
     for (uint32_t i = 0; i < gathering->count; i++) {
-        const struct dft_source_process *process = &gathering->processes[i], *head;
-        struct member member = {.process = gathering->images[i], .rank = -1};
+        struct member member = {.unit = i, .rank = -1};
+        const struct unit *head;
 
-        if (dft_process_is_node(process) || !dft_filter_process(request->filter, process))
+        if (gathering->unit_of[i] != i || gathering->units[i].best == DFT_NO_LANE)
             continue;
-        dft_overlap_life(request, process, &member.start_ns, &member.end_ns);
-        if (member.end_ns < member.start_ns || !member.end_ns)
-            continue;
-        member.compute_ns = gathering->compute_ns[member.process];
         member.head = find_head(gathering, i);
-        head = &gathering->processes[member.head];
-        member.rank = head->process.rank;
-        if (member.rank >= 0) {
-            member.job = head->job;
+        member.is_launcher = (uint8_t)dft_is_launcher(gathering->processes[gathering->units[i].best].process.exe);
+        head = &gathering->units[member.head];
+        member.launches = head->has_head_below && !is_head(gathering, member.head);
+        if (head->ranked != DFT_NO_LANE) {
+            member.rank = gathering->processes[head->ranked].process.rank;
+            member.job = gathering->processes[head->ranked].job;
             member.head = 0;
         }
         gathering->members[gathering->nmembers++] = member;
     }
-}
-
-/* Images of one process become one member. */
-static void join_images(struct gathering *gathering)
-{
-    struct member *members = gathering->members;
-    uint32_t n = 0;
-
+    sorting = gathering;
     if (gathering->nmembers)
-        qsort(members, gathering->nmembers, sizeof *members, by_process);
-    for (uint32_t i = 0; i < gathering->nmembers; i++) {
-        struct member *last = n ? &members[n - 1] : NULL;
-
-        if (!last || last->process != members[i].process) {
-            members[n++] = members[i];
-            continue;
-        }
-        if (members[i].rank > last->rank) { /* one image may say what the other does not */
-            last->rank = members[i].rank;
-            last->job = members[i].job;
-            last->head = members[i].head;
-        }
-        last->start_ns = members[i].start_ns < last->start_ns ? members[i].start_ns : last->start_ns;
-        last->end_ns = members[i].end_ns > last->end_ns ? members[i].end_ns : last->end_ns;
-    }
-    gathering->nmembers = n;
+        qsort(gathering->members, gathering->nmembers, sizeof *gathering->members, by_team);
 }
 
 static void number_teams(const struct gathering *gathering, struct dft_overlap *overlap, uint32_t *lane_of)
@@ -146,24 +213,26 @@ static void number_teams(const struct gathering *gathering, struct dft_overlap *
 
     for (uint32_t i = 0; i < gathering->nmembers; i++) {
         const struct member *member = &gathering->members[i];
+        struct unit *unit = &gathering->units[member->unit];
 
         if (!i || !same_team(member, member - 1)) {
             team = &overlap->teams[overlap->nteams++];
             *team = (struct dft_overlap_team){
-                .rank = member->rank, .trainer = member->process, .start_ns = member->start_ns};
+                .rank = member->rank, .trainer = unit->best, .launches = member->launches, .start_ns = unit->start_ns};
+            overlap->nlaunching += member->launches;
         }
         team->processes++;
-        team->start_ns = member->start_ns < team->start_ns ? member->start_ns : team->start_ns;
-        team->end_ns = member->end_ns > team->end_ns ? member->end_ns : team->end_ns;
+        team->start_ns = unit->start_ns < team->start_ns ? unit->start_ns : team->start_ns;
+        team->end_ns = unit->end_ns > team->end_ns ? unit->end_ns : team->end_ns;
         team->times.wall_ns = team->end_ns - team->start_ns;
-        overlap->processes[i] = (struct dft_overlap_process){.process = member->process,
-                                                             .team = overlap->nteams - 1,
-                                                             .times.wall_ns = member->end_ns - member->start_ns};
-        lane_of[member->process] = i;
+        overlap->processes[i] = (struct dft_overlap_process){
+            .process = unit->best, .team = overlap->nteams - 1, .times.wall_ns = unit->end_ns - unit->start_ns};
+        unit->lane = i;
     }
     overlap->nprocesses = gathering->nmembers;
     for (uint32_t i = 0; i < gathering->count; i++)
-        lane_of[i] = lane_of[gathering->images[i]];
+        if (dft_filter_process(gathering->request->filter, &gathering->processes[i]))
+            lane_of[i] = gathering->units[gathering->unit_of[i]].lane;
 }
 
 /* From the start of the first to the end of the last. */
@@ -179,51 +248,37 @@ static void measure(struct dft_overlap *overlap)
     overlap->wall_ns = end > start ? end - start : 0;
 }
 
-/* Who has a rank, and how long the images of each process compute. */
-static void look(struct gathering *gathering, const uint64_t *compute_ns)
-{
-    for (uint32_t i = 0; i < gathering->count; i++) {
-        gathering->has_ranks |= gathering->processes[i].process.rank >= 0;
-        gathering->compute_ns[gathering->images[i]] += compute_ns[i];
-    }
-}
-
 int dft_overlap_teams(const struct dft_overlap_request *request, const uint64_t *compute_ns,
                       struct dft_overlap *overlap, uint32_t **lane_of)
 {
-    struct gathering gathering = {0};
+    struct gathering gathering = {.request = request, .compute_ns = compute_ns};
     int rc = -ENOMEM;
 
     gathering.processes = dft_source_processes(request->source, &gathering.count);
-    gathering.images = malloc((gathering.count + 1u) * sizeof *gathering.images);
-    gathering.heads = malloc((gathering.count + 1u) * sizeof *gathering.heads);
-    gathering.compute_ns = calloc(gathering.count + 1u, sizeof *gathering.compute_ns);
+    gathering.unit_of = malloc((gathering.count + 1u) * sizeof *gathering.unit_of);
+    gathering.units = calloc(gathering.count + 1u, sizeof *gathering.units);
     gathering.members = calloc(gathering.count + 1u, sizeof *gathering.members);
     overlap->processes = calloc(gathering.count + 1u, sizeof *overlap->processes);
     overlap->teams = calloc(gathering.count + 1u, sizeof *overlap->teams);
     *lane_of = malloc((gathering.count + 1u) * sizeof **lane_of);
-    if (!gathering.images || !gathering.heads || !gathering.compute_ns || !gathering.members || !overlap->processes ||
-        !overlap->teams || !*lane_of)
+    if (!gathering.unit_of || !gathering.units || !gathering.members || !overlap->processes || !overlap->teams ||
+        !*lane_of)
         goto out;
-    memset(gathering.heads, 0xff, (gathering.count + 1u) * sizeof *gathering.heads);
     memset(*lane_of, 0xff, (gathering.count + 1u) * sizeof **lane_of);
-    rc = dft_source_images(request->source, gathering.images);
+    rc = dft_ps_tree_make(&gathering.tree, request->source, request->filter);
     if (!rc)
-        rc = dft_ps_tree_make(&gathering.tree, request->source, request->filter);
+        rc = find_units(&gathering);
     if (rc)
         goto out;
-    look(&gathering, compute_ns);
-    gather(&gathering, request);
-    join_images(&gathering);
-    if (gathering.nmembers)
-        qsort(gathering.members, gathering.nmembers, sizeof *gathering.members, by_team);
+    look(&gathering);
+    look_above(&gathering);
+    gather(&gathering);
     number_teams(&gathering, overlap, *lane_of);
     measure(overlap);
 out:
     dft_ps_tree_free(&gathering.tree);
-    free(gathering.images);
-    free(gathering.heads);
-    free(gathering.compute_ns);
+    free(gathering.unit_of);
+    free(gathering.units);
     free(gathering.members);
     return rc;
 }

@@ -9,7 +9,7 @@
 
 /* Fills in processes and teams of `overlap`, with their wall times and nothing else. compute_ns: of
  * each process of the source, time in compute regions, which decides who is a trainer. *lane_of,
- * which the caller frees: by number in the source the position in overlap->processes, or
+ * which the caller frees: by number in the source, of each image, the position in overlap->processes, or
  * DFT_NO_LANE. Returns 0 or -ENOMEM. */
 int dft_overlap_teams(const struct dft_overlap_request *request, const uint64_t *compute_ns,
                       struct dft_overlap *overlap, uint32_t **lane_of);

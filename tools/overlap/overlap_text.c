@@ -23,7 +23,7 @@ static const char *teams_word(const struct dft_overlap *overlap)
 {
     int ranked = overlap->teams[0].rank >= 0;
 
-    return overlap->nteams == 1 ? ranked ? "rank" : "program" : ranked ? "ranks" : "programs";
+    return overlap->nteams - overlap->nlaunching == 1 ? ranked ? "rank" : "program" : ranked ? "ranks" : "programs";
 }
 
 static void say_verdict(FILE *out, const struct dft_overlap *overlap)
@@ -39,8 +39,9 @@ static void say_verdict(FILE *out, const struct dft_overlap *overlap)
     fprintf(out, "I/O %s%s: %s (%s) hidden behind compute, ", about, dft_text_ns(a, all->io_ns),
             dft_text_ns(b, all->hidden_ns), dft_text_share(c, all->hidden_ns, all->io_ns));
     fprintf(out, "%s (%s) exposed", dft_text_ns(a, all->exposed_ns), dft_text_share(b, all->exposed_ns, all->io_ns));
-    fprintf(out, ", which is %s of the time of %" PRIu32 " %s", dft_text_share(d, all->exposed_ns, all->wall_ns),
-            overlap->nteams, teams_word(overlap));
+    fprintf(out, ", which is %s of the time of %" PRIu32 " %s%s", dft_text_share(d, all->exposed_ns, all->wall_ns),
+            overlap->nteams - overlap->nlaunching, teams_word(overlap),
+            overlap->nlaunching ? " and of what started them" : "");
 }
 
 static void say_compute(FILE *out, const struct dft_overlap *overlap)
@@ -161,8 +162,8 @@ static char *line_name(const struct dft_overlap *overlap, struct dft_source *sou
     if (by != DFT_OVERLAP_BY_PROCESS)
         return scope_name(overlap, source, &overlap->scopes[number]);
     return process_name(source, process->process,
-                        overlap->teams[process->team].processes > 1 &&
-                                overlap->teams[process->team].trainer == process->process && overlap->has_compute
+                        overlap->teams[process->team].processes > 1 && dft_overlap_is_trainer(overlap, process) &&
+                                overlap->has_compute
                             ? " (trainer)"
                             : "");
 }

@@ -21,6 +21,12 @@ static int compare_key(const struct dft_answer *answer, const struct dft_group *
     uint32_t n;
     int order;
 
+    if (by == DFT_BY_PROCESS) { /* not by its key, which is random */
+        uint32_t p = answer->process_group[a->key.process_group - 1]->number;
+        uint32_t q = answer->process_group[b->key.process_group - 1]->number;
+
+        return (p > q) - (p < q);
+    }
     dft_group_value(answer, a, by, &x);
     dft_group_value(answer, b, by, &y);
     if (x.type != y.type)

@@ -25,7 +25,7 @@
 #include "source/source.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
-#include "source/source_process.h"
+#include "source/source_number.h"
 
 struct collect {
     struct dft_options options;

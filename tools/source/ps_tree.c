@@ -2,12 +2,14 @@
 /* Processes as a tree.
  *
  * Bad input can make a cycle of parents. A process that no root leads to is printed as a root.
- * Children stand in order of start, then of key. */
+ * Children stand in order of start, then of number. */
 #include "source/ps_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "source/source_number.h"
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -37,7 +39,7 @@ static int by_pid(const void *a, const void *b)
 
     if (!order)
         order = compare(start_of(x), start_of(y));
-    return order ? order : compare(x->key, y->key);
+    return order ? order : compare(x->number, y->number);
 }
 
 static int by_start(const void *a, const void *b)
@@ -46,23 +48,7 @@ static int by_start(const void *a, const void *b)
     const struct dft_source_process *y = &sorting->processes[*(const uint32_t *)b];
     int order = compare(start_of(x), start_of(y));
 
-    return order ? order : compare(x->key, y->key);
-}
-
-/* Processes are numbered by ascending key. */
-static uint32_t find_key(const struct dft_ps_tree *tree, uint64_t key)
-{
-    uint32_t low = 0, high = tree->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (tree->processes[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < tree->count && tree->processes[low].key == key && key ? low : DFT_PS_ROOT;
+    return order ? order : compare(x->number, y->number);
 }
 
 /* Finds the last image with this pid on the child's host that began before the child. An image with
@@ -91,7 +77,7 @@ static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, u
     return found;
 }
 
-static int find_parents(struct dft_ps_tree *tree)
+static int find_parents(struct dft_ps_tree *tree, const struct dft_source *source)
 {
     uint32_t *pids = calloc(tree->count, sizeof(*pids));
 
@@ -103,8 +89,9 @@ static int find_parents(struct dft_ps_tree *tree)
     qsort(pids, tree->count, sizeof(*pids), by_pid);
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct dft_process *process = &tree->processes[i].process;
+        const struct dft_source_process *parent = dft_process_find(source, process->parent_key);
 
-        tree->parent[i] = find_key(tree, process->parent_key);
+        tree->parent[i] = parent ? parent->number : DFT_PS_ROOT;
         if (tree->parent[i] == DFT_PS_ROOT && process->pid)
             tree->parent[i] = find_pid(tree, pids, process->pid, i);
         if (tree->parent[i] == DFT_PS_ROOT && process->ppid)
@@ -186,7 +173,7 @@ int dft_ps_tree_make(struct dft_ps_tree *tree, const struct dft_source *source, 
     tree->depth = calloc(tree->count, sizeof(*tree->depth));
     if (!tree->parent || !tree->order || !tree->depth)
         return -ENOMEM;
-    error = find_parents(tree);
+    error = find_parents(tree, source);
     if (!error)
         error = make_order(tree);
     if (!error)

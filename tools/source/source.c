@@ -21,6 +21,7 @@
 #include "source/source_job_names.h"
 #include "source/source_jobs.h"
 #include "source/source_live.h"
+#include "source/source_number.h"
 #include "source/source_parts.h"
 #include "source/source_process.h"
 #include "source/source_roles.h"
@@ -85,6 +86,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     free(scanned);
     if (!rc)
         rc = dft_live_processes(source);
+    if (!rc)
+        rc = dft_source_number(source);
     if (!rc)
         dft_source_find_roles(source);
     if (!rc)

@@ -56,6 +56,12 @@ static void bin_add(struct dft_counter_bin *bin, int level, uint64_t time_ns, df
         bin->time_ns = time_ns;
 }
 
+/* Samples of one time are in the order of their values, whoever reads them first. */
+static int is_before(uint64_t time_ns, dft_counter_value value, uint64_t than_ns, dft_counter_value than)
+{
+    return time_ns < than_ns || (time_ns == than_ns && value < than);
+}
+
 static void add_sample(const struct summing *summing, struct dft_counter_fact *fact, uint64_t time_ns,
                        dft_counter_value value)
 {
@@ -68,11 +74,11 @@ static void add_sample(const struct summing *summing, struct dft_counter_fact *f
         fact->least = value;
     if (!fact->samples || value > fact->most)
         fact->most = value;
-    if (!fact->samples || time_ns < fact->first_ns) {
+    if (!fact->samples || is_before(time_ns, value, fact->first_ns, fact->first)) {
         fact->first_ns = time_ns;
         fact->first = value;
     }
-    if (!fact->samples || time_ns >= fact->last_ns) {
+    if (!fact->samples || is_before(fact->last_ns, fact->last, time_ns, value)) {
         fact->last_ns = time_ns;
         fact->last = value;
     }
@@ -138,8 +144,10 @@ static int merge(struct dft_counter_facts *into, const struct dft_counter_fact *
     }
     fact->least = from->least < fact->least ? from->least : fact->least;
     fact->most = from->most > fact->most ? from->most : fact->most;
-    fact->first = from->first_ns < fact->first_ns ? from->first : fact->first;
-    fact->last = from->last_ns >= fact->last_ns ? from->last : fact->last;
+    if (is_before(from->first_ns, from->first, fact->first_ns, fact->first))
+        fact->first = from->first;
+    if (is_before(fact->last_ns, fact->last, from->last_ns, from->last))
+        fact->last = from->last;
     fact->first_ns = from->first_ns < fact->first_ns ? from->first_ns : fact->first_ns;
     fact->last_ns = from->last_ns > fact->last_ns ? from->last_ns : fact->last_ns;
     fact->real |= from->real;

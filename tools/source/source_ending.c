@@ -16,7 +16,7 @@
 #include "source/source_fates.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
-#include "source/source_process.h"
+#include "source/source_number.h"
 #include "source/source_texts.h"
 
 static int end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)

@@ -57,6 +57,7 @@ struct dft_source {
     size_t nblocks;
     struct dft_source_process *processes;
     uint32_t nprocesses;
+    uint32_t *by_key; /* numbers of processes, by ascending key */
     struct dft_source_job *jobs;
     uint32_t njobs;
     struct dft_source_job *runs;

@@ -12,6 +12,7 @@
 #include "source/source_inside.h"
 #include "base/write_text.h"
 #include "source/source_notes.h"
+#include "source/source_number.h"
 
 #define SHOWN_MAX 8
 
@@ -196,6 +197,7 @@ int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep)
     }
     source->nprocesses = n;
     source->nblocks = blocks;
+    dft_source_list_keys(source);
     free(number);
     return 0;
 }

@@ -70,6 +70,7 @@ void dft_source_close(struct dft_source *source)
     free(source->files);
     free(source->blocks);
     free(source->processes);
+    free(source->by_key);
     free(source->groups);
     free(source->rollup.bytes);
     for (uint32_t j = 0; j < source->njobs; j++)

@@ -113,7 +113,7 @@ struct dft_source_end {
     uint8_t exit_kind; /* enum dft_ending */
 };
 
-/* One process image. Processes are numbered by ascending key, whatever order the files came in. */
+/* One process image. source_number.h says how they are numbered: by start, whatever order the files came in. */
 struct dft_source_process {
     uint64_t key;
     /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
@@ -204,8 +204,8 @@ const struct dft_source_process *dft_source_processes(const struct dft_source *s
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
 /* The runs that were found (source_runs.c), in order of start, also the runs that are left out. A
  * run without an id comes first. Ranks are not counted. *apart (may be NULL) counts the groups of
- * processes of the run without an id. Groups do not overlap in time: no process of one group lived
- * when a process of another did. */
+ * processes of the run without an id. Groups do not overlap in time, and none has started a process
+ * of another. */
 const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
 /* NULL: no job is known of the process. */
 const char *dft_source_job_name(const struct dft_source *source, const struct dft_source_process *process);

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "source/source_inside.h"
+#include "source/source_number.h"
 #include "source/source_texts.h"
 
 #include <errno.h>
@@ -53,28 +54,6 @@ static int collect_keys(const struct dft_source *source, const struct dft_scanne
             (*keys)[n++] = (*keys)[i];
     *count = n;
     return 0;
-}
-
-struct dft_source_process *dft_process_of(const struct dft_source *source, uint64_t key)
-{
-    size_t low = 0, high = source->nprocesses;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (source->processes[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &source->processes[low];
-}
-
-const struct dft_source_process *dft_process_find(const struct dft_source *source, uint64_t key)
-{
-    const struct dft_source_process *found = dft_process_of(source, key);
-
-    return found < source->processes + source->nprocesses && found->key == key ? found : NULL;
 }
 
 /* Should `record` replace the record that is there? The answer does not depend on the order of
@@ -186,11 +165,15 @@ int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned)
     if (!source->processes)
         goto out;
     source->nprocesses = (uint32_t)count;
+    source->by_key = malloc((count + 1) * sizeof *source->by_key);
+    if (!source->by_key)
+        goto out;
+    source->by_key[count] = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct dft_source_process *process = &source->processes[i];
 
         process->key = process->process.key = keys[i];
-        process->number = i;
+        process->number = source->by_key[i] = i;
         /* an empty END needs no memory */
         dft_source_keep_end(source, &(struct dft_end){0}, &process->end);
         process->process.rank = process->process.local_rank = -1;

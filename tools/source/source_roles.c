@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "source/source_inside.h"
-#include "source/source_process.h"
+#include "source/source_number.h"
 
 #define FORK_SERVER "forkserver"
 

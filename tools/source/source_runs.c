@@ -2,15 +2,18 @@
 /* Runs: the processes that were started together, as far as they say so themselves.
  *
  * Only an identity that its processes carry tells a run apart. That is the identity of dftrun,
- * which children inherit, else the id of the launcher's job. Processes with neither form one run
- * without a name. So do processes of other tracers. This run is left out only where the user asks
- * for a run by name. */
+ * which children inherit, else the id of the launcher's job. A launcher has no id, because it gives
+ * them: it is of the run of those that it has started, if that is one. What else has no id is of
+ * the run of the process that has started it. Processes with neither form one run without a name.
+ * So do processes of other tracers. This run is left out only where the user asks for a run by
+ * name. */
 #include "source/source_runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/ps_tree.h"
 #include "source/source_inside.h"
 #include "base/write_text.h"
 #include "source/source_job_names.h"
@@ -37,25 +40,77 @@ static int by_time(const void *left, const void *right)
     return a->id_hash < b->id_hash ? -1 : a->id_hash > b->id_hash;
 }
 
-static int number_runs(struct dft_source *source, const uint64_t *start_ns, const uint64_t *end_ns)
+/* What is known of each process while runs are found. */
+struct finding {
+    struct dft_source *source;
+    struct dft_ps_tree tree;
+    uint64_t *start_ns, *end_ns;
+    uint32_t *says; /* the process whose id counts, or NOBODY, or SEVERAL: processes below have different ones */
+};
+
+#define NOBODY  UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
+
+static uint64_t hash_of(const struct finding *finding, uint32_t says)
 {
+    struct dft_text id = says >= SEVERAL ? (struct dft_text){0} : id_of(&finding->source->processes[says].process);
+
+    return id.length ? dft_name_id(id.bytes, id.length) : 0;
+}
+
+/* Tells those above a process without an id of their own. Each changes twice at most, so damaged trees with cycles
+ * come to an end. */
+static void tell_above(struct finding *finding, uint32_t process)
+{
+    uint32_t says = process, *there;
+
+    for (uint32_t at = finding->tree.parent[process]; at != DFT_PS_ROOT; at = finding->tree.parent[at]) {
+        there = &finding->says[at];
+        if (*there == SEVERAL || (*there != NOBODY && hash_of(finding, *there) == hash_of(finding, says)))
+            return;
+        *there = says = *there == NOBODY ? says : SEVERAL;
+    }
+}
+
+static void find_ids(struct finding *finding)
+{
+    const struct dft_source *source = finding->source;
+    const struct dft_ps_tree *tree = &finding->tree;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        finding->says[p] = id_of(&source->processes[p].process).length ? p : NOBODY;
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        if (finding->says[p] == p)
+            tell_above(finding, p);
+    for (uint32_t i = 0; i < tree->shown; i++) {
+        uint32_t p = tree->order[i], parent = tree->parent[p];
+
+        if (finding->says[p] >= SEVERAL)
+            finding->says[p] = parent == DFT_PS_ROOT ? NOBODY : finding->says[parent];
+    }
+}
+
+static int number_runs(struct finding *finding)
+{
+    struct dft_source *source = finding->source;
     struct dft_map map = {0}; /* hash of the id -> number + 1 */
     uint64_t *place = NULL;
 
     for (uint32_t p = 0; p < source->nprocesses; p++) {
-        struct dft_text id = id_of(&source->processes[p].process);
-        uint64_t hash = id.length ? dft_name_id(id.bytes, id.length) : 0;
-        uint32_t number;
+        uint32_t says = finding->says[p], number;
+        uint64_t hash = hash_of(finding, says);
 
         place = dft_map_put(&map, hash ? hash : NO_ID);
         if (!place)
             break;
         if (!*place) {
-            source->runs[source->nruns] = (struct dft_source_job){.id = id, .id_hash = hash, .number = source->nruns};
+            source->runs[source->nruns] = (struct dft_source_job){.id_hash = hash, .number = source->nruns};
+            if (hash)
+                source->runs[source->nruns].id = id_of(&source->processes[says].process);
             *place = ++source->nruns;
         }
         number = (uint32_t)*place - 1;
-        dft_source_job_widen(&source->runs[number], start_ns[p], end_ns[p]);
+        dft_source_job_widen(&source->runs[number], finding->start_ns[p], finding->end_ns[p]);
         source->runs[number].processes++;
         source->processes[p].run = number + 1;
     }
@@ -83,44 +138,88 @@ static int name_runs(struct dft_source *source)
     return rc;
 }
 
-/* Counts groups of lives that no other life reaches. The groups follow each other in time. */
-static uint32_t count_apart(const struct dft_source *source, struct dft_span *lives, const uint64_t *start_ns,
-                            const uint64_t *end_ns)
+/* The number of the tree that a process stands in: of the one at its top. Those whose parent is known by its key alone
+ * stand together. */
+static uint32_t find_top(struct finding *finding, struct dft_map *missing, uint32_t i, uint32_t *tops)
 {
-    uint32_t n = 0, apart = 0;
+    uint32_t p = finding->tree.order[i], parent = finding->tree.parent[p];
+    uint64_t key = finding->source->processes[p].process.parent_key, *place;
+
+    if (parent != DFT_PS_ROOT && tops[parent] != NOBODY)
+        return tops[parent];
+    place = key ? dft_map_put(missing, key) : NULL;
+    if (place && !*place)
+        *place = p + UINT64_C(1);
+    return place ? (uint32_t)(*place - 1) : p;
+}
+
+/* Counts groups of processes without an id that no other of these lives beside. A tree is one group: a process that
+ * execs, or whose children come one after the other, is one whatever time lies between. */
+static int count_apart(struct finding *finding)
+{
+    const struct dft_source *source = finding->source;
+    size_t room = source->nprocesses + 1u;
+    struct dft_span *lives = calloc(room, sizeof *lives);
+    uint32_t *tops = malloc(room * sizeof *tops), n = 0;
+    struct dft_map missing = {0};
+    int rc = lives && tops ? 0 : -ENOMEM;
     uint64_t end = 0;
 
-    for (uint32_t p = 0; p < source->nprocesses; p++)
-        if (!source->runs[source->processes[p].run - 1].id.length)
-            lives[n++] = (struct dft_span){start_ns[p], end_ns[p]};
-    qsort(lives, n, sizeof *lives, dft_span_by_first);
+    if (!rc)
+        memset(tops, 0xff, room * sizeof *tops);
+    for (uint32_t i = 0; !rc && i < finding->tree.shown; i++) {
+        uint32_t p = finding->tree.order[i], top = tops[p] = find_top(finding, &missing, i, tops);
+        struct dft_span *life = &lives[top];
+
+        if (source->runs[source->processes[p].run - 1].id.length)
+            continue;
+        if (!life->last || finding->start_ns[p] < life->first)
+            life->first = finding->start_ns[p];
+        life->last = finding->end_ns[p] > life->last ? finding->end_ns[p] : life->last;
+    }
+    for (uint32_t i = 0; !rc && i < source->nprocesses; i++)
+        if (lives[i].last)
+            lives[n++] = lives[i];
+    if (!rc)
+        qsort(lives, n, sizeof *lives, dft_span_by_first);
     for (uint32_t i = 0; i < n; i++) {
-        apart += !i || lives[i].first > end;
+        finding->source->unnamed_apart += !i || lives[i].first > end;
         end = lives[i].last > end ? lives[i].last : end;
     }
-    return apart;
+    dft_map_fini(&missing);
+    free(lives);
+    free(tops);
+    return rc;
 }
 
 int dft_source_find_runs(struct dft_source *source)
 {
     size_t n = source->nprocesses + 1u;
-    uint64_t *start_ns = calloc(n, sizeof *start_ns), *end_ns = calloc(n, sizeof *end_ns);
-    struct dft_span *lives = calloc(n, sizeof *lives);
+    struct finding finding = {.source = source,
+                              .start_ns = calloc(n, sizeof *finding.start_ns),
+                              .end_ns = calloc(n, sizeof *finding.end_ns),
+                              .says = calloc(n, sizeof *finding.says)};
+    struct dft_filter everything;
     int rc;
 
+    dft_filter_init(&everything);
     source->runs = calloc(n, sizeof *source->runs);
-    rc = source->runs && start_ns && end_ns && lives ? 0 : -ENOMEM;
+    rc = source->runs && finding.start_ns && finding.end_ns && finding.says ? 0 : -ENOMEM;
+    if (!rc)
+        rc = dft_ps_tree_make(&finding.tree, source, &everything);
     if (!rc) {
-        dft_source_find_lives(source, start_ns, end_ns);
-        rc = number_runs(source, start_ns, end_ns);
+        dft_source_find_lives(source, finding.start_ns, finding.end_ns);
+        find_ids(&finding);
+        rc = number_runs(&finding);
     }
     if (!rc)
         rc = name_runs(source);
     if (!rc)
-        source->unnamed_apart = count_apart(source, lives, start_ns, end_ns);
-    free(start_ns);
-    free(end_ns);
-    free(lives);
+        rc = count_apart(&finding);
+    dft_ps_tree_free(&finding.tree);
+    free(finding.start_ns);
+    free(finding.end_ns);
+    free(finding.says);
     return rc;
 }
 

@@ -83,14 +83,16 @@ static void say_runs(FILE *out, const struct dft_source *source)
                 last == &runs[count - 1] ? "the newest of " : "one of ", named);
     else if (named > 1)
         fprintf(out, "%u runs, counted together (dftmerge ps lists them; --run NAME: one)", shown);
-    if (!runs[0].id.length && !runs[0].left_out && shown)
+    if (runs[0].id.length || runs[0].left_out)
+        return;
+    if (shown)
         fprintf(out, "%swith %u process%s of no run", named > 1 ? ", " : "", runs[0].processes,
                 runs[0].processes == 1 ? "" : "es");
-    if (!runs[0].id.length && !runs[0].left_out && apart > 1)
+    if (apart > 1)
         fprintf(out,
-                "nothing says what is one run: %u groups of processes, apart in time, are counted together as "
+                "%snothing says what is one run%s: %u groups of processes, apart in time, are counted together as "
                 "one run",
-                apart);
+                shown ? "; " : "", shown ? " of these" : "", apart);
 }
 
 static void print_runs(const struct dft_summary *summary)
@@ -208,6 +210,17 @@ static void say_share(FILE *out, const struct dft_page *page)
         fputs(": calls overlap", out);
 }
 
+/* Processes without a rank are one group where ranks are. */
+static uint32_t count_rankless(const struct dft_source *source)
+{
+    uint32_t count, found = 0;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        found += processes[i].process.rank < 0;
+    return found;
+}
+
 /* The share of the slowest process or rank, of its own time. */
 static void say_slowest(FILE *out, const struct dft_page *page)
 {
@@ -221,6 +234,9 @@ static void say_slowest(FILE *out, const struct dft_page *page)
     dft_group_value(answer, &answer->groups[0], (enum dft_by)answer->query.by[0], &who);
     if (answer->query.by[0] == DFT_BY_RANK && who.type == DFT_KEY_UINT) {
         fprintf(out, "; most in rank %llu: ", (unsigned long long)who.number);
+    } else if (answer->query.by[0] == DFT_BY_RANK && count_rankless(page->summary->source) > 1) {
+        fputs("; most in processes without a rank: ", out);
+        life = 0; /* each has its own */
     } else {
         const struct dft_source_process *process = answer->process_group[answer->groups[0].key.process_group - 1];
 

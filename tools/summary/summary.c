@@ -110,9 +110,9 @@ static int check_sort(const struct dft_summary *summary)
     return -EINVAL;
 }
 
-static int by_time(const struct dft_query *query)
+static int has_key(const struct dft_query *query, enum dft_by by)
 {
-    return memchr(query->by, DFT_BY_TIME, query->nby) != NULL;
+    return memchr(query->by, by, query->nby) != NULL;
 }
 
 /* Groups of processes alone, of which people want the I/O, as on the page; programs get all, and
@@ -135,8 +135,8 @@ static int cuts_periods(const struct dft_summary *summary, const struct asked *a
 {
     uint64_t width = summary->query.width_ns, period;
 
-    if (!asked->width || !by_time(&summary->query) || dft_query_period(summary->source, &period) || !period ||
-        !(period % width) || !(width % period))
+    if (!asked->width || !has_key(&summary->query, DFT_BY_TIME) || dft_query_period(summary->source, &period) ||
+        !period || !(period % width) || !(width % period))
         return 0;
     fprintf(stderr,
             "dftmerge summary: --width %s: the traces have profiles with periods of %g s, which this neither divides "
@@ -225,11 +225,12 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    if (!options.sort && by_time(&summary.query))
+    if (!options.sort && has_key(&summary.query, DFT_BY_TIME))
         options.sort = "t_ns"; /* time goes on from line to line */
     if (is_of_processes(&summary))
         summary.query.classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
     options.only_queries = 1;
+    options.all_runs |= has_key(&summary.query, DFT_BY_RUN) || has_key(&summary.query, DFT_BY_JOB);
     options.source.newest |=
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &summary.source, &code))
