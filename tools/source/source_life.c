@@ -71,6 +71,14 @@ uint64_t dft_life_age_ns(void)
     return start_ns < now_ns ? now_ns - start_ns : 0;
 }
 
+uint64_t dft_life_now_ns(const struct dft_live *live)
+{
+    struct timespec now;
+
+    clock_gettime(live->clock_offset ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)live->clock_offset;
+}
+
 static int is_pid_alive(uint32_t pid, uint64_t start_ns)
 {
     return pid && start_of_pid(pid) <= start_ns + 100000000u;

@@ -33,6 +33,10 @@ enum dft_life dft_life_of_process(const struct dft_source_process *process);
 /* Does the process still run? A process that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
 
+/* The time now (Unix ns) by the clock of the process of a live file: whatever was done to the clock of the machine
+ * since, its times go on evenly. */
+uint64_t dft_life_now_ns(const struct dft_live *live);
+
 /* How long ago dftmerge was started: what a user waits for began there, however busy the machine is. 0: not known. */
 uint64_t dft_life_age_ns(void);
 

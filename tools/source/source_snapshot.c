@@ -172,6 +172,7 @@ static void take(struct dft_source *source, struct dft_source_file *file, struct
     if (__atomic_load_n(&live->magic, __ATOMIC_ACQUIRE) == DFT_LIVE_MAGIC) {
         file->key = live->key;
         file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
+        file->seen_ns = file->life == DFT_LIFE_RUNNING ? dft_life_now_ns(live) : 0;
         if (file->life != DFT_LIFE_OVER)
             file->snapshot = calloc(1, length);
         else
