@@ -240,6 +240,12 @@ enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live 
     return this_boot && is_nobodys(live, fd) ? DFT_LIFE_OVER : DFT_LIFE_UNKNOWN;
 }
 
+int dft_life_has_pid(const struct dft_live *live)
+{
+    return is_this_boot(live->boot_id, strnlen(live->boot_id, sizeof live->boot_id)) &&
+           is_this_namespace(live->pid_namespace);
+}
+
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process)
 {
     return life == DFT_LIFE_UNKNOWN && is_of_earlier_boot(process) ? DFT_LIFE_OVER : life;

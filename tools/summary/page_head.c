@@ -307,7 +307,6 @@ static void print_over_time(const struct dft_answer *answer)
 
 void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time)
 {
-    dft_job_print_in_flight(&page->summary->job, page->summary->source);
     print_command(&page->summary->job);
     print_runs(page->summary);
     print_time(page);

@@ -308,7 +308,15 @@ struct dft_ring {
      * goes on (Unix ns; 0: none does). */
     _Atomic uint64_t pauses, paused_ns, paused_since;
 };
-_Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
+/* In a reader's copy, behind the head: the path of the call in flight, if its reader has found it, with a NUL. The
+ * file has zeros there. */
+#define DFT_FLIGHT_PATH_ROOM (DFT_LIVE_PAGE - sizeof(struct dft_ring))
+_Static_assert(sizeof(struct dft_ring) + 256 <= DFT_LIVE_PAGE, "the ring's head is one page, and leaves room for a path");
+
+static inline char *dft_flight_path(struct dft_ring *ring)
+{
+    return (char *)(ring + 1);
+}
 
 /* How long the pauses of this thread were that KEPT does not tell, up to `now_ns` (Unix). */
 static inline uint64_t dft_ring_paused_ns(const struct dft_ring *ring, uint64_t now_ns)
