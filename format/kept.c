@@ -9,11 +9,19 @@
 
 #define WHY_SHIFT 3u
 
+uint32_t dft_kept_put_raw(uint8_t *to, uint64_t gap_ns, uint64_t what)
+{
+    return (uint32_t)(dft_leb_put(dft_leb_put(to, gap_ns), what) - to);
+}
+
+uint64_t dft_kept_what(enum dft_keep keep, enum dft_keep_why why)
+{
+    return (unsigned)keep | (unsigned)why << WHY_SHIFT;
+}
+
 uint32_t dft_kept_put(uint8_t *to, uint64_t gap_ns, enum dft_keep keep, enum dft_keep_why why)
 {
-    uint8_t *at = dft_leb_put(to, gap_ns);
-
-    return (uint32_t)(dft_leb_put(at, (unsigned)keep | (unsigned)why << WHY_SHIFT) - to);
+    return dft_kept_put_raw(to, gap_ns, dft_kept_what(keep, why));
 }
 
 /* Returns 0, or -1: no whole number is here. */
@@ -28,6 +36,20 @@ static int get(const uint8_t **at, const uint8_t *end, uint64_t *value)
             return 0;
     }
     return -1;
+}
+
+uint32_t dft_kept_count(struct dft_text column, uint64_t *last_ns)
+{
+    const uint8_t *at = (const uint8_t *)column.bytes, *end = at + column.length;
+    uint64_t gap_ns, what;
+    uint32_t count = 0;
+
+    *last_ns = 0;
+    while (column.length && at < end && !get(&at, end, &gap_ns) && !get(&at, end, &what)) {
+        *last_ns += gap_ns;
+        count++;
+    }
+    return count;
 }
 
 void dft_kept_begin(struct dft_kept_reader *reader, const struct dft_process *process, uint64_t end_ns)
@@ -104,7 +126,7 @@ const char *dft_keep_text(enum dft_keep keep)
 
 const char *dft_keep_why_text(enum dft_keep_why why)
 {
-    static const char *const texts[] = {"settings", "overhead", "bytes", "control"};
+    static const char *const texts[] = {"settings", "overhead", "bytes", "control", "program"};
 
     return (unsigned)why < sizeof texts / sizeof *texts ? texts[why] : "unknown";
 }

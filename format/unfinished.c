@@ -296,6 +296,18 @@ void dft_requests_batch(struct dft_ring *ring, const struct dft_ring_decoder *de
     }
 }
 
+/* The text of a path that the reader has found. */
+static void add_path(struct dft_ring *ring, const struct dft_ring_decoder *decoder, struct dft_batch *batch)
+{
+    const char *path = dft_flight_path(ring);
+    size_t length = strnlen(path, DFT_FLIGHT_PATH_ROOM);
+
+    if (!length || length == DFT_FLIGHT_PATH_ROOM || dft_name_id(path, length) != ring->flight_file)
+        return;
+    batch->names = decoder->names;
+    batch->names[batch->nnames++] = (struct dft_name){.id = ring->flight_file, .text = {path, (uint32_t)length}};
+}
+
 /* What was open when the copy was made: the regions from the outermost, then the call. */
 void dft_open_batch(struct dft_ring *ring, const struct dft_ring_decoder *decoder, struct dft_batch *batch)
 {
@@ -324,6 +336,7 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_ring_decoder *decode
     if (dft_slot_is_call(call)) {
         add_open(decoder, batch, position_of_call(batch, call), ring->flight_start, region, (uint16_t)depth);
         batch->events[batch->count - 1].file = ring->flight_file;
+        add_path(ring, decoder, batch);
         batch->events[batch->count - 1].fd = ring->flight_fd;
     }
 }

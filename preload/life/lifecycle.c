@@ -12,6 +12,7 @@
 
 #include <dftrace/dftrace.h>
 
+#include "ring/control.h"
 #include "ring/mode.h"
 #include "ring/names.h"
 #include "regions/annotate.h"
@@ -192,7 +193,7 @@ void dft_lifecycle_forked(void)
     if (dft_tracefile_number() < 0) /* else the parent's table is large, and so is the child's */
         dft_tracefile_number_prepare();
     dft_tracefile_forget();
-    dft_process_untold();
+    dft_process_untold(dft_pauses_own() != 0);
     dft_counters_forked();
     dft_context_forked();
     dft_fdtable_forked();

@@ -85,6 +85,9 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
     memcpy(to->bursts, from->bursts, sizeof to->bursts);
     for (uint32_t i = 0; i < DFT_BURSTS; i++)
         atomic_store_explicit(&from->bursts[i].call, DFT_CALL_NONE, memory_order_relaxed);
+    atomic_store_explicit(&to->pauses, atomic_exchange(&from->pauses, 0), memory_order_relaxed);
+    atomic_store_explicit(&to->paused_ns, atomic_exchange(&from->paused_ns, 0), memory_order_relaxed);
+    atomic_store_explicit(&to->paused_since, atomic_exchange(&from->paused_since, 0), memory_order_relaxed);
     self->home = to;
     return 0;
 }

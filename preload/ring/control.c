@@ -3,13 +3,32 @@
  * answers in the live file. */
 #include "ring/control.h"
 
+#include "os/clock.h"
 #include "ring/drain.h"
 #include "ring/mode.h"
+#include "store/kept.h"
 #include "store/livefile.h"
+#include "store/process.h"
 
 static uint32_t is_paused; /* atomic: by a request; changed by who has taken one */
 
 /* --- pauses ----------------------------------------------------------------------------------- */
+
+/* Counts what PROCESS does not tell. The thread's lock is held. */
+static void count_pause(struct dft_thread *thread)
+{
+    struct dft_ring *home = thread->home;
+    uint64_t since_ns = atomic_load_explicit(&home->paused_since, memory_order_relaxed), now_ns;
+    int counts = dft_thread_pause_of_ring(thread) && !dft_kept_has_pause();
+
+    if (counts == (since_ns != 0))
+        return;
+    now_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+    atomic_fetch_add_explicit(&home->pauses, (uint64_t)counts, memory_order_relaxed);
+    atomic_fetch_add_explicit(&home->paused_ns, !counts && now_ns > since_ns ? now_ns - since_ns : 0,
+                              memory_order_relaxed);
+    atomic_store_explicit(&home->paused_since, counts ? now_ns : 0, memory_order_relaxed);
+}
 
 void dft_pauses_apply(struct dft_thread *thread)
 {
@@ -19,19 +38,32 @@ void dft_pauses_apply(struct dft_thread *thread)
         atomic_store_explicit(&thread->rings[i]->paused, dft_thread_pause_of_ring(thread), memory_order_relaxed);
     /* in a pause all calls go to the ring, which then keeps none */
     __atomic_store_n(&thread->mode, dft_mode_of(thread), __ATOMIC_RELAXED);
+    count_pause(thread);
     dft_spin_unlock(&thread->lock);
 }
 
-void dft_pauses_add(int more)
+/* The process has one pause more, or one less: of the program, or by a request. */
+static void add(int more, int by_control)
 {
     struct dft_thread *threads;
 
     dft_spin_lock(&dft_process_lock);
     __atomic_add_fetch(&dft_process_pauses, (uint32_t)more, __ATOMIC_RELAXED);
+    if (by_control)
+        __atomic_store_n(&is_paused, more > 0, __ATOMIC_RELAXED);
+    dft_kept_pause(is_paused            ? DFT_KEEP_WHY_CONTROL
+                   : dft_process_pauses ? DFT_KEEP_WHY_PROGRAM
+                                        : DFT_KEEP_WHY_SETTINGS);
     threads = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE);
     dft_spin_unlock(&dft_process_lock);
     for (; threads; threads = threads->next)
         dft_pauses_apply(threads);
+    dft_process_describe();
+}
+
+void dft_pauses_add(int more)
+{
+    add(more, 0);
 }
 
 uint32_t dft_pauses_own(void)
@@ -52,8 +84,7 @@ static enum dft_controlled pause_all(void)
 {
     if (is_paused)
         return DFT_CONTROLLED_ALREADY;
-    __atomic_store_n(&is_paused, 1, __ATOMIC_RELAXED);
-    dft_pauses_add(1);
+    add(1, 1);
     return DFT_CONTROLLED_DONE;
 }
 
@@ -61,8 +92,7 @@ static enum dft_controlled resume_all(void)
 {
     if (!is_paused)
         return DFT_CONTROLLED_NOT_PAUSED;
-    dft_pauses_add(-1);
-    __atomic_store_n(&is_paused, 0, __ATOMIC_RELAXED);
+    add(-1, 1);
     return DFT_CONTROLLED_DONE;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "os/clock.h"
 #include "ring/bursts.h"
 #include "os/sys.h"
 #include "store/livefile.h"
@@ -117,6 +118,8 @@ static void add_ring(struct dft_end *end, const struct dft_ring *ring)
         end->dropped[reason] += atomic_load(&ring->dropped[reason]);
     for (int what = 1; what <= DFT_MISUSE_LAST; what++)
         end->misuse[what] += atomic_load(&ring->misuse[what]);
+    end->pauses += atomic_load(&ring->pauses);
+    end->paused_ns += dft_ring_paused_ns(ring, dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset);
 }
 
 /* Sums the spans of all threads first: one thread may begin a span, and another may end it. */

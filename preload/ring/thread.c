@@ -16,6 +16,7 @@
 #include "os/own_calls.h"
 #include "ring/drain.h"
 #include "os/shared_tls.h"
+#include "store/kept.h"
 #include "store/livefile.h"
 #include "store/process_start.h"
 #include "ring/bursts.h"
@@ -116,7 +117,10 @@ static void thread_ends(void *state)
     orders.ends(self);
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
-    self->pauses = 0;
+    if (self->pauses) {
+        self->pauses = 0;
+        dft_pauses_apply(self);
+    }
     if (self->deep)
         DFT_SYS(madvise, self->deep, DFT_DEEP_REGIONS * sizeof *self->deep, MADV_DONTNEED, 0, 0, 0);
     if (dft_drain_all_of(self) == 0) {
@@ -210,6 +214,10 @@ static void publish(struct dft_thread *thread, struct dft_ring *ring)
 {
     dft_spin_lock(&dft_process_lock);
     thread->pauses = inherited_pauses;
+    if (inherited_pauses && !dft_kept_has_pause()) {
+        atomic_store_explicit(&ring->pauses, 1, memory_order_relaxed);
+        atomic_store_explicit(&ring->paused_since, dft_clock_start_ns, memory_order_relaxed);
+    }
     inherited_pauses = 0;
     dft_rings_add(thread, ring);
     thread->home = ring;

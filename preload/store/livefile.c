@@ -23,6 +23,7 @@
 #include "os/memory.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
+#include "store/kept.h"
 #include "store/process.h"
 #include "os/ourfile.h"
 #include "os/secure.h"
@@ -287,6 +288,7 @@ static int create_and_map(void)
         return -ENOMEM;
     if (before)
         take_over(live, before);
+    dft_kept_place(live, before);
     live->version = DFT_LIVE_VERSION;
     dft_process_identify(live, &ours);
     live->rows_id = dft_call_rows_id();

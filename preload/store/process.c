@@ -84,6 +84,7 @@ void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
     live->key = dft_key;
     live->pid = dft_pid;
     live->start_ns = dft_clock_start_ns;
+    live->clock_offset = dft_clock_offset;
     memcpy(live->boot_id, boot_id(), sizeof live->boot_id);
     live->pid_namespace = pids.st_ino;
     live->device = file->device;
@@ -174,12 +175,12 @@ void dft_process_note(enum dft_process_note note)
     __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
 }
 
-void dft_process_untold(void)
+void dft_process_untold(int is_paused)
 {
     notes = 0;
     reported = TOLD_NOTHING;
     role_length = ROLE_UNSET;
-    dft_kept_forked();
+    dft_kept_forked(is_paused);
 }
 
 /* The description of the process is put together once: only the notes change. */

@@ -45,7 +45,7 @@ void dft_process_note(enum dft_process_note note);
 void dft_process_set_role(const char *name);
 /* There is something new to write about the process: dft_process_describe() writes it. Any thread. */
 void dft_process_changed(void);
-/* In a forked child. No block has described the child yet. */
-void dft_process_untold(void);
+/* In a forked child. No block has described the child yet. is_paused: as for dft_kept_forked. */
+void dft_process_untold(int is_paused);
 
 #endif

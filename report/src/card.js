@@ -16,7 +16,7 @@ function footOf(picture, view) {
     const ignored = numbers?.ignored ?? [];
     const lacks =
         picture.completeness?.(view, numbers) ||
-        (view.run.is_complete ? '' : 'some calls were lost, see "What is not here"');
+        (view.run.is_complete ? '' : 'some calls are not here, see "What is not here"');
 
     return [
         ignored.length

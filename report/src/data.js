@@ -237,6 +237,7 @@ function openRun(bytes, head) {
         overlap: null,
         is_complete: true,
         lost: null,
+        in_flight: null,
         thinned: [],
         heat: null,
         slices: null,

@@ -46,7 +46,7 @@ PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: 
            17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES", 20: "BOOT_ID", 21: "PID_NAMESPACE", 22: "RUN_ID", 23: "ROLE",
            24: "MOUNTS", 25: "KEPT"}
 END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS", 9: "MISUSE",
-       10: "UNMET", 11: "OUTSIDE"}
+       10: "UNMET", 11: "OUTSIDE", 12: "PAUSES", 13: "PAUSED_NS"}
 GROUP = {3: "PART", 4: "GROUPS", 5: "NAME", 6: "RULES", 7: "EVENTS"}
 CLOCK = {3: "SAMPLES"}
 COUNTERS = {3: "SERIES", 4: "TIME", 5: "MEMBERS", 6: "VALUE"}

@@ -97,9 +97,10 @@ void dft_figure_end(struct dft_figure *figure)
     FILE *out = open_memstream(&text, &length);
 
     if (out) {
-        int lossy = dft_job_is_lossy(&figure->job, figure->source);
+        int lossy = dft_job_is_lossy(&figure->job, figure->source), paused = dft_job_unrecorded(out, &figure->job);
 
-        fputs(lossy ? "Incomplete: lost " : "Nothing was lost.", out);
+        fputs(paused ? ". " : "", out);
+        fputs(lossy ? "Incomplete: lost " : paused ? "Nothing else was lost." : "Nothing was lost.", out);
         if (lossy)
             dft_job_losses(out, &figure->job, figure->source);
         fclose(out);

@@ -24,6 +24,7 @@ static const struct rule {
     uint64_t codes;   /* 1 << what it finds */
 } all_rules[] = {
     {dft_rule_lost, 0, OF_ANY, CODE(LOST)},
+    {dft_rule_in_flight, 0, OF_ANY, CODE(IN_FLIGHT)},
     {dft_rule_untraced, 0, OF_ANY, 0},
     {dft_rule_mpi, ALL_CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(AGGREGATORS) | CODE(COLLECTIVE) | CODE(NO_COLLECTIVE)},
     {dft_rule_straggler, ALL_CALLS, OF_RANKS, CODE(STRAGGLER)},
@@ -54,6 +55,12 @@ static const char no_calls[] = "aggregates do not say which call was on which fi
 
 /* --- what rules use --------------------------------------------------------------------------- */
 
+/* What is said first, and whatever it costs. */
+static int urgency(enum dft_finding_code code)
+{
+    return code == DFT_FINDING_LOST ? 2 : code == DFT_FINDING_IN_FLIGHT;
+}
+
 int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                   struct dft_finding **finding)
 {
@@ -67,7 +74,7 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
     if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
         cost_ns = of_ns;
     cost_ns -= reported_ns < cost_ns ? reported_ns : cost_ns;
-    if (rules->limits->off >> code & 1 || (code != DFT_FINDING_LOST && (!cost_ns || cost_ns < least)))
+    if (rules->limits->off >> code & 1 || (!urgency(code) && (!cost_ns || cost_ns < least)))
         return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
         return -ENOMEM;
@@ -165,13 +172,13 @@ enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t
 static int by_cost(const void *left, const void *right)
 {
     const struct dft_finding *a = left, *b = right;
-    int lost = (b->code == DFT_FINDING_LOST) - (a->code == DFT_FINDING_LOST);
+    int urgent = urgency(b->code) - urgency(a->code);
     /* Of different wholes the shares are compared. */
     double x = a->of_ns ? (double)a->cost_ns / (double)a->of_ns : 0,
            y = b->of_ns ? (double)b->cost_ns / (double)b->of_ns : 0;
 
-    if (lost || x != y)
-        return lost ? lost : x < y ? 1 : -1;
+    if (urgent || x != y)
+        return urgent ? urgent : x < y ? 1 : -1;
     if (a->code != b->code)
         return a->code < b->code ? -1 : 1;
     return strcmp(a->where ? a->where : "", b->where ? b->where : "");

@@ -37,9 +37,12 @@ static int write_findings(const struct dft_options *options, struct dft_source *
 
         dft_json_init(&json, stdout, 1);
         dft_json_object(&json, NULL);
+        dft_job_json_in_flight(&json, &job, source);
+        dft_job_json_pauses(&json, &job);
         dft_findings_json(&json, &findings);
         dft_json_end_object(&json);
     } else if (!rc && !findings.is_empty && !dft_comm_rank()) {
+        dft_job_print_in_flight(&job, source);
         dft_findings_print(stdout, &findings, options->top, job.start_ns);
     }
     if (!rc)

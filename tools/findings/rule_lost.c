@@ -5,14 +5,20 @@
 
 #include "findings/facts.h"
 
+/* What was lost, and in pauses not recorded. */
 static int say_losses(const struct dft_findings_request *request, char **evidence)
 {
     size_t length;
     FILE *out = open_memstream(evidence, &length);
+    int paused;
 
     if (!out)
         return -ENOMEM;
-    dft_job_losses(out, request->job, request->source);
+    paused = dft_job_unrecorded(out, request->job);
+    if (dft_job_is_lossy(request->job, request->source)) {
+        fputs(paused ? "; lost: " : "", out);
+        dft_job_losses(out, request->job, request->source);
+    }
     if (!fclose(out))
         return 0;
     free(*evidence);
@@ -20,24 +26,41 @@ static int say_losses(const struct dft_findings_request *request, char **evidenc
     return -ENOMEM;
 }
 
+/* Pauses that are too short to matter are named among what is good. */
+static int say_good(struct dft_rules *rules)
+{
+    char *text = NULL, *unrecorded = NULL;
+    int rc = say_losses(rules->facts->request, &unrecorded);
+
+    if (!rc)
+        rc = dft_finding_say(&text, "lost 0%s%s", *unrecorded ? ", " : "", unrecorded);
+    if (!rc)
+        rc = dft_rules_good(rules, text);
+    free(unrecorded);
+    free(text);
+    return rc;
+}
+
 int dft_rule_lost(struct dft_rules *rules)
 {
     const struct dft_findings_request *request = rules->facts->request;
     const struct dft_job *job = request->job;
+    uint64_t least = dft_job_lived_ns(job) / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
+    int lossy = dft_job_is_lossy(job, request->source);
     struct dft_finding *finding;
     int rc;
 
-    if (!dft_job_is_lossy(job, request->source) && !job->nmissing)
-        return dft_rules_good(rules, "lost 0");
+    if (!lossy && !job->nmissing && job->kept_ns[DFT_KEEP_NOTHING] <= least)
+        return say_good(rules);
     rc = dft_rules_add(rules, DFT_FINDING_LOST, 0, 0, &finding);
     if (rc <= 0)
         return rc;
     finding->sure = DFT_SURE_HIGH;
     rc = dft_finding_say(&finding->title, "not all of the job is here");
-    if (!rc && dft_job_is_lossy(job, request->source))
+    if (!rc)
         rc = say_losses(request, &finding->evidence);
     if (!rc && job->nmissing)
-        rc = dft_finding_say(&finding->evidence, "%s%u of %u ranks have no trace here", finding->evidence ? "; " : "",
-                             job->nmissing, job->world_size);
+        rc = dft_finding_say(&finding->evidence, "%s%u of %u ranks have no trace here",
+                             *finding->evidence ? "; " : "", job->nmissing, job->world_size);
     return rc ? rc : dft_finding_say(&finding->why_sure, "this is counted");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "mpi/comm.h"
 #include "source/source_node.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
@@ -175,12 +176,35 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
     return 0;
 }
 
-static void add_process(struct dft_job *job, const struct dft_source_process *process)
+/* Pauses of threads take a share of their process's life: one in four threads, a quarter. */
+static void add_pauses(struct dft_job *job, const struct dft_source_process *process)
 {
-    uint64_t missing = dft_source_missing(process), start, end;
+    uint64_t start, end, own[DFT_KEEP_COUNT + 1] = {0}, part;
+    struct dft_kept_reader reader;
+    struct dft_kept_span kept;
 
     dft_process_lifetime(process, &start, &end);
-    dft_kept_times(&process->process, start, end, job->kept_ns);
+    for (dft_kept_begin(&reader, &process->process, end); dft_kept_next(&reader, &kept);)
+        if (kept.known && kept.keep == DFT_KEEP_NOTHING) {
+            job->controlled += kept.why == DFT_KEEP_WHY_CONTROL;
+            job->paused += kept.why != DFT_KEEP_WHY_CONTROL;
+        }
+    job->paused += process->end.pauses;
+    dft_kept_times(&process->process, start, end, own);
+    part = process->end.paused_ns / (job->threads_of[process->number] ? job->threads_of[process->number] : 1);
+    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++) {
+        uint64_t taken = keep == DFT_KEEP_NOTHING ? 0 : own[keep] < part ? own[keep] : part;
+
+        part -= taken;
+        job->kept_ns[keep] += own[keep] - taken;
+        job->kept_ns[DFT_KEEP_NOTHING] += taken;
+    }
+}
+
+static void add_process(struct dft_job *job, const struct dft_source_process *process)
+{
+    uint64_t missing = dft_source_missing(process);
+
     job->missing += missing;
     job->noted += missing != 0;
     for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
@@ -223,7 +247,7 @@ const char *dft_job_short_path(const struct dft_job *job, const char *path)
     return path[cwd.length + 1] ? path + cwd.length + 1 : ".";
 }
 
-int dft_job_collect(struct dft_job *job, const struct dft_source *source)
+int dft_job_collect(struct dft_job *job, struct dft_source *source)
 {
     const struct dft_source_process *processes;
     const struct dft_source_file *files;
@@ -232,6 +256,7 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
     int rc;
 
     memset(job, 0, sizeof *job);
+    pthread_mutex_init(&job->flights.lock, NULL);
     processes = dft_source_processes(source, &count);
     files = dft_source_files(source, &nfiles);
     dft_source_lives(source, &job->start_ns, &end);
@@ -248,8 +273,13 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
     rc = count_pids(job, processes, count);
     if (!rc)
         rc = count_threads(job, source, processes, count);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        add_pauses(job, &processes[i]);
     if (!rc)
         rc = count_ranks(job, processes, count);
+    rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = dft_flights_fetch(&job->flights, source);
     if (rc)
         dft_job_fini(job);
     return rc;
@@ -268,4 +298,7 @@ void dft_job_fini(struct dft_job *job)
     job->missing_ranks = NULL;
     free(job->threads_of);
     job->threads_of = NULL;
+    dft_flights_free(&job->flights);
+    job->flights.list = NULL;
+    job->flights.count = 0;
 }

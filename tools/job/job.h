@@ -8,6 +8,7 @@
 #include "base/write_json.h"
 #include "format/end.h"
 #include "format/kept.h"
+#include "job/flights.h"
 #include "source/source_object.h"
 
 #define DFT_MISSING_MAX 65536u
@@ -32,11 +33,13 @@ struct dft_job {
     uint64_t dropped[DFT_DROP_LAST + 1];
     uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;
-    uint64_t kept_ns[DFT_KEEP_COUNT + 1];   /* lifetimes of processes by what was kept: kept.h */
+    uint64_t kept_ns[DFT_KEEP_COUNT + 1]; /* lifetimes of processes by what was kept: kept.h */
+    uint64_t controlled, paused;          /* pauses by `dftmerge control`, and by the programs */
     uint64_t damaged;                       /* blocks */
     uint64_t missing;                       /* events that were written and are not here: at least so many */
     uint64_t noted;                         /* notes that say of these */
     const struct dft_source_process *first; /* the first one that started, for its names */
+    struct dft_flights flights;             /* what is in flight, or was when processes were killed */
     struct dft_text cwd;                    /* in which all processes began; empty: they differ, or it is not known */
 };
 
@@ -47,12 +50,33 @@ int dft_job_dropped(FILE *out, const struct dft_job *job);
 void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job); /* the same as the member dropped */
 /* Prints what was: "12 events (the disk was full), 3 arguments (cut or left out)". */
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
+/* "not recorded: 61 % of the time (paused 3 times by the program)"; nothing, and 0, where there was no pause. */
+int dft_job_unrecorded(FILE *out, const struct dft_job *job);
+void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job); /* the same as the member pauses */
+/* The sum of kept_ns. */
+uint64_t dft_job_lived_ns(const struct dft_job *job);
+
+/* Which calls are in flight, or were when their processes were killed. */
+struct dft_job_flying {
+    const struct dft_flight *longest; /* NULL: there is none */
+    uint64_t calls, time_ns;          /* time_ns: that they take so far; 0 where that is not known */
+};
+/* running: now, or of processes that do not run any more. */
+struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft_source *source, int running);
+/* How long a call is in flight: until its process's last sign of life. */
+uint64_t dft_job_flown_ns(const struct dft_flight *flight, const struct dft_source *source);
+/* "in flight now: open of q/fifo for 3.0 s, in process 123"; nothing, and 0, where no call is. */
+int dft_job_in_flight(FILE *out, const struct dft_job *job, const struct dft_source *source);
+/* The same as a line on standard output, for the first line of what a command says. */
+void dft_job_print_in_flight(const struct dft_job *job, const struct dft_source *source);
+void dft_job_json_in_flight(struct dft_json *json, const struct dft_job *job, const struct dft_source *source);
+
 /* How many notes say of something else that it could not be read. */
 uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
 /* The path, or the part of it behind the job's cwd; "." for all that is in there. */
 const char *dft_job_short_path(const struct dft_job *job, const char *path);
-/* Returns 0 or -ENOMEM. */
-int dft_job_collect(struct dft_job *job, const struct dft_source *source);
+/* Returns 0 or -ENOMEM. Collective. */
+int dft_job_collect(struct dft_job *job, struct dft_source *source);
 void dft_job_fini(struct dft_job *job);
 
 #endif

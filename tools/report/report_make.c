@@ -145,16 +145,33 @@ static int put_losses(struct dft_json *json, struct dft_report *report)
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    int lossy = dft_job_is_lossy(&report->job, report->source);
+    int lossy = dft_job_is_lossy(&report->job, report->source), paused;
 
     if (!out)
         return -ENOMEM;
+    paused = dft_job_unrecorded(out, &report->job);
+    fputs(paused && lossy ? "; lost: " : "", out);
     if (lossy)
         dft_job_losses(out, &report->job, report->source);
     if (fclose(out))
         return -ENOMEM;
-    dft_json_bool(json, "is_complete", !lossy);
+    dft_json_bool(json, "is_complete", !lossy && !paused);
     dft_json_string(json, "lost", text);
+    free(text);
+    return 0;
+}
+
+/* What is in flight, as a sentence. */
+static int put_state(struct dft_json *json, struct dft_report *report)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int any = out ? dft_job_in_flight(out, &report->job, report->source) : 0;
+
+    if (!out || fclose(out))
+        return -ENOMEM;
+    dft_json_string(json, "in_flight", any ? text : NULL);
     free(text);
     return 0;
 }
@@ -239,6 +256,7 @@ static int make_head(struct dft_report *report, uint64_t at, const char *summary
     put_raw(&json, "overlap", overlap);
     put_raw(&json, "spans", report->spans ? report->spans : "null");
     rc = put_losses(&json, report);
+    rc = rc ? rc : put_state(&json, report);
     put_thinned(&json, report);
     put_parts(&json, "cubes", report->cubes, report->ncubes);
     put_parts(&json, "latency", report->latencies, report->nlatencies);

@@ -38,6 +38,7 @@ void dft_check_print_json(const struct dft_check *check)
     dft_job_json_dropped(&json, &check->job);
     dft_json_uint(&json, "arguments_cut", check->job.args_cut);
     dft_json_uint(&json, "nothing_kept_ns", check->job.kept_ns[DFT_KEEP_NOTHING]);
+    dft_job_json_pauses(&json, &check->job);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "live_unknown", check->live_unknown);
@@ -52,8 +53,7 @@ void dft_check_print_json(const struct dft_check *check)
 static void print_losses(const struct dft_check *check)
 {
     const struct dft_job *job = &check->job;
-    char capacity[DFT_TEXT_ROOM], *lost = NULL;
-    uint64_t time_ns = 0;
+    char *lost = NULL;
     size_t size;
     FILE *out = open_memstream(&lost, &size);
 
@@ -64,11 +64,6 @@ static void print_losses(const struct dft_check *check)
     free(lost);
     if (job->args_cut)
         printf("; %llu arguments cut or left out", (unsigned long long)job->args_cut);
-    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
-        time_ns += job->kept_ns[keep];
-    if (job->kept_ns[DFT_KEEP_NOTHING])
-        printf("; nothing was kept for %s of the time",
-               dft_text_share(capacity, job->kept_ns[DFT_KEEP_NOTHING], time_ns));
 }
 
 /* "All good" is said where neither files nor processes tell of anything that is wrong or missing. */
@@ -94,6 +89,9 @@ void dft_check_print_text(const struct dft_check *check)
     dft_source_files(check->source, &nfiles);
     printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
     print_verdict(check);
+    if (check->job.controlled || check->job.paused)
+        fputs(", but ", stdout);
+    dft_job_unrecorded(stdout, &check->job);
     print_losses(check);
     if (check->missing)
         printf("; %llu events missing", (unsigned long long)check->missing);

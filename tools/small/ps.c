@@ -53,7 +53,7 @@ static int run(int argc, char **argv)
         return code;
     code = DFT_EXIT_BAD;
     if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 && dft_ps_io_count(&ps, &options.filter) == 0 &&
-        dft_ps_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0) {
+        dft_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0) {
         if (!ps.tree.shown)
             dft_command_nothing(&options, ps.source);
         if (options.json)
@@ -63,7 +63,7 @@ static int run(int argc, char **argv)
     }
     free(ps.io);
     dft_ps_tree_free(&ps.tree);
-    dft_ps_flights_free(&ps.flights);
+    dft_flights_free(&ps.flights);
     dft_ps_stacks_free(&ps.stacks);
     return dft_command_end(&options, ps.source, code);
 }

@@ -3,7 +3,7 @@
 #ifndef DFT_PS_INSIDE_H
 #define DFT_PS_INSIDE_H
 
-#include "small/ps_flights.h"
+#include "job/flights.h"
 #include "small/ps_stacks.h"
 #include "source/filter.h"
 #include "source/ps_tree.h"
@@ -17,7 +17,7 @@ struct ps_io {
 struct ps {
     struct dft_source *source;
     struct dft_ps_tree tree;
-    struct dft_ps_flights flights;
+    struct dft_flights flights;
     struct dft_ps_stacks stacks;
     struct ps_io *io;          /* by number of the process; on rank 0 */
     int with_stacks, with_all; /* --stacks, --all */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "base/write_json.h"
 #include "command/write_jobs.h"
 #include "format/end.h"
@@ -52,28 +51,11 @@ static void json_rank(struct dft_json *json, const char *name, int64_t rank, int
 
 static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t process)
 {
-    const struct dft_names *names = dft_source_names_table(ps->source);
-    struct dft_text category, name;
-    char capacity[18];
-
     dft_json_array(json, "in_flight");
-    for (size_t i = dft_ps_flights_of(&ps->flights, process);
+    for (size_t i = dft_flights_of(&ps->flights, process);
          i < ps->flights.count && ps->flights.list[i].process == process; i++) {
-        const struct dft_ps_flight *flight = &ps->flights.list[i];
-
-        dft_names_call(names, flight->call, &category, &name, capacity);
         dft_json_object(json, NULL);
-        dft_json_uint(json, "tid", flight->tid);
-        dft_json_uint(json, "ts", flight->start_ns);
-        dft_json_text(json, "cat", category.bytes, category.length);
-        dft_json_text(json, "name", name.bytes, name.length);
-        if (flight->file) {
-            struct dft_text file = dft_names_show(names, flight->file, capacity);
-
-            dft_json_text(json, "file", file.bytes, file.length);
-        }
-        if (flight->fd >= 0)
-            dft_json_int(json, "fd", flight->fd);
+        dft_flight_json(json, &ps->flights.list[i], ps->source);
         dft_json_end_object(json);
     }
     dft_json_end_array(json);

@@ -217,9 +217,9 @@ static int add_stack(struct dft_ps_stacks *stacks, const struct dft_source_proce
 
 /* Threads with something in flight, each once; else the main thread. */
 static int add_threads(struct dft_ps_stacks *stacks, const struct dft_source_process *p,
-                       const struct dft_ps_flights *flights, struct troubles *troubles)
+                       const struct dft_flights *flights, struct troubles *troubles)
 {
-    size_t first = dft_ps_flights_of(flights, p->number), before = stacks->count;
+    size_t first = dft_flights_of(flights, p->number), before = stacks->count;
     int rc = 0;
 
     for (size_t i = first; !rc && i < flights->count && flights->list[i].process == p->number; i++) {
@@ -249,7 +249,7 @@ static enum trouble find_process(const struct dft_source *source, const struct d
 }
 
 static int take_process(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_source_process *p,
-                        const struct dft_ps_flights *flights, struct troubles *troubles)
+                        const struct dft_flights *flights, struct troubles *troubles)
 {
     enum trouble trouble = p->unseen ? ELSEWHERE : find_process(source, p);
     size_t first = stacks->count;
@@ -284,7 +284,7 @@ void dft_ps_stack_take(uint32_t pid, struct dft_ps_stack *stack)
 }
 
 int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
-                       const struct dft_ps_flights *flights)
+                       const struct dft_flights *flights)
 {
     struct troubles troubles = {{0}};
     uint32_t running = 0;

@@ -10,7 +10,7 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "small/ps_flights.h"
+#include "job/flights.h"
 #include "source/ps_tree.h"
 
 #define DFT_PS_STACKS_MAX 100u /* threads of one process */
@@ -47,7 +47,7 @@ int dft_ps_stacks_is_of(uint32_t pid, const char *live_path);
  * process that has nothing in flight, the main thread. What cannot be had is noted. Returns 0 or
  * -errno; free the list in either case. */
 int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
-                       const struct dft_ps_flights *flights);
+                       const struct dft_flights *flights);
 void dft_ps_stacks_free(struct dft_ps_stacks *stacks);
 
 /* Stops one thread of a running process and copies its stack. stack->tid says which; the rest of it

@@ -59,11 +59,11 @@ static int add_command(struct dft_grid *grid, const struct dft_source_process *p
     return rc;
 }
 
-static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_ps_flight *flight,
+static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_flight *flight,
                       uint64_t origin_ns)
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
-    struct dft_text category, name, file;
+    struct dft_text category, name;
     char capacity[18], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -76,12 +76,7 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
             (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
     dft_text_escape(out, category.bytes, category.length);
     putc(' ', out);
-    dft_text_escape(out, name.bytes, name.length);
-    if (flight->file) {
-        file = dft_names_show(names, flight->file, capacity);
-        fputs(" of ", out);
-        dft_text_escape(out, file.bytes, file.length);
-    }
+    dft_flight_name(out, flight, ps->source);
     if (!fclose(out))
         rc = dft_grid_line(grid, text);
     free(text);
@@ -103,12 +98,12 @@ static int add_number(struct dft_grid *grid, const char *format, ...)
 /* What threads have in flight, each with its stack below. */
 static int add_threads(struct dft_grid *grid, const struct ps *ps, uint32_t process, uint64_t origin_ns)
 {
-    const struct dft_ps_flights *flights = &ps->flights;
+    const struct dft_flights *flights = &ps->flights;
     const struct dft_ps_stacks *stacks = &ps->stacks;
     size_t stack = dft_ps_stacks_of(stacks, process);
     int rc = 0;
 
-    for (size_t i = dft_ps_flights_of(flights, process);
+    for (size_t i = dft_flights_of(flights, process);
          !rc && i < flights->count && flights->list[i].process == process; i++) {
         int is_last = i + 1 == flights->count || flights->list[i + 1].process != process ||
                       flights->list[i + 1].tid != flights->list[i].tid;

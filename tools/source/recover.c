@@ -168,8 +168,11 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
     if (memory == MAP_FAILED)
         return -ENOMEM;
     encoder = dft_encoder_init(memory);
-    if (dft_source_files(source, &nfiles)[process->file].kind != DFT_FILE_TRACE) {
-        bytes = dft_encode_process(encoder, &process->process, &block);
+    if (dft_source_files(source, &nfiles)[process->file].kind != DFT_FILE_TRACE || process->more_kept) {
+        struct dft_process more = process->process;
+
+        more.order += process->more_kept;
+        bytes = dft_encode_process(encoder, &more, &block);
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
     }
     /* An END from before an exec that failed is not the last END. */

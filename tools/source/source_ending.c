@@ -6,6 +6,7 @@
 #include "source/source_inside.h"
 #include "source/source_exchange.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "format/live_format.h"
 #include "source/source_fates.h"
 #include "source/source_life.h"
+#include "source/source_live_told.h"
 #include "source/source_notes.h"
 #include "source/source_number.h"
 #include "source/source_texts.h"
@@ -30,6 +32,8 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
         process->known = 1;
         process->file = (uint32_t)(file - source->files);
     }
+    if (dft_live_told_kept(source, file, process))
+        return -ENOMEM;
     /* The trace has an END, but the live file says otherwise. The exec, or daemon(), failed, and
      * the process went on. */
     if (process->ended && file->live_state != DFT_LIVE_RUNNING) {

@@ -58,6 +58,7 @@ static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t
     if (file.end) {
         dft_pack_put(pack, file.end, sizeof *file.end);
         dft_pack_text(pack, file.end->unmet);
+        dft_pack_text(pack, file.kept);
     }
     dft_pack_put(pack, &scanned->count, sizeof scanned->count);
     dft_pack_put(pack, scanned->blocks, scanned->count * sizeof *scanned->blocks);
@@ -103,6 +104,8 @@ static int take_record(struct dft_source *source, struct dft_found_record *recor
                               .overhead_ns = content.end.overhead_ns,
                               .time_ns = content.end.time_ns,
                               .outside = content.end.outside,
+                              .pauses = content.end.pauses,
+                              .paused_ns = content.end.paused_ns,
                               .status = content.end.status,
                               .exit_kind = content.end.exit_kind};
 
@@ -184,6 +187,10 @@ static int take_parts(struct dft_source *source, struct dft_source_file *file, s
         dft_unpack_get(unpack, file->end, sizeof *file->end);
         unmet = dft_unpack_text(unpack);
         file->end->unmet.bytes = unmet.length ? keep_string(source, strndupa(unmet.bytes, unmet.length)) : NULL;
+        file->kept = dft_unpack_text(unpack);
+        file->kept.bytes = dft_source_keep(source, file->kept.bytes, file->kept.length);
+        if (!file->kept.bytes)
+            return -ENOMEM;
     }
     return 0;
 }

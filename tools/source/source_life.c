@@ -71,6 +71,14 @@ uint64_t dft_life_age_ns(void)
     return start_ns < now_ns ? now_ns - start_ns : 0;
 }
 
+uint64_t dft_life_now_ns(const struct dft_live *live)
+{
+    struct timespec now;
+
+    clock_gettime(live->clock_offset ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)live->clock_offset;
+}
+
 static int is_pid_alive(uint32_t pid, uint64_t start_ns)
 {
     return pid && start_of_pid(pid) <= start_ns + 100000000u;
@@ -230,6 +238,12 @@ enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live 
     if (is_mapped(mapped, live))
         return DFT_LIFE_RUNNING;
     return this_boot && is_nobodys(live, fd) ? DFT_LIFE_OVER : DFT_LIFE_UNKNOWN;
+}
+
+int dft_life_has_pid(const struct dft_live *live)
+{
+    return is_this_boot(live->boot_id, strnlen(live->boot_id, sizeof live->boot_id)) &&
+           is_this_namespace(live->pid_namespace);
 }
 
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process)

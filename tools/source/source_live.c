@@ -10,6 +10,7 @@
 #include "source/source_inside.h"
 #include "source/source_live_bursts.h"
 #include "source/source_live_ranges.h"
+#include "source/source_live_told.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,6 +245,8 @@ static int convert_bytes(struct converting *converting, struct dft_scanned *scan
         return 0;
     }
     rc = keep_header(file, live);
+    if (!rc)
+        rc = dft_live_told(converting->source, file, bytes);
     if (rc)
         return rc;
     converting->capacity = 0;
@@ -267,6 +270,7 @@ static void look_late(struct dft_source_file *file, const struct dft_live *live,
     if (file->bytes < DFT_LIVE_PAGE || live->magic != DFT_LIVE_MAGIC || file->life != DFT_LIFE_UNKNOWN)
         return;
     file->life = (uint8_t)dft_life_of_live(&mapped, live, fd);
+    file->seen_ns = file->life == DFT_LIFE_RUNNING ? dft_life_now_ns(live) : 0;
     free(mapped.list);
 }
 

@@ -139,7 +139,7 @@ int dft_process_knows_status(const struct dft_source_process *process)
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)
 {
     *start_ns = process->process.start_ns;
-    *end_ns = process->ended ? process->end.time_ns : 0;
+    *end_ns = process->end.time_ns;
     if (!*start_ns || (process->start_ns && process->start_ns < *start_ns))
         *start_ns = process->start_ns;
     if (*end_ns < process->end_ns)

@@ -35,6 +35,8 @@ struct dft_source_file {
     uint64_t key;        /* live: key of the process */
     uint32_t pid;        /* live: pid of the process */
     uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
+    uint64_t seen_ns;    /* live: Unix ns, by the clock of the process, at which it was seen to run; 0: it was not */
+    struct dft_text kept; /* live: pairs of KEPT (source_live_told.c), of which PROCESS may lack the last */
     /* live: what its header and rings count, in the form of an END record; NULL: not known */
     struct dft_end *end;
     uint64_t torn;    /* live: number of half-written records */
@@ -105,7 +107,7 @@ enum dft_life {
 
 /* The content of END. Losses take no room where there are none. */
 struct dft_source_end {
-    uint64_t key, events, overhead_ns, time_ns, outside;
+    uint64_t key, events, overhead_ns, time_ns, outside, pauses, paused_ns;
     /* by enum dft_drop and by enum dft_misuse, as in struct dft_end */
     const uint64_t *dropped, *misuse;
     struct dft_text unmet;
@@ -118,7 +120,7 @@ struct dft_source_process {
     uint64_t key;
     /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
     struct dft_process process;
-    /* all zero when !ended; for a live file: the content of its header */
+    /* all zero when !ended; for a live file: the content of its header, with the last sign of life as the time */
     struct dft_source_end end;
     uint8_t known; /* an input has its PROCESS block, or its live file (which tells only the pid) */
     uint8_t ended; /* an input has its END block */
@@ -138,6 +140,7 @@ struct dft_source_process {
     /* numbers in ranges that only BUCKETS blocks cover: an upper bound for the events there */
     uint64_t rows_only;
     uint8_t parts; /* only some groups of its events are here */
+    uint8_t more_kept; /* KEPT has pairs that the trace lacks */
     uint32_t job;  /* number of its job + 1; 0: no job is known */
     uint32_t run;  /* number of its run + 1 */
 };
@@ -214,9 +217,9 @@ const char *dft_source_run_name(const struct dft_source *source, const struct df
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter says;
  * 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
-/* The life of a process, from its load or fork to its end, as PROCESS and END tell. The first and
- * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
- * known. */
+/* The life of a process, from its load or fork to its end, as PROCESS and END tell. A process that runs lives until
+ * now, and one that was killed until its last sign of life. The first and last event count instead where they lie
+ * outside, or where nothing else is known. 0, 0: nothing is known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
 /* Is it known how the process ended, so that end.status says something? */
 int dft_process_knows_status(const struct dft_source_process *process);

@@ -30,6 +30,7 @@
 #include "source/source_beside.h"
 #include "source/source_life.h"
 #include "source/source_live_file.h"
+#include "source/source_live_paths.h"
 #include "source/source_notes.h"
 
 #define SCANS_MAX     20
@@ -172,6 +173,7 @@ static void take(struct dft_source *source, struct dft_source_file *file, struct
     if (__atomic_load_n(&live->magic, __ATOMIC_ACQUIRE) == DFT_LIVE_MAGIC) {
         file->key = live->key;
         file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
+        file->seen_ns = file->life == DFT_LIFE_RUNNING ? dft_life_now_ns(live) : 0;
         if (file->life != DFT_LIFE_OVER)
             file->snapshot = calloc(1, length);
         else
@@ -180,6 +182,8 @@ static void take(struct dft_source *source, struct dft_source_file *file, struct
     if (file->snapshot) {
         file->bytes = length;
         copy_live(file->snapshot, bytes, length, fd);
+        if (file->seen_ns && dft_life_has_pid(live))
+            dft_live_paths(file->snapshot, live, length);
     }
     close(fd);
     munmap(bytes, length);

@@ -94,6 +94,8 @@ int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, st
         .overhead_ns = end->overhead_ns,
         .time_ns = end->time_ns,
         .outside = end->outside,
+        .pauses = end->pauses,
+        .paused_ns = end->paused_ns,
         .dropped = keep_losses(source, end->dropped, DFT_DROP_LAST + 1),
         .misuse = keep_losses(source, end->misuse, DFT_MISUSE_LAST + 1),
         .unmet = {dft_source_keep(source, end->unmet.bytes, end->unmet.length), end->unmet.length},
@@ -109,6 +111,8 @@ void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end
                             .overhead_ns = kept->overhead_ns,
                             .time_ns = kept->time_ns,
                             .outside = kept->outside,
+                            .pauses = kept->pauses,
+                            .paused_ns = kept->paused_ns,
                             .unmet = kept->unmet,
                             .status = kept->status,
                             .exit_kind = kept->exit_kind};

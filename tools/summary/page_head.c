@@ -167,6 +167,9 @@ static void say_fates(FILE *out, const struct dft_job *job)
         fprintf(out, ", %u still running", job->running);
     if (job->unseen)
         fprintf(out, ", %u unknown (still running, or killed)", job->unseen);
+    if (job->controlled || job->paused)
+        fputs(", ", out);
+    dft_job_unrecorded(out, job);
     if (job->recovered)
         fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, job->recovered));
 }
@@ -271,6 +274,9 @@ static void print_io(const struct dft_page *page)
             dft_text_bytes(a, page->classes[DFT_IO_READ].bytes + page->classes[DFT_IO_STARTUP].bytes),
             dft_text_bytes(b, page->classes[DFT_IO_WRITE].bytes), dft_text_count(c, page->io.count));
     say_slowest(out, page);
+    if (dft_job_flying(&page->summary->job, page->summary->source, 1).time_ns)
+        fprintf(out, "; not in these numbers: %s so far in calls in flight",
+                dft_text_ns(a, dft_job_flying(&page->summary->job, page->summary->source, 1).time_ns));
     dft_sentence_end(&text, out, "I/O", INDENT);
 }
 
@@ -331,6 +337,7 @@ void dft_page_head_line(const struct dft_page *page)
     struct dft_sentence text;
     FILE *out;
 
+    dft_job_print_in_flight(&page->summary->job, page->summary->source);
     print_runs(page->summary);
     out = dft_sentence_begin(&text);
     if (out) {
@@ -339,6 +346,9 @@ void dft_page_head_line(const struct dft_page *page)
         say_processes(out, page);
         fputs(", I/O ", out);
         say_share(out, page);
+        if (page->summary->job.controlled || page->summary->job.paused)
+            fputs(", ", out);
+        dft_job_unrecorded(out, &page->summary->job);
         dft_sentence_end(&text, out, "", 0);
     }
     free(command);

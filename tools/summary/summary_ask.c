@@ -55,8 +55,12 @@ int dft_summary_is_lossy(const struct dft_summary *summary)
 /* `what` begins the sentence when something was. */
 void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what)
 {
+    int paused = dft_job_unrecorded(out, &summary->job);
+
+    if (paused)
+        fputs("; ", out);
     if (!dft_summary_is_lossy(summary)) {
-        fputs(*what ? "nothing lost" : "nothing", out);
+        fprintf(out, "nothing%s%s", paused ? " else" : "", *what ? " lost" : "");
         return;
     }
     fputs(what, out);
@@ -82,16 +86,14 @@ void dft_summary_kept(FILE *out, const struct dft_summary *summary)
 {
     const uint64_t *kept = summary->job.kept_ns;
     char capacity[DFT_TEXT_ROOM];
-    uint64_t time_ns = 0;
+    uint64_t time_ns = dft_job_lived_ns(&summary->job);
 
-    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
-        time_ns += kept[keep];
     if (kept[DFT_KEEP_SELECTED])
         fprintf(out, "all events were kept for %s of the time, selected ones for %s; ",
                 dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns),
                 dft_text_share((char[DFT_TEXT_ROOM]){0}, kept[DFT_KEEP_SELECTED], time_ns));
     else if (summary->job.ranks_with_events && summary->job.ranks_with_events < summary->job.ranks)
         fprintf(out, "events of %u of %u ranks; ", summary->job.ranks_with_events, summary->job.ranks);
-    else if (kept[DFT_KEEP_EVENTS] && kept[DFT_KEEP_EVENTS] < time_ns)
+    else if (kept[DFT_KEEP_EVENTS] && kept[DFT_KEEP_EVENTS] + kept[DFT_KEEP_NOTHING] < time_ns)
         fprintf(out, "events were kept for %s of the time; ", dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns));
 }

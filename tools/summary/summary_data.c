@@ -47,6 +47,7 @@ static void json_job(struct dft_json *json, const struct dft_job *job)
         dft_json_uint(json, keep_names[keep], job->kept_ns[keep]);
     dft_json_uint(json, "unknown", job->kept_ns[DFT_KEEP_COUNT]);
     dft_json_end_object(json);
+    dft_job_json_pauses(json, job);
 }
 
 static void json_losses(struct dft_json *json, const struct dft_summary *summary)
@@ -161,6 +162,7 @@ static void json_head(void *context, const struct dft_answer *answer)
     dft_json_init(json, document->out, 1);
     dft_json_object(json, NULL);
     json_job(json, &summary->job);
+    dft_job_json_in_flight(json, &summary->job, summary->source);
     dft_json_jobs(json, summary->source);
     dft_json_runs(json, summary->source);
     dft_json_uint(json, "events", answer->events);

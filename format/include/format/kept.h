@@ -28,12 +28,20 @@ enum dft_keep_why {
     DFT_KEEP_WHY_OVERHEAD = 1, /* DFTRACER_MAX_OVERHEAD_PERCENT */
     DFT_KEEP_WHY_BYTES = 2,    /* DFTRACER_MAX_TRACE_BYTES */
     DFT_KEEP_WHY_CONTROL = 3,  /* dftmerge control */
+    DFT_KEEP_WHY_PROGRAM = 4,  /* a pause that the program asked for (dftrace.h, Python) */
 };
 
 #define DFT_KEPT_PAIR_MAX 12u /* bytes of the longest pair */
 
+/* The second number of a pair. */
+uint64_t dft_kept_what(enum dft_keep keep, enum dft_keep_why why);
+
 /* Writes a pair at `to`, which has room for DFT_KEPT_PAIR_MAX bytes. Returns its length. */
 uint32_t dft_kept_put(uint8_t *to, uint64_t gap_ns, enum dft_keep keep, enum dft_keep_why why);
+uint32_t dft_kept_put_raw(uint8_t *to, uint64_t gap_ns, uint64_t what);
+
+/* How many pairs a column has, and how many ns lie between START_NS and the last one. */
+uint32_t dft_kept_count(struct dft_text column, uint64_t *last_ns);
 
 /* One stretch of the life of a process. */
 struct dft_kept_span {
@@ -63,7 +71,7 @@ void dft_kept_times(const struct dft_process *process, uint64_t from_ns, uint64_
 
 /* "events", "selected events", "aggregates", "nothing". */
 const char *dft_keep_text(enum dft_keep keep);
-/* "settings", "overhead" ...; "unknown" for other values. */
+/* "settings", "overhead", "bytes", "control", "program"; "unknown" for other values. */
 const char *dft_keep_why_text(enum dft_keep_why why);
 
 #endif

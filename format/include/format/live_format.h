@@ -43,6 +43,14 @@
 
 enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
 
+/* Since when something was kept, and what: a pair of PROCESS's KEPT (kept.h), in a form that a reader can copy
+ * meanwhile. */
+struct dft_live_kept {
+    uint64_t time_ns; /* Unix */
+    uint64_t what;    /* the second number of the pair */
+};
+#define DFT_LIVE_KEPT 64u
+
 struct dft_live {
     uint64_t magic;
     uint32_t version;
@@ -69,6 +77,10 @@ struct dft_live {
      * lowest byte is enum dft_control, enum dft_control and enum dft_controlled; the rest is the
      * number of the request, 0: there was none. */
     _Atomic uint64_t request, taken, answer;
+    int64_t clock_offset; /* Unix ns - CLOCK_MONOTONIC ns of the process */
+    /* The last pairs of KEPT: PROCESS in the trace lacks some of them. Pair n of `nkept` is at n % DFT_LIVE_KEPT. */
+    _Atomic uint64_t nkept;
+    struct dft_live_kept kept[DFT_LIVE_KEPT] __attribute__((aligned(64)));
 };
 
 enum dft_control {
@@ -292,8 +304,29 @@ struct dft_ring {
     _Atomic uint64_t bursts_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
     _Atomic uint32_t region_args[DFT_OPEN_REGIONS];
     uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
+    /* Pauses of the thread that KEPT does not tell: how many, how long those were that are over, and since when one
+     * goes on (Unix ns; 0: none does). */
+    _Atomic uint64_t pauses, paused_ns, paused_since;
 };
-_Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
+/* In a reader's copy, behind the head: the path of the call in flight, if its reader has found it, with a NUL. The
+ * file has zeros there. */
+#define DFT_FLIGHT_PATH_ROOM (DFT_LIVE_PAGE - sizeof(struct dft_ring))
+_Static_assert(sizeof(struct dft_ring) + 256 <= DFT_LIVE_PAGE, "the ring's head is one page, and leaves room for a path");
+
+static inline char *dft_flight_path(struct dft_ring *ring)
+{
+    return (char *)(ring + 1);
+}
+
+/* How long the pauses of this thread were that KEPT does not tell, up to `now_ns` (Unix). */
+static inline uint64_t dft_ring_paused_ns(const struct dft_ring *ring, uint64_t now_ns)
+{
+    struct dft_ring *own = (struct dft_ring *)(uintptr_t)ring;
+    uint64_t since_ns = atomic_load_explicit(&own->paused_since, memory_order_relaxed);
+
+    return atomic_load_explicit(&own->paused_ns, memory_order_relaxed) +
+           (since_ns && now_ns > since_ns ? now_ns - since_ns : 0);
+}
 
 /* In a tail: the owner is asked to drain at its next record, and to look for a request. Its next drain
  * clears it. */

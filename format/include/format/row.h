@@ -176,6 +176,7 @@ struct dft_end {
     uint64_t time_ns;
     uint64_t
         outside; /* calls that DFTRACER_DATA_DIR left out: opens, others on paths, the first on each inherited descriptor */
+    uint64_t pauses, paused_ns; /* of threads, beyond those that KEPT tells */
     int32_t status;
     uint8_t exit_kind;     /* enum dft_ending */
     struct dft_text unmet; /* functions to be woven that were in no library: lines */

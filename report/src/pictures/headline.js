@@ -127,6 +127,17 @@ function tiles(view, numbers) {
     );
 }
 
+function state({ run }) {
+    return run.in_flight
+        ? el(
+              'p',
+              { class: 'warning' },
+              run.name ? `${format.cut(run.name, 20)}: ` : '',
+              format.cut(run.in_flight, 300),
+          )
+        : null;
+}
+
 function warning({ run }) {
     return run.is_complete
         ? null
@@ -180,6 +191,7 @@ const picture = {
         const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
 
         element.append(
+            ...[view.base, view].filter(Boolean).map(state).filter(Boolean),
             el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
             ...(view.base ? [difference(view, numbers)] : where(view)),
             ...sides.map((side) =>

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers what was in flight when processes ended, from all ranks. */
-#include "small/ps_flights.h"
+#include "job/flights.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+#include "base/write_json.h"
+#include "base/write_text.h"
 #include "mpi/comm.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
@@ -20,7 +23,7 @@ static int in_flight(void *context, const struct dft_source_process *process, co
 static int add_flights(void *context, unsigned worker, const struct dft_source_process *process,
                        const struct dft_block *block, struct dft_batch *batch)
 {
-    struct dft_ps_flights *all = context;
+    struct dft_flights *all = context;
     int error = 0;
 
     (void)worker;
@@ -31,7 +34,7 @@ static int add_flights(void *context, unsigned worker, const struct dft_source_p
 
         if (all->count == all->capacity) {
             size_t capacity = all->capacity ? 2 * all->capacity : 64;
-            struct dft_ps_flight *more = reallocarray(all->list, capacity, sizeof(*more));
+            struct dft_flight *more = reallocarray(all->list, capacity, sizeof(*more));
 
             if (!more) {
                 error = -ENOMEM;
@@ -40,12 +43,13 @@ static int add_flights(void *context, unsigned worker, const struct dft_source_p
             all->list = more;
             all->capacity = capacity;
         }
-        all->list[all->count++] = (struct dft_ps_flight){.process = process->number,
+        all->list[all->count++] = (struct dft_flight){.process = process->number,
                                                          .tid = batch->tid,
                                                          .call = batch->calls[event->call].id,
                                                          .file = event->file,
                                                          .start_ns = event->start_ns,
-                                                         .fd = event->fd};
+                                                         .fd = event->fd,
+                                                         .op = batch->calls[event->call].op};
     }
     pthread_mutex_unlock(&all->lock);
     return error;
@@ -58,7 +62,7 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_process(const void *a, const void *b)
 {
-    const struct dft_ps_flight *x = a, *y = b;
+    const struct dft_flight *x = a, *y = b;
     int order = compare(x->process, y->process);
 
     if (!order)
@@ -70,9 +74,9 @@ static int by_process(const void *a, const void *b)
 
 static int take_flights(void *context, unsigned rank, const void *bytes, size_t length)
 {
-    struct dft_ps_flights *all = context;
+    struct dft_flights *all = context;
     size_t more = length / sizeof(*all->list);
-    struct dft_ps_flight *flights;
+    struct dft_flight *flights;
 
     if (rank == dft_comm_rank())
         return 0;
@@ -88,10 +92,10 @@ static int take_flights(void *context, unsigned rank, const void *bytes, size_t 
 }
 
 /* Those that other ranks read. */
-static int share_flights(struct dft_ps_flights *all)
+static int share_flights(struct dft_flights *all)
 {
     size_t own = all->count;
-    struct dft_ps_flight *copy = malloc((own + 1) * sizeof(*copy));
+    struct dft_flight *copy = malloc((own + 1) * sizeof(*copy));
     int error = dft_comm_agree(copy ? 0 : -ENOMEM);
 
     if (!error && own)
@@ -102,7 +106,41 @@ static int share_flights(struct dft_ps_flights *all)
     return error;
 }
 
-int dft_ps_flights_fetch(struct dft_ps_flights *all, struct dft_source *source)
+void dft_flight_json(struct dft_json *json, const struct dft_flight *flight, const struct dft_source *source)
+{
+    const struct dft_names *names = dft_source_names_table(source);
+    struct dft_text category, name, file;
+    char capacity[18];
+
+    dft_names_call(names, flight->call, &category, &name, capacity);
+    dft_json_uint(json, "tid", flight->tid);
+    dft_json_uint(json, "ts", flight->start_ns);
+    dft_json_text(json, "cat", category.bytes, category.length);
+    dft_json_text(json, "name", name.bytes, name.length);
+    if (flight->file) {
+        file = dft_names_show(names, flight->file, capacity);
+        dft_json_text(json, "file", file.bytes, file.length);
+    }
+    if (flight->fd >= 0)
+        dft_json_int(json, "fd", flight->fd);
+}
+
+void dft_flight_name(FILE *out, const struct dft_flight *flight, const struct dft_source *source)
+{
+    const struct dft_names *names = dft_source_names_table(source);
+    struct dft_text category, name, file;
+    char capacity[18];
+
+    dft_names_call(names, flight->call, &category, &name, capacity);
+    dft_text_escape(out, name.bytes, name.length);
+    if (flight->file) {
+        file = dft_names_show(names, flight->file, capacity);
+        fputs(" of ", out);
+        dft_text_escape(out, file.bytes, file.length);
+    }
+}
+
+int dft_flights_fetch(struct dft_flights *all, struct dft_source *source)
 {
     uint64_t *ids;
     size_t n = 0;
@@ -127,7 +165,7 @@ int dft_ps_flights_fetch(struct dft_ps_flights *all, struct dft_source *source)
     return error;
 }
 
-size_t dft_ps_flights_of(const struct dft_ps_flights *all, uint32_t process)
+size_t dft_flights_of(const struct dft_flights *all, uint32_t process)
 {
     size_t low = 0, high = all->count;
 
@@ -142,7 +180,7 @@ size_t dft_ps_flights_of(const struct dft_ps_flights *all, uint32_t process)
     return low;
 }
 
-void dft_ps_flights_free(struct dft_ps_flights *all)
+void dft_flights_free(struct dft_flights *all)
 {
     free(all->list);
 }

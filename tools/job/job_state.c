@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* What a job is doing, or was when it was killed; and for how long it was not recorded. */
+#include "base/write_json.h"
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "format/ops.h"
+#include "job/job.h"
+
+/* --- pauses ----------------------------------------------------------------------------------- */
+
+uint64_t dft_job_lived_ns(const struct dft_job *job)
+{
+    uint64_t all = 0;
+
+    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
+        all += job->kept_ns[keep];
+    return all;
+}
+
+static void say_times(FILE *out, uint64_t count, const char *who)
+{
+    char capacity[DFT_TEXT_ROOM];
+
+    if (count == 1)
+        fprintf(out, "once by %s", who);
+    else if (count)
+        fprintf(out, "%s times by %s", dft_text_count(capacity, count), who);
+}
+
+int dft_job_unrecorded(FILE *out, const struct dft_job *job)
+{
+    uint64_t unrecorded_ns = job->kept_ns[DFT_KEEP_NOTHING], lived_ns = dft_job_lived_ns(job);
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!unrecorded_ns && !job->controlled && !job->paused)
+        return 0;
+    fprintf(out, "not recorded: %s of the time (paused ", dft_text_share(capacity, unrecorded_ns, lived_ns));
+    say_times(out, job->controlled, "dftmerge control");
+    fputs(job->controlled && job->paused ? ", " : "", out);
+    say_times(out, job->paused, "the program");
+    fputs(")", out);
+    return 1;
+}
+
+void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job)
+{
+    dft_json_object(json, "pauses");
+    dft_json_uint(json, "control", job->controlled);
+    dft_json_uint(json, "program", job->paused);
+    dft_json_end_object(json);
+}
+
+/* --- calls in flight -------------------------------------------------------------------------- */
+
+static const struct dft_source_process *process_of(const struct dft_flight *flight, const struct dft_source *source)
+{
+    uint32_t count;
+
+    return &dft_source_processes(source, &count)[flight->process];
+}
+
+uint64_t dft_job_flown_ns(const struct dft_flight *flight, const struct dft_source *source)
+{
+    uint64_t start, end;
+
+    dft_process_lifetime(process_of(flight, source), &start, &end);
+    return end > flight->start_ns ? end - flight->start_ns : 0;
+}
+
+static int is_running(const struct dft_flight *flight, const struct dft_source *source)
+{
+    return process_of(flight, source)->exit_kind == DFT_ENDING_RUNNING;
+}
+
+struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft_source *source, int running)
+{
+    struct dft_job_flying flying = {0};
+    uint64_t longest_ns = 0;
+
+    for (size_t i = 0; i < job->flights.count; i++) {
+        const struct dft_flight *flight = &job->flights.list[i];
+        uint64_t ns = dft_job_flown_ns(flight, source);
+
+        if (flight->op == DFT_OP_REGION || is_running(flight, source) != running)
+            continue;
+        flying.calls++;
+        flying.time_ns += ns;
+        if (!flying.longest || ns > longest_ns) {
+            flying.longest = flight;
+            longest_ns = ns;
+        }
+    }
+    return flying;
+}
+
+static void say_flying(FILE *out, const struct dft_job *job, const struct dft_source *source, int running)
+{
+    const struct dft_job_flying flying = dft_job_flying(job, source, running);
+    const struct dft_source_process *process = flying.longest ? process_of(flying.longest, source) : NULL;
+    uint64_t since = flying.longest && flying.longest->start_ns > job->start_ns
+                         ? flying.longest->start_ns - job->start_ns
+                         : 0;
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!process)
+        return;
+    fprintf(out, "in flight %s: ",
+            running                                        ? "now"
+            : process->exit_kind == DFT_ENDING_KILLED      ? "when it was killed"
+            : process->exit_kind == DFT_ENDING_UNKNOWN     ? "when it was last seen"
+                                                           : "at its end");
+    dft_flight_name(out, flying.longest, source);
+    if (running)
+        fprintf(out, " for %s", dft_text_ns(capacity, dft_job_flown_ns(flying.longest, source)));
+    fprintf(out, ", since +%s, in process %u", dft_text_ns(capacity, since), process->process.pid);
+    if (flying.calls > 1)
+        fprintf(out, ", and %s more (dftmerge ps lists them)", dft_text_count(capacity, flying.calls - 1));
+}
+
+int dft_job_in_flight(FILE *out, const struct dft_job *job, const struct dft_source *source)
+{
+    int now = dft_job_flying(job, source, 1).calls != 0, before = dft_job_flying(job, source, 0).calls != 0;
+
+    say_flying(out, job, source, 1);
+    fputs(now && before ? "; " : "", out);
+    say_flying(out, job, source, 0);
+    return now || before;
+}
+
+void dft_job_print_in_flight(const struct dft_job *job, const struct dft_source *source)
+{
+    struct dft_sentence text;
+    FILE *out;
+
+    if (!dft_job_flying(job, source, 1).calls && !dft_job_flying(job, source, 0).calls)
+        return;
+    out = dft_sentence_begin(&text);
+    if (!out)
+        return;
+    dft_job_in_flight(out, job, source);
+    dft_sentence_end(&text, out, "", 0);
+}
+
+void dft_job_json_in_flight(struct dft_json *json, const struct dft_job *job, const struct dft_source *source)
+{
+    dft_json_array(json, "in_flight");
+    for (size_t i = 0; i < job->flights.count; i++) {
+        const struct dft_flight *flight = &job->flights.list[i];
+
+        if (flight->op == DFT_OP_REGION)
+            continue;
+        dft_json_object(json, NULL);
+        dft_json_uint(json, "pid", process_of(flight, source)->process.pid);
+        dft_flight_json(json, flight, source);
+        dft_json_known_uint(json, "for_ns", is_running(flight, source), dft_job_flown_ns(flight, source));
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
