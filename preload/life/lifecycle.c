@@ -30,6 +30,7 @@
 #include "os/memory.h"
 #include "store/livefile.h"
 #include "tables/fd_progress.h"
+#include "probe/inlined.h"
 #include "probe/paths.h"
 #include "regions/perfflow.h"
 #include "probe/probe_process.h"
@@ -163,6 +164,7 @@ void dft_lifecycle_forking(enum dft_child child)
 {
     if (dft_in_vfork_child())
         return;
+    dft_inlined_sync_all();
     dft_fdtable_forking(child == DFT_CHILD_EXECS);
     if (child == DFT_CHILD_STAYS)
         dft_strays_forking();

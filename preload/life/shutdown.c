@@ -174,6 +174,7 @@ int dft_shutdown_exec(void)
     struct dft_signals before;
     int unsure;
 
+    dft_inlined_sync_all();
     if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_end(DFT_ENDING_EXEC, 0))
         return 1;
     dft_process_start_at_last(dft_traced_left_out());
@@ -278,6 +279,7 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
     struct dft_ended end;
     int unsure;
 
+    dft_inlined_sync_all();
     if (dft_vfork_child_ends(exit_kind, status) || dft_sandbox_end(exit_kind, status))
         return;
     dft_process_start_at_last(dft_traced_left_out());
@@ -290,7 +292,6 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
         return dft_signals_restore(before);
     }
     dft_sampler_stop();
-    dft_inlined_end_all();
     dft_requests_end();
     if (dft_self)
         dft_annotate_end_all(dft_self, dft_ending_text(exit_kind),

@@ -24,10 +24,10 @@ void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe,
 }
 
 void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
-                           const FILE *stream, int64_t offset, int64_t moved, uint8_t bits)
+                           const FILE *stream, int64_t offset, uint64_t moved, uint8_t bits)
 {
     struct dft_burst many = {.call = call,
-                             .moved = dft_burst_pack((uint32_t)moved, (uint64_t)moved),
+                             .moved = moved,
                              .io = probe->class >> DFT_SLOT_IO_SHIFT,
                              .file = probe->file,
                              .start = probe->start,
@@ -41,10 +41,20 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
 
 /* --- quick calls that no open run takes ------------------------------------------------------- */
 
+/* What was moved before the call. The pointer that inlined code moves is the one that the call moves. */
+static struct dft_inlined *count_before(enum dft_op op, const struct dft_burst_call *quick, struct dft_open *open)
+{
+    const char *now =
+        op == DFT_OP_FGETS ? DFT_STREAM_POINTER(quick->stream, read_ptr) : DFT_STREAM_POINTER(quick->stream, write_ptr);
+
+    return dft_inlined_sync(quick->stream, open, quick->word, now - quick->mark.at, (uint32_t)quick->counted);
+}
+
 void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t moved)
 {
     FILE *stream = quick->stream;
     struct dft_probe probe = {.fd = dft_stream_fd(stream), .start = dft_ticks()};
+    struct dft_inlined *inlined;
     struct dft_thread *self;
     int64_t offset;
     int error = errno;
@@ -54,10 +64,12 @@ void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const stru
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
         probe.class = dft_probe_class(probe.open, op);
+        inlined = count_before(op, quick, probe.open);
         offset = dft_stream_offset(stream, probe.open, dft_burst_ticket_is_alone(quick), op, moved);
         offset = dft_stream_settle(offset, dft_burst_ticket_is_alone(quick));
         dft_burst_add_timed(self, &probe, call, stream, offset, moved, probe.start,
                             dft_access_bits(probe.open, op, offset, moved));
+        dft_inlined_mark(op, inlined, stream, probe.open, probe.word, (uint32_t)quick->counted);
     }
     errno = error;
 }
@@ -78,6 +90,7 @@ static void record_failure(enum dft_call_number call, enum dft_op op, const stru
     if (self->bursts_open)
         dft_bursts_break(self, quick->stream, DFT_CALL_NONE);
     dft_end_data(&probe, call, op, &args, 0, 0, error);
+    dft_inlined_mark(op, NULL, quick->stream, probe.open, quick->word, (uint32_t)quick->counted);
 }
 
 void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t raw,
@@ -87,12 +100,16 @@ void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const st
                                                .newline = quick->newline, .character = !quick->text);
     int error = errno, failed;
     int64_t moved = dft_result_of_text(op, &args, raw, pointer, &failed);
+    struct dft_stream_mark mark = quick->mark;
 
+    count_before(op, quick, dft_fd_open(quick->word));
     if (failed) {
         record_failure(call, op, quick, error);
     } else {
+        mark.base = DFT_STREAM_POINTER(quick->stream, read_base);
         if (op == DFT_OP_FGETS && quick->text && raw)
-            moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size);
+            moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size,
+                                    dft_burst_ticket_is_alone(quick) ? &mark : NULL);
         dft_burst_begin_quick(call, op, quick, moved);
     }
     errno = error;

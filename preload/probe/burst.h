@@ -96,8 +96,10 @@ static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op
         return raw == -1 ? -1 : 1;
     if (pointer ? !raw : raw == -1)
         return -1;
-    if (op == DFT_OP_FPUTS)
-        return (int64_t)strlen(quick->text) + quick->newline;
+    if (op == DFT_OP_FPUTS) {
+        moved = (int64_t)strlen(quick->text) + quick->newline;
+        return moved <= quick->mark.end - quick->mark.at ? moved : -1;
+    }
     moved = DFT_STREAM_POINTER(quick->stream, read_ptr) - quick->mark.at;
     return dft_is_single() && moved > 0 && (uint64_t)moved < quick->size && !quick->text[moved] &&
                    quick->text[moved - 1] == '\n'
@@ -109,9 +111,9 @@ static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op
  * happened. */
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
-/* The same for `moved` calls on one character each that took no time. */
+/* The same for calls that took no time. `moved`: dft_burst_pack. */
 void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
-                           const FILE *stream, int64_t offset, int64_t moved, uint8_t bits);
+                           const FILE *stream, int64_t offset, uint64_t moved, uint8_t bits);
 
 /* The slow ways to record a quick call that was made. */
 void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick,

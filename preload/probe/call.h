@@ -102,6 +102,7 @@ struct dft_probe {
     int stale_error; /* the stream's error mark was set before: errno tells whether this call failed */
     enum dft_effective_offset effective;
     struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
+    struct dft_inlined *inlined; /* of calls on streams */
 };
 
 #endif

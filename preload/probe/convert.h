@@ -138,9 +138,12 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     }
     if (args->measured && !failed && dft_stream_ticket_is_alone(probe)) /* else others moved the position, too */
         result = dft_stream_measure(args->stream, probe->open,
-                                    op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
+                                    op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark)
+                                    : args->size       ? (int64_t)args->size
+                                                       : dft_stream_guess_written(args->stream, &probe->mark, result));
     else if (op == DFT_OP_FGETS && args->text && raw)
-        result = dft_stream_line(probe->open, args->stream, args->text, args->size);
+        result = dft_stream_line(probe->open, args->stream, args->text, args->size,
+                                 dft_stream_ticket_is_alone(probe) ? &probe->mark : NULL);
     dft_probe_end(probe, call, op, args, result, failed);
 }
 

@@ -1,83 +1,278 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the characters that inlined code moved. */
+/* Owns the characters that inlined code moved, and the marks of streams. */
 #include "probe/inlined.h"
 
+#include "os/bulk.h"
 #include "probe/burst.h"
 #include "probe/probe.h"
 
-#define STREAMS 16u
+#define TRIES    8u
+#define DETACHED DFT_FD_UNTRACED    /* as no word of a descriptor in the table */
+#define MOST     (INT64_C(1) << 24) /* calls of one burst */
 
-#define BUSY DFT_FD_UNTRACED /* as no word of a descriptor in the table */
+struct dft_inlined dft_inlined_streams[DFT_INLINED_STREAMS] DFT_BULK;
 
-/* Streams that may have moved since the last call that was seen. One that finds no room is counted
- * at its next call all the same. A stream is looked at only while its descriptor's word is that of
- * here: afterwards it may be closed, and its memory gone. */
-static struct {
-    _Atomic uint64_t word; /* 0: free */
-    _Atomic(FILE *) stream;
-    _Atomic int fd;
-} streams[STREAMS];
+/* How many places a stream may have at most so far. */
+static _Atomic uint32_t tries = 1;
 
-static void note(FILE *stream, uint64_t word)
+static struct dft_inlined *place(const FILE *stream, uint32_t tried)
 {
-    for (uint32_t i = 0; i < STREAMS; i++) {
-        uint64_t there = atomic_load_explicit(&streams[i].word, memory_order_acquire);
+    return &dft_inlined_streams[((uint32_t)(dft_inlined_place(stream) - dft_inlined_streams) + tried) %
+                                DFT_INLINED_STREAMS];
+}
 
-        if (there == word && atomic_load_explicit(&streams[i].stream, memory_order_relaxed) == stream)
-            return;
-        if (there == BUSY ||
-            (there && dft_fd_word(atomic_load_explicit(&streams[i].fd, memory_order_relaxed)) == there) ||
-            !atomic_compare_exchange_strong(&streams[i].word, &there, BUSY))
+static struct dft_inlined *find(const FILE *stream)
+{
+    for (uint32_t i = 0; i < atomic_load_explicit(&tries, memory_order_relaxed); i++)
+        if (atomic_load_explicit(&place(stream, i)->stream, memory_order_relaxed) == stream)
+            return place(stream, i);
+    return NULL;
+}
+
+/* Is the stream's descriptor what it was at the mark? Then the stream is not closed, and its memory
+ * is there. */
+static int is_open(const struct dft_inlined *at)
+{
+    uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
+
+    return word & DFT_FD_TRACED &&
+           (dft_fd_word(atomic_load_explicit(&at->fd, memory_order_relaxed)) & ~(uint64_t)DFT_FD_UNNAMED) == word;
+}
+
+/* A place for the stream: a free one, or that of a stream that is gone. NULL: there is none, and what
+ * inlined code moves is not known. */
+static struct dft_inlined *claim(FILE *stream)
+{
+    for (uint32_t i = 0; i < TRIES; i++) {
+        struct dft_inlined *at = place(stream, i);
+        FILE *other = atomic_load_explicit(&at->stream, memory_order_relaxed);
+
+        if ((other && is_open(at)) || !atomic_compare_exchange_strong(&at->stream, &other, stream))
             continue;
-        atomic_store_explicit(&streams[i].stream, stream, memory_order_relaxed);
-        atomic_store_explicit(&streams[i].fd, dft_stream_fd(stream), memory_order_relaxed);
-        atomic_store_explicit(&streams[i].word, word, memory_order_release);
-        return;
+        if (i >= atomic_load_explicit(&tries, memory_order_relaxed))
+            atomic_store_explicit(&tries, i + 1, memory_order_relaxed);
+        return at;
+    }
+    return NULL;
+}
+
+/* Where the stream is, unless another thread is moving it. Returns 0 or -1. */
+static int look(const FILE *stream, struct dft_open *open, uint32_t tickets, int64_t *distance, int64_t *offset)
+{
+    uint32_t started = atomic_load_explicit(&open->started, memory_order_acquire);
+
+    if (!dft_is_single() && started != atomic_load_explicit(&open->finished, memory_order_acquire) + tickets)
+        return -1;
+    *offset = atomic_load_explicit(&open->offset, memory_order_acquire);
+    *distance = dft_inlined_distance(stream, open);
+    atomic_thread_fence(memory_order_acquire);
+    return dft_is_single() || started == atomic_load_explicit(&open->started, memory_order_relaxed) ? 0 : -1;
+}
+
+static void put(struct dft_thread *self, const struct dft_probe *probe, FILE *stream, enum dft_op op, int64_t offset,
+                int64_t bytes, int64_t calls)
+{
+    while (bytes > 0) {
+        int64_t part = bytes < MOST ? bytes : MOST, counted = calls < part ? calls : part;
+
+        dft_burst_add_inlined(self, probe, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
+                              dft_burst_pack((uint32_t)counted, (uint64_t)part),
+                              dft_access_bits(probe->open, op, offset, part));
+        if (offset >= 0)
+            offset += part;
+        bytes -= part;
+        calls -= counted;
     }
 }
 
-void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
+struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint64_t word, int64_t moved,
+                                      uint32_t tickets)
 {
     enum dft_op op = dft_stream_is_written(stream) ? DFT_OP_FPUTS : DFT_OP_FGETS;
-    struct dft_probe probe = {.fd = dft_stream_fd(stream),
-                              .word = word,
-                              .open = open,
-                              .file = open->file,
-                              .class = dft_probe_class(open, op),
-                              .start = dft_ticks()};
-    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t offset = atomic_load_explicit(&open->offset, memory_order_relaxed), gap;
+    int known = !(atomic_load_explicit(&open->flags, memory_order_relaxed) & ~DFT_OPEN_KNOWN);
+    struct dft_inlined *at = find(stream);
+    int64_t distance, offset, mark, gap, back, waits;
     struct dft_thread *self;
 
-    if (flags & ~DFT_OPEN_KNOWN || dft_vfork_mark)
-        return;
-    gap = dft_stream_position(stream) - offset;
-    if (gap > 1 << 24) /* more than one event can hold: what is left is counted next time */
-        gap = 1 << 24;
-    if (gap <= 0 || !(self = dft_thread_get()))
-        return;
-    if (!atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
-                                                 memory_order_relaxed))
-        return; /* another thread counts them, or will */
-    dft_burst_add_inlined(self, &probe, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, stream, offset, gap,
-                          dft_access_bits(open, op, offset, gap));
+    if (!at || atomic_load_explicit(&at->word, memory_order_relaxed) != word || dft_vfork_mark)
+        return NULL;
+    if (look(stream, open, tickets, &distance, &offset))
+        return at;
+    distance -= moved;
+    mark = atomic_load_explicit(&at->mark, memory_order_relaxed);
+    gap = distance - mark;
+    /* Inlined code moves no further than the buffer. */
+    if (gap <= 0 || gap > stream->_IO_buf_end - stream->_IO_buf_base || !(self = dft_thread_get()))
+        return at;
+    if (known ? !atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
+                                                         memory_order_relaxed)
+              : !atomic_compare_exchange_strong_explicit(&at->mark, &mark, distance, memory_order_relaxed,
+                                                         memory_order_relaxed))
+        return at; /* another thread counts them, or will */
+    back = atomic_load_explicit(&at->back, memory_order_relaxed);
+    if (back > gap)
+        back = gap;
+    atomic_fetch_sub_explicit(&at->back, (int16_t)back, memory_order_relaxed);
+    waits = atomic_exchange_explicit(&at->waits, 0, memory_order_relaxed);
+    put(self,
+        &(struct dft_probe){.fd = dft_stream_fd(stream),
+                            .word = word,
+                            .open = open,
+                            .file = open->file,
+                            .class = dft_probe_class(open, op),
+                            .start = dft_ticks()},
+        stream, op, known ? offset + back : -1, gap - back, gap - back - waits);
+    return at;
 }
 
-void dft_inlined_begin(FILE *stream, struct dft_probe *probe)
+/* Two streams on one description move each other's offset, as another process would. */
+static void share_if_used(const FILE *stream, struct dft_open *open)
 {
-    dft_inlined_sync(stream, probe->open, probe->word);
-    atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_INLINED, memory_order_relaxed);
-    note(stream, probe->word);
-    probe->start = dft_ticks();
+    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
+        const struct dft_inlined *at = &dft_inlined_streams[i];
+        const FILE *other = atomic_load_explicit(&((struct dft_inlined *)(uintptr_t)at)->stream, memory_order_relaxed);
+
+        if (other && other != stream && is_open(at) &&
+            dft_fd_open(atomic_load_explicit(&((struct dft_inlined *)(uintptr_t)at)->word, memory_order_relaxed)) ==
+                open)
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+    }
 }
 
-void dft_inlined_end_all(void)
+struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
 {
-    for (uint32_t i = 0; i < STREAMS; i++) {
-        uint64_t word = atomic_load_explicit(&streams[i].word, memory_order_acquire);
-        int fd = atomic_load_explicit(&streams[i].fd, memory_order_relaxed);
+    struct dft_inlined *at = find(stream);
+    int64_t distance, offset;
 
-        if (word & DFT_FD_TRACED && dft_fd_word(fd) == word)
-            dft_inlined_sync(atomic_load_explicit(&streams[i].stream, memory_order_relaxed), dft_fd_open(word), word);
+    if (!at) {
+        if (!(at = claim(stream)))
+            return NULL;
+        if (atomic_load_explicit(&open->references, memory_order_relaxed) > 1)
+            share_if_used(stream, open);
+    }
+    if (atomic_load_explicit(&at->word, memory_order_relaxed) != word) {
+        atomic_store_explicit(&at->back, 0, memory_order_relaxed);
+        atomic_store_explicit(&at->waits, 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&at->mark, DFT_INLINED_NONE, memory_order_relaxed);
+    atomic_store_explicit(&at->word, 0, memory_order_relaxed);
+    if (look(stream, open, tickets, &distance, &offset))
+        return at;
+    atomic_store_explicit(&at->mark, distance, memory_order_relaxed);
+    atomic_store_explicit(&at->fd, dft_stream_fd(stream), memory_order_relaxed);
+    atomic_store_explicit(&at->word, word, memory_order_release);
+    return at;
+}
+
+void dft_inlined_pushed_back(const FILE *stream, int64_t bytes)
+{
+    struct dft_inlined *at = find(stream);
+
+    if (at && atomic_load_explicit(&at->back, memory_order_relaxed) < INT16_MAX - bytes)
+        atomic_fetch_add_explicit(&at->back, (int16_t)bytes, memory_order_relaxed);
+}
+
+void dft_inlined_waits(const FILE *stream)
+{
+    struct dft_inlined *at = find(stream);
+
+    if (!at)
+        return;
+    atomic_fetch_sub_explicit(&at->mark, 1, memory_order_relaxed);
+    atomic_store_explicit(&at->waits, 1, memory_order_relaxed);
+}
+
+void dft_inlined_forget(const FILE *stream)
+{
+    struct dft_inlined *at = find(stream);
+
+    if (!at)
+        return;
+    atomic_store_explicit(&at->mark, DFT_INLINED_NONE, memory_order_relaxed);
+    atomic_store_explicit(&at->stream, NULL, memory_order_relaxed);
+}
+
+/* --- another file under the stream ------------------------------------------------------------ */
+
+int dft_inlined_detached;
+
+void dft_inlined_detach_slow(uint64_t word)
+{
+    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
+        struct dft_inlined *at = &dft_inlined_streams[i];
+        FILE *stream = atomic_load_explicit(&at->stream, memory_order_relaxed);
+
+        if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != word)
+            continue;
+        dft_inlined_sync(stream, dft_fd_open(word), word, 0, 0);
+        atomic_fetch_add_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
+                                  memory_order_relaxed);
+        atomic_store_explicit(&at->word, DETACHED, memory_order_relaxed);
+        __atomic_store_n(&dft_inlined_detached, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* The number is open again, on a file of no interest perhaps. */
+void dft_inlined_attach_slow(int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+    int others = 0;
+
+    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
+        struct dft_inlined *at = &dft_inlined_streams[i];
+
+        if (!atomic_load_explicit(&at->stream, memory_order_relaxed) ||
+            atomic_load_explicit(&at->word, memory_order_relaxed) != DETACHED)
+            continue;
+        if (atomic_load_explicit(&at->fd, memory_order_relaxed) != fd) {
+            others = 1;
+            continue;
+        }
+        if (word & DFT_FD_TRACED)
+            atomic_fetch_sub_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
+                                      memory_order_relaxed);
+        atomic_store_explicit(&at->word, word & DFT_FD_TRACED ? word : 0, memory_order_relaxed);
+    }
+    __atomic_store_n(&dft_inlined_detached, others, __ATOMIC_RELAXED);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* The next stream from this place on that is open; NULL: there is none. Sends the name of its file, where that must
+ * be sent again. */
+static struct dft_inlined *next(uint32_t *i)
+{
+    while (*i < DFT_INLINED_STREAMS) {
+        struct dft_inlined *at = &dft_inlined_streams[(*i)++];
+        int fd = atomic_load_explicit(&at->fd, memory_order_relaxed);
+
+        if (!atomic_load_explicit(&at->stream, memory_order_relaxed) || !is_open(at))
+            continue;
+        if (dft_fd_word(fd) & DFT_FD_UNNAMED)
+            dft_probe_resolve(fd, dft_fd_word(fd));
+        return at;
+    }
+    return NULL;
+}
+
+void dft_inlined_sync_all(void)
+{
+    struct dft_inlined *at;
+
+    for (uint32_t i = 0; (at = next(&i));) {
+        uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
+
+        dft_inlined_sync(atomic_load_explicit(&at->stream, memory_order_relaxed), dft_fd_open(word), word, 0, 0);
+    }
+}
+
+void dft_inlined_mark_all(void)
+{
+    struct dft_inlined *at;
+
+    for (uint32_t i = 0; (at = next(&i));) {
+        uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
+
+        dft_inlined_mark_slow(atomic_load_explicit(&at->stream, memory_order_relaxed), dft_fd_open(word), word, 0);
     }
 }

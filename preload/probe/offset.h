@@ -138,7 +138,8 @@ uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t mov
 
 /* Where an access lies, seen from the description's last one: DFT_BIT_*, and DFT_SLOT_TURN. It is the
  * last one now, if it moved bytes. */
-static inline uint32_t dft_access_marks(struct dft_open *open, enum dft_op op, int64_t offset, int64_t moved)
+static inline __attribute__((always_inline)) uint32_t dft_access_marks(struct dft_open *open, enum dft_op op,
+                                                                       int64_t offset, int64_t moved)
 {
     enum dft_way way = dft_op_class(op) == DFT_CLASS_WRITE ? DFT_WAY_WRITES : DFT_WAY_READS;
     uint32_t marks = 0;

@@ -342,6 +342,8 @@ void dft_end_path_call(const struct dft_path_call *at)
         dft_sandbox_drop();
     if (at->opens)
         bind_opened(self, at, &path, io);
+    if (at->opens && at->op != DFT_OP_FOPEN && !at->err)
+        dft_inlined_attach((int)at->result);
     if (at->opens && !at->err)
         dft_tracefile_meet((int)at->result);
     dft_path_done(&path);
@@ -354,8 +356,7 @@ void dft_stream_closed(struct dft_open *open)
     if (atomic_load_explicit(&open->references, memory_order_relaxed) < 2)
         return;
     atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
-    atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_MOVED),
-                              memory_order_relaxed);
+    atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_STREAM | DFT_OPEN_MOVED), memory_order_relaxed);
 }
 
 void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int fd, int64_t result, int err)
@@ -370,6 +371,8 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
     if (!dft_in_vfork_child()) {
         if (call == DFT_CALL_fclose)
             dft_stream_closed(probe.open);
+        else
+            dft_inlined_detach(word);
         dft_fd_drop(word);
     }
     if (!self)
@@ -447,6 +450,7 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
     else if (op == DFT_OP_DUP) {
         dft_fd_bind_same((int)result, probe->word, probe->fd);
+        dft_inlined_attach((int)result);
         dft_tracefile_meet((int)result);
     } else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
         forget(args, result);

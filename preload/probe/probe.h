@@ -13,6 +13,7 @@
 #include "probe/burst.h"
 #include "probe/call.h"
 #include "os/clock.h"
+#include "probe/inlined.h"
 #include "probe/offset.h"
 #include "ring/ring.h"
 
@@ -48,9 +49,6 @@ void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, cons
 void dft_stream_closed(struct dft_open *open);
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
                   int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
-
-/* inlined.h: counts what inlined code moved since the last call that was seen. */
-void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word);
 
 int dft_dir_fd(void *dir);
 
@@ -185,13 +183,18 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
 
     if (dft_op_effect(op) == DFT_EFFECT_STREAM)
         probe->counted = 0;
-    if (args->measured && op == DFT_OP_FGETS)
+    if (op == DFT_OP_FGETS && (args->measured || args->text))
         dft_stream_mark(args->stream, &probe->mark);
+    if (op == DFT_OP_FPUTS && args->measured)
+        dft_stream_mark_written(args->stream, &probe->mark);
+    if (args->system && op == DFT_OP_FFLUSH)
+        dft_inlined_sync_all();
     if (!args->stream || !probe->open)
         return;
+    probe->inlined = dft_inlined_sync(args->stream, probe->open, probe->word, 0, 0);
+    if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
+        dft_inlined_forget(args->stream);
     flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
-    if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
-        dft_inlined_sync(args->stream, probe->open, probe->word);
     if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_effect(op) == DFT_EFFECT_STREAM)
         dft_stream_find(probe->open, args->stream);
     if (!args->run && dft_self && dft_self->bursts_open)
@@ -430,6 +433,10 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
     } else {
         dft_end_on_fd(probe, call, op, args, result, err);
     }
+    if (args->system && op == DFT_OP_FFLUSH)
+        dft_inlined_mark_all();
+    else if (args->stream && probe->open && dft_op_effect(op) != DFT_EFFECT_CLOSES)
+        dft_inlined_mark(op, probe->inlined, args->stream, probe->open, probe->word, 0);
 }
 
 #endif

@@ -59,12 +59,90 @@ int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int6
     return moved >= 0 ? moved : guess;
 }
 
+/* --- wide streams ----------------------------------------------------------------------------- */
+
+/* The first members of what <stdio.h> calls struct _IO_wide_data, as programs of glibc 2.2 knew them. */
+struct wide_data {
+    const wchar_t *read_ptr, *read_end, *read_base, *write_base, *write_ptr, *write_end, *buf_base, *buf_end;
+};
+
+static const struct wide_data *wide_data(const FILE *stream)
+{
+    return (const struct wide_data *)stream->_wide_data;
+}
+
+static int64_t wide_bytes(const wchar_t *from, const wchar_t *to)
+{
+    return from && to > from ? dft_stream_wide(from, to - from) : 0;
+}
+
+void dft_stream_mark_wide(const FILE *stream, struct dft_stream_mark *mark)
+{
+    const struct wide_data *wide = wide_data(stream);
+
+    mark->at = (const char *)wide->read_ptr;
+    mark->end = (const char *)wide->read_end;
+    mark->base = (const char *)wide->read_base;
+    mark->left = wide_bytes(wide->read_ptr, wide->read_end);
+}
+
+/* A stream that becomes a wide one within the call has had nothing converted before. */
+static int64_t guess_wide(const FILE *stream, const struct dft_stream_mark *mark)
+{
+    const struct wide_data *wide = wide_data(stream);
+    const wchar_t *at = (const wchar_t *)(uintptr_t)mark->at;
+
+    if (!mark->at)
+        return wide_bytes(wide->read_base, wide->read_ptr);
+    if (mark->end == (const char *)wide->read_end && mark->base == (const char *)wide->read_base &&
+        wide->read_ptr >= at)
+        return wide_bytes(at, wide->read_ptr);
+    return mark->left + wide_bytes(wide->read_base, wide->read_ptr);
+}
+
+/* What was flushed is still there in the buffer. */
+static int64_t guess_wide_written(const FILE *stream, const struct dft_stream_mark *mark, int64_t characters)
+{
+    const struct wide_data *wide = wide_data(stream);
+    const wchar_t *at = mark->at ? (const wchar_t *)(uintptr_t)mark->at : wide->buf_base;
+    int64_t room = wide->buf_end - at, more = characters - room;
+
+    if (at < wide->buf_base || room < 0 || more > wide->buf_end - wide->buf_base)
+        return characters;
+    return more <= 0 ? wide_bytes(at, at + characters)
+                     : wide_bytes(at, wide->buf_end) + wide_bytes(wide->buf_base, wide->buf_base + more);
+}
+
+void dft_stream_mark_written(const FILE *stream, struct dft_stream_mark *mark)
+{
+    int wide = stream->_mode > 0;
+
+    mark->at = wide ? (const char *)wide_data(stream)->write_ptr : DFT_STREAM_POINTER(stream, write_ptr);
+    mark->end = stream->_IO_buf_end;
+    mark->base = NULL;
+}
+
+int64_t dft_stream_guess_written(const FILE *stream, const struct dft_stream_mark *mark, int64_t characters)
+{
+    const char *at = DFT_STREAM_POINTER(stream, write_ptr);
+
+    if (stream->_mode > 0)
+        return guess_wide_written(stream, mark, characters);
+    if (at >= mark->at && mark->at >= DFT_STREAM_POINTER(stream, write_base))
+        return at - mark->at;
+    return (mark->end - mark->at) + (at - DFT_STREAM_POINTER(stream, write_base));
+}
+
+/* --- how many bytes a call moved -------------------------------------------------------------- */
+
 /* The same buffer looks no different after it was filled again, so this is right when there was no
  * refill, or one. */
 int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
 {
     const char *at = DFT_STREAM_POINTER(stream, read_ptr), *base = DFT_STREAM_POINTER(stream, read_base);
 
+    if (stream->_mode > 0)
+        return guess_wide(stream, mark);
     if (DFT_STREAM_POINTER(stream, read_end) == mark->end && base == mark->base && at >= mark->at)
         return at - mark->at;
     return (mark->end - mark->at) + (at - base);
@@ -83,13 +161,14 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream)
 
 /* A line ends with its only newline, or where the buffer is full, or with the file; and a NUL
  * stands behind it. */
-int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size)
+int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size,
+                        const struct dft_stream_mark *mark)
 {
     int64_t length = (int64_t)strlen(text), most = (int64_t)size - 1, moved;
 
     if (length >= most || (length && text[length - 1] == '\n'))
         return length;
-    moved = dft_stream_measure(stream, open, length);
+    moved = dft_stream_measure(stream, open, mark ? dft_stream_guess(stream, mark) : length);
     if (moved <= length || moved > most || text[moved] || memchr(text, '\n', (size_t)moved - 1))
         return length;
     return moved;

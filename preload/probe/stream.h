@@ -14,21 +14,29 @@
 struct dft_call_args;
 struct dft_open; /* fdtable.h */
 
-/* The get area before a call. */
+/* The get area before a call, or the put area. */
 struct dft_stream_mark {
     const char *at, *end, *base;
+    int64_t left; /* bytes that a wide stream has converted, and not given out */
 };
 
 /* A pointer of a FILE, by a load of its own: two at once would wait for the store that the last
  * call made into one of them. */
 #define DFT_STREAM_POINTER(stream, field) ((const char *)__atomic_load_n(&(stream)->_IO_##field, __ATOMIC_RELAXED))
 
+void dft_stream_mark_wide(const FILE *stream, struct dft_stream_mark *mark);
+
 static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *mark)
 {
     mark->at = stream ? DFT_STREAM_POINTER(stream, read_ptr) : NULL;
     mark->end = stream ? DFT_STREAM_POINTER(stream, read_end) : NULL;
     mark->base = stream ? DFT_STREAM_POINTER(stream, read_base) : NULL;
+    if (stream && __builtin_expect(stream->_mode > 0, 0))
+        dft_stream_mark_wide(stream, mark);
 }
+
+/* The same for a call that writes. */
+void dft_stream_mark_written(const FILE *stream, struct dft_stream_mark *mark);
 
 /* Is it being written, not read? */
 int dft_stream_is_written(const FILE *stream);
@@ -44,14 +52,18 @@ int64_t dft_stream_position(const FILE *stream);
 /* Bytes that a call moved: how far the position went from the one that is known. `guess` where none
  * is. */
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess);
-/* The same for a reading call, by the get area before it. */
+/* The same for a reading call, by the get area before it, and for a call that writes `characters`, or
+ * does not tell how many. */
 int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark);
+int64_t dft_stream_guess_written(const FILE *stream, const struct dft_stream_mark *mark, int64_t characters);
 
 /* Takes over the position that the stream says it has: a call moved a part of an item. */
 void dft_stream_resync(struct dft_open *open, const FILE *stream);
 
-/* Length of the line that fgets left in the program's buffer, which may contain NULs. */
-int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size);
+/* Length of the line that fgets left in the program's buffer, which may contain NULs. mark: the get area
+ * before it; NULL: others moved the stream, too. */
+int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size,
+                        const struct dft_stream_mark *mark);
 
 /* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is
  * -1. */

@@ -2,6 +2,7 @@
 /* Owns pauses: rings that are marked as paused go on as ever, so that descriptors, regions and
  * names stay known, but no event of theirs is kept. That costs nothing where there is no pause. */
 #include "regions/annotate.h"
+#include "probe/inlined.h"
 #include "ring/bursts.h"
 #include "ring/control.h"
 
@@ -12,6 +13,7 @@ static struct dft_thread *begin(struct dft_signals *before)
 
     if (!self)
         return NULL;
+    dft_inlined_sync_all();
     dft_bursts_end(self);
     *before = dft_signals_block();
     return self;

@@ -58,6 +58,7 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
     if (fd != fd2)
         dft_tracefile_step_aside(fd2);
     before = ours || fd == fd2 ? 0 : dft_fd_unbind(fd2);
+    dft_inlined_detach(before);
     traced = dft_probe_begin(&probe, call, DFT_OP_DUP, &args, DFT_ON_POSIX);
     result = duplicate(fd, fd2, flags, make);
     error = errno;
@@ -65,6 +66,8 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
         dft_fd_restore(fd2, before);
     else
         dft_fd_drop(before);
+    if (result < 0 || !traced)
+        dft_inlined_attach(fd2);
     if (traced)
         dft_end_fd(&probe, call, fd == fd2 ? DFT_OP_CONTROL : DFT_OP_DUP, &args, result, result < 0 ? error : 0);
     errno = error;

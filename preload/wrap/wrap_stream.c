@@ -39,6 +39,7 @@ static FILE *reopen_same(const char *mode, FILE *stream)
 
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(NULL, mode, stream);
+    dft_inlined_forget(stream);
     if (!dft_in_vfork_child())
         before = dft_fd_unbind(probe.fd);
     result = DFT_REAL(freopen)(NULL, mode, stream);
@@ -62,8 +63,12 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
         return reopen_same(mode, stream);
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(path, mode, stream);
-    if (!dft_in_vfork_child())
+    if (!dft_in_vfork_child()) {
         before = dft_fd_unbind(dft_stream_fd(stream));
+        if (before & DFT_FD_TRACED)
+            dft_inlined_sync(stream, dft_fd_open(before), before, 0, 0);
+        dft_inlined_forget(stream);
+    }
     result = DFT_REAL(freopen)(path, mode, stream);
     drop(before);
     dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
@@ -83,6 +88,7 @@ WRAPPER(void, rewind, (FILE * stream))
     }
     DFT_REAL(rewind)(stream);
     dft_end_fd(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, 0, 0);
+    dft_inlined_mark(DFT_OP_FSEEK, probe.inlined, stream, probe.open, probe.word, 0);
 }
 
 /* A call on a stream that returns nothing. */
@@ -117,6 +123,9 @@ static void end_unget(struct dft_probe *probe, enum dft_call_number call, const 
         atomic_fetch_sub_explicit(&probe->open->offset, bytes, memory_order_relaxed) < bytes)
         atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     dft_end_fd(probe, call, DFT_OP_OTHER, args, result, err);
+    dft_inlined_mark(DFT_OP_OTHER, probe->inlined, args->stream, probe->open, probe->word, 0);
+    if (!err)
+        dft_inlined_pushed_back(args->stream, bytes);
 }
 
 WRAPPER(int, ungetc, (int c, FILE *stream))
@@ -170,8 +179,7 @@ WRAPPER(void, _flushlbf, (void))
 
 /* --- characters by inlined code --------------------------------------------------------------- */
 
-/* The calls that were inlined since the last one that was seen moved the position without us; they
- * are counted now. */
+/* What inlined code moved since the last call that was seen is counted before the real call (inlined.h). */
 WRAPPER(int, __uflow, (FILE * stream))
 {
     const struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);
@@ -181,23 +189,26 @@ WRAPPER(int, __uflow, (FILE * stream))
     if (dft_probe_is_idle(DFT_OP_FGETS, &args, DFT_ON_STDIO) ||
         !dft_probe_begin(&probe, DFT_CALL_getc, DFT_OP_FGETS, &args, DFT_ON_STDIO))
         return DFT_REAL(__uflow)(stream);
-    dft_inlined_begin(stream, &probe);
     result = DFT_REAL(__uflow)(stream);
     dft_finish(&probe, DFT_CALL_getc, DFT_OP_FGETS, &args, result, 0);
     return result;
 }
 
+/* The character itself mostly stays in the buffer. It counts with those that follow: a kill may lose it. */
 WRAPPER(int, __overflow, (FILE * stream, int c))
 {
-    const struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);
+    struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);
     struct dft_probe probe;
-    int result;
+    int result, waits;
 
     if (dft_probe_is_idle(DFT_OP_FPUTS, &args, DFT_ON_STDIO) ||
         !dft_probe_begin(&probe, DFT_CALL_putc, DFT_OP_FPUTS, &args, DFT_ON_STDIO))
         return DFT_REAL(__overflow)(stream, c);
-    dft_inlined_begin(stream, &probe);
     result = DFT_REAL(__overflow)(stream, c);
-    dft_finish(&probe, DFT_CALL_putc, DFT_OP_FPUTS, &args, result, 0);
+    waits = result >= 0 && stream->_IO_write_ptr != stream->_IO_write_base;
+    args.character = !waits && c != EOF;
+    dft_finish(&probe, DFT_CALL_putc, DFT_OP_FPUTS, &args, waits ? 0 : result, 0);
+    if (waits)
+        dft_inlined_waits(stream);
     return result;
 }
