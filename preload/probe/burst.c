@@ -6,6 +6,24 @@
 
 #include "probe/convert.h"
 
+/* All calls of a burst have one access: a call that jumps is an event of its own. */
+static int goes_on(const struct dft_burst *burst)
+{
+    return burst->offset < 0 || dft_bits_are_consecutive(burst->bits);
+}
+
+static void add(struct dft_thread *self, const FILE *stream, const struct dft_burst *burst, uint64_t word, uint64_t end,
+                int alone)
+{
+    if (alone || !goes_on(burst)) {
+        if (self->bursts_open)
+            dft_bursts_break(self, stream, DFT_CALL_NONE);
+    } else if (!dft_bursts_add(self, stream, burst, word, end)) {
+        return;
+    }
+    dft_ring_put_run(self, burst, NULL);
+}
+
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
 {
@@ -19,8 +37,7 @@ void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe,
                             .fd = probe->fd,
                             .bits = bits};
 
-    if (moved > DFT_BURST_LINE_MAX || dft_bursts_add(self, stream, &one, probe->word, end))
-        dft_ring_put_run(self, &one, NULL);
+    add(self, stream, &one, probe->word, end, moved > DFT_BURST_LINE_MAX);
 }
 
 void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
@@ -35,8 +52,13 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
                              .fd = probe->fd,
                              .bits = bits};
 
-    if (dft_bursts_add(self, stream, &many, probe->word, probe->start))
-        dft_ring_put_run(self, &many, NULL);
+    if (!goes_on(&many) && moved > 1) { /* the others go on from the first one */
+        dft_burst_add_inlined(self, probe, call, stream, offset, 1, bits);
+        many.moved = dft_burst_pack((uint32_t)moved - 1, (uint64_t)moved - 1);
+        many.offset++;
+        many.bits = DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
+    }
+    add(self, stream, &many, probe->word, probe->start, 0);
 }
 
 /* --- quick calls that no open run takes ------------------------------------------------------- */

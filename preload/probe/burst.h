@@ -141,11 +141,13 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
     dft_bursts_count(run, dft_burst_pack(1, (uint64_t)moved));
     __asm__ volatile("" : : : "memory");
     atomic_store_explicit(&self->home->bursts_busy, 0, memory_order_release);
-    if (dft_is_single())
-        atomic_store_explicit(&open->offset, atomic_load_explicit(&open->offset, memory_order_relaxed) + moved,
-                              memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    if (dft_is_single()) {
+        moved += atomic_load_explicit(&open->offset, memory_order_relaxed);
+        atomic_store_explicit(&open->offset, moved, memory_order_relaxed);
+    } else {
+        moved += atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    }
+    atomic_store_explicit(&open->last_end, moved, memory_order_relaxed);
     return 1;
 }
 
