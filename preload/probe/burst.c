@@ -106,14 +106,18 @@ void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const st
                              int pointer)
 {
     const struct dft_call_args args = DFT_ARGS(.stream = quick->stream, .text = quick->text, .size = quick->size,
-                                               .newline = quick->newline, .character = !quick->text);
+                                               .newline = quick->newline, .character = quick->character);
     int error = errno, failed;
     int64_t moved = dft_result_of_text(op, &args, raw, pointer, &failed);
 
     if (failed) {
         record_failure(call, op, quick, error);
     } else {
-        if (op == DFT_OP_FGETS && quick->text && raw)
+        if (quick->measured)
+            moved = dft_burst_ticket_is_alone(quick) ? dft_stream_measure(quick->stream, dft_fd_open(quick->word),
+                                                                          dft_stream_guess(quick->stream, &quick->mark))
+                                                     : 0;
+        else if (op == DFT_OP_FGETS && quick->text && raw)
             moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size);
         dft_burst_begin_quick(call, op, quick, moved);
     }

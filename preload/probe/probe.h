@@ -301,6 +301,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
+    if (args->unsized || (args->measured && !args->size))
+        size = (uint64_t)moved;
     marks = 0;
     if (dft_probe_is_same(probe))
         marks = dft_access_marks(probe->open, op, offset, moved) | dft_probe_class(probe->open, op);
