@@ -6,6 +6,24 @@
 
 #include "probe/convert.h"
 
+/* All calls of a burst have one access: a call that jumps is an event of its own. */
+static int goes_on(const struct dft_burst *burst)
+{
+    return burst->offset < 0 || dft_bits_are_consecutive(burst->bits);
+}
+
+static void add(struct dft_thread *self, const FILE *stream, const struct dft_burst *burst, uint64_t word, uint64_t end,
+                int alone)
+{
+    if (alone || !goes_on(burst)) {
+        if (self->bursts_open)
+            dft_bursts_break(self, stream, DFT_CALL_NONE);
+    } else if (!dft_bursts_add(self, stream, burst, word, end)) {
+        return;
+    }
+    dft_ring_put_run(self, burst, NULL);
+}
+
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
 {
@@ -19,8 +37,7 @@ void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe,
                             .fd = probe->fd,
                             .bits = bits};
 
-    if (moved > DFT_BURST_LINE_MAX || dft_bursts_add(self, stream, &one, probe->word, end))
-        dft_ring_put_run(self, &one, NULL);
+    add(self, stream, &one, probe->word, end, moved > DFT_BURST_LINE_MAX);
 }
 
 void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
@@ -34,9 +51,15 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
                              .offset = offset,
                              .fd = probe->fd,
                              .bits = bits};
+    const uint32_t calls = dft_burst_calls(&many);
 
-    if (dft_bursts_add(self, stream, &many, probe->word, probe->start))
-        dft_ring_put_run(self, &many, NULL);
+    if (!goes_on(&many) && calls > 1) { /* the others go on from the first one */
+        dft_burst_add_inlined(self, probe, call, stream, offset, dft_burst_pack(1, 1), bits);
+        many.moved = dft_burst_pack(calls - 1, dft_burst_bytes(&many) - 1);
+        many.offset++;
+        many.bits = DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
+    }
+    add(self, stream, &many, probe->word, probe->start, 0);
 }
 
 /* --- quick calls that no open run takes ------------------------------------------------------- */
@@ -97,7 +120,7 @@ void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const st
                              int pointer)
 {
     const struct dft_call_args args = DFT_ARGS(.stream = quick->stream, .text = quick->text, .size = quick->size,
-                                               .newline = quick->newline, .character = !quick->text);
+                                               .newline = quick->newline, .character = quick->character);
     int error = errno, failed;
     int64_t moved = dft_result_of_text(op, &args, raw, pointer, &failed);
     struct dft_stream_mark mark = quick->mark;
@@ -107,7 +130,11 @@ void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const st
         record_failure(call, op, quick, error);
     } else {
         mark.base = DFT_STREAM_POINTER(quick->stream, read_base);
-        if (op == DFT_OP_FGETS && quick->text && raw)
+        if (quick->measured)
+            moved = dft_burst_ticket_is_alone(quick) ? dft_stream_measure(quick->stream, dft_fd_open(quick->word),
+                                                                          dft_stream_guess(quick->stream, &quick->mark))
+                                                     : 0;
+        else if (op == DFT_OP_FGETS && quick->text && raw)
             moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size,
                                     dft_burst_ticket_is_alone(quick) ? &mark : NULL);
         dft_burst_begin_quick(call, op, quick, moved);

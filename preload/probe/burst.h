@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs: calls on characters and lines are too quick for an event each. An unbroken run of one call
+/* Runs: calls on characters, lines and formatted text are too quick for an event each. An unbroken run of one call
  * on one stream by one thread is kept as one event, with the number of its calls and their bytes.
  *
  * A call that finds enough in the stream's buffer is only counted. One that finds the buffer
@@ -23,9 +23,11 @@
 /* A quick call: one that finds what it needs in the stream's buffer. */
 struct dft_burst_call {
     FILE *stream;
-    const char *text; /* NULL: a character */
+    const char *text; /* that it reads or writes as a whole; NULL: another call */
     uint64_t size;
     int newline;
+    int character; /* it moves one character */
+    int measured;  /* its result does not tell how many bytes it moved */
     uint64_t word; /* of the descriptor */
     uint32_t started;
     int counted;                 /* with a ticket */
@@ -71,17 +73,19 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
     const FILE *stream = quick->stream;
 
     if (__builtin_expect((quick->word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED || dft_vfork_mark ||
-                             stream->_mode > 0 || (quick->text && ferror_unlocked(quick->stream)),
+                             stream->_mode > 0 || (!quick->character && ferror_unlocked(quick->stream)),
                          0))
         return 0;
     if (op == DFT_OP_FGETS) {
         quick->mark.at = DFT_STREAM_POINTER(stream, read_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
+        if (quick->measured)
+            quick->mark.base = DFT_STREAM_POINTER(stream, read_base);
     } else {
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
     }
-    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_BURST_BUFFER_MIN : 1) &&
+    return quick->mark.end - quick->mark.at >= (quick->character ? 1 : DFT_BURST_BUFFER_MIN) &&
            dft_burst_ticket_begin(quick);
 }
 
@@ -92,13 +96,20 @@ static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op
 {
     int64_t moved;
 
-    if (!quick->text)
-        return raw == -1 ? -1 : 1;
-    if (pointer ? !raw : raw == -1)
+    if (pointer ? !raw : raw < 0)
         return -1;
+    if (quick->character)
+        return 1;
+    if (quick->measured) { /* an item as long as the buffer looks shorter, until the next one that is not quick */
+        const char *at = DFT_STREAM_POINTER(quick->stream, read_ptr);
+
+        return dft_is_single() && at >= quick->mark.at && DFT_STREAM_POINTER(quick->stream, read_end) == quick->mark.end
+                   ? at - quick->mark.at
+                   : -1;
+    }
     if (op == DFT_OP_FPUTS) {
-        moved = (int64_t)strlen(quick->text) + quick->newline;
-        return moved <= quick->mark.end - quick->mark.at ? moved : -1;
+        moved = quick->text ? (int64_t)strlen(quick->text) + quick->newline : raw;
+        return moved < quick->mark.end - quick->mark.at ? moved : -1;
     }
     moved = DFT_STREAM_POINTER(quick->stream, read_ptr) - quick->mark.at;
     return dft_is_single() && moved > 0 && (uint64_t)moved < quick->size && !quick->text[moved] &&
@@ -143,11 +154,13 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
     dft_bursts_count(run, dft_burst_pack(1, (uint64_t)moved));
     __asm__ volatile("" : : : "memory");
     atomic_store_explicit(&self->home->bursts_busy, 0, memory_order_release);
-    if (dft_is_single())
-        atomic_store_explicit(&open->offset, atomic_load_explicit(&open->offset, memory_order_relaxed) + moved,
-                              memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    if (dft_is_single()) {
+        moved += atomic_load_explicit(&open->offset, memory_order_relaxed);
+        atomic_store_explicit(&open->offset, moved, memory_order_relaxed);
+    } else {
+        moved += atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    }
+    atomic_store_explicit(&open->last_end, moved, memory_order_relaxed);
     return 1;
 }
 

@@ -36,7 +36,8 @@ struct dft_call_args {
     enum dft_fd_kind kind;
     int system;   /* works on no one file */
     int further;  /* the call has been recorded with another file: this one is added, and counts none */
-    int run;      /* a call on characters or lines: kept in runs */
+    int run;      /* a call on characters, lines or formatted text: kept in runs */
+    int unsized;  /* the bytes asked for are those that were moved */
     int measured; /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
     int wide; /* `character` and `text` are wide ones */

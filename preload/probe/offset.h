@@ -135,6 +135,10 @@ static inline int dft_offset_is_overridden(const struct dft_open *open, enum dft
 uint32_t dft_access_turn(struct dft_open *open, enum dft_way way);
 /* The bits of an access that does not begin where the last one ended, or moves nothing. */
 uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t moved);
+/* A seek led to the end of the file: a first access there goes on, too. */
+void dft_access_from_end(struct dft_open *open, int64_t end);
+/* The same of a seek to this offset, if that is the end. */
+void dft_access_from(const struct dft_probe *probe, int64_t offset);
 
 /* Where an access lies, seen from the description's last one: DFT_BIT_*, and DFT_SLOT_TURN. It is the
  * last one now, if it moved bytes. */

@@ -406,6 +406,8 @@ static void move_offset(struct dft_probe *probe, const struct dft_call_args *arg
     }
     position = args->flags == SEEK_SET ? args->offset : DFT_REAL(ftello)(args->stream);
     errno = error;
+    if (args->flags == SEEK_END && !args->offset)
+        dft_access_from_end(open, position);
     if (position >= 0) {
         atomic_store_explicit(&open->offset, position, memory_order_relaxed);
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);

@@ -304,6 +304,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
+    if (args->unsized || (args->measured && !args->size))
+        size = (uint64_t)moved;
     marks = 0;
     if (dft_probe_is_same(probe))
         marks = dft_access_marks(probe->open, op, offset, moved) | dft_probe_class(probe->open, op);
@@ -414,8 +416,14 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 {
     int err = !failed ? 0 : args->returns_error ? (int)result : errno;
 
-    if (op == DFT_OP_SEEK && probe->open)
+    if (op == DFT_OP_SEEK && probe->open) {
         dft_seek_end(probe, failed ? -1 : result);
+        if (__builtin_expect(args->flags == SEEK_END, 0)) {
+            struct dft_probe probe_copy = *probe;
+
+            dft_access_from(&probe_copy, failed ? -1 : result);
+        }
+    }
     if (args->status && !failed && probe->open &&
         atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_NEW && dft_probe_is_same(probe))
         dft_probe_learn(probe->open, args->status);

@@ -147,12 +147,23 @@ uint32_t dft_access_turn(struct dft_open *open, enum dft_way way)
     return last == DFT_WAY_NONE ? 0 : DFT_SLOT_TURN;
 }
 
+/* Is the access that has just been noted as the last one a write at the end, wherever that is? */
+static int is_first_append(const struct dft_open *open)
+{
+    return atomic_load_explicit(&open->way, memory_order_relaxed) == DFT_WAY_WRITES &&
+           atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND;
+}
+
+/* The first access goes on from where the description stood: at the start, at the end for appends, or
+ * where another process has left it. */
 uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t moved)
 {
     int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
     int64_t start = atomic_load_explicit(&open->last_start, memory_order_relaxed);
     int64_t before = atomic_load_explicit(&open->start_before, memory_order_relaxed);
 
+    if (start < 0 && (!offset || is_first_append(open)))
+        last = offset;
     if (moved > 0) {
         atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
         atomic_store_explicit(&open->start_before, start, memory_order_relaxed);
@@ -162,7 +173,23 @@ uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t mov
         return DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
     if (before >= 0 && offset - start == start - before)
         return DFT_BIT_CONSECUTIVE;
-    return (uint64_t)offset < (uint64_t)last ? 0 : DFT_BIT_SEQUENTIAL; /* less also where there is no last one */
+    return start < 0 || offset < last ? 0 : DFT_BIT_SEQUENTIAL;
+}
+
+void dft_access_from_end(struct dft_open *open, int64_t end)
+{
+    if (atomic_load_explicit(&open->last_start, memory_order_relaxed) < 0)
+        atomic_store_explicit(&open->last_end, end, memory_order_relaxed);
+}
+
+void dft_access_from(const struct dft_probe *probe, int64_t offset)
+{
+    struct stat st;
+
+    if (offset > 0 && dft_probe_is_same(probe) &&
+        atomic_load_explicit(&probe->open->last_start, memory_order_relaxed) < 0 &&
+        !DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) && st.st_size == offset)
+        dft_access_from_end(probe->open, offset);
 }
 
 /* --- offsets that others move ----------------------------------------------------------------- */

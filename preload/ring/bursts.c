@@ -29,22 +29,12 @@ static void unlock(struct dft_ring *home)
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-/* Records the end of the burst's last access in its description, if that description still
- * exists. */
-static void settle(struct dft_thread *self, uint32_t i, const struct dft_burst *run)
-{
-    if (run->offset >= 0 && dft_fd_word(run->fd) == self->burst_words[i])
-        atomic_store_explicit(&dft_fd_open(self->burst_words[i])->last_end, run->offset + (int64_t)dft_burst_bytes(run),
-                              memory_order_relaxed);
-}
-
 /* Locked. */
 static void end_burst(struct dft_thread *self, uint32_t i)
 {
     struct dft_burst *run = &self->home->bursts[i];
 
     if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else the finaliser has it */
-        settle(self, i, run);
         dft_ring_put_run(self, run, run);
         atomic_store_explicit(&run->call, DFT_CALL_NONE, memory_order_release);
     }

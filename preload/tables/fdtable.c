@@ -162,7 +162,7 @@ static void open_init(struct dft_open *open, struct dft_file file, int64_t offse
     atomic_store_explicit(&open->way, DFT_WAY_NONE, memory_order_relaxed);
     open->serial = (atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) & ~DFT_OPEN_FREE;
     atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
-    atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
+    atomic_store_explicit(&open->last_end, 0, memory_order_relaxed);
     atomic_store_explicit(&open->last_start, -1, memory_order_relaxed);
     atomic_store_explicit(&open->start_before, -1, memory_order_relaxed);
     atomic_store_explicit(&open->started, 0, memory_order_relaxed);
@@ -186,8 +186,10 @@ void dft_fd_bind_found(int fd, uint64_t before, struct dft_file file, uint32_t f
     uint64_t word = new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED);
     _Atomic uint64_t *at = place(fd);
 
-    if (index)
+    if (index) {
         open_init(description(index), file, -1, flags);
+        atomic_store_explicit(&description(index)->last_end, dft_sys_lseek(fd, 0, SEEK_CUR), memory_order_relaxed);
+    }
     if (!at || !atomic_compare_exchange_strong_explicit(at, &before, word, memory_order_acq_rel, memory_order_relaxed))
         dft_fd_drop(word);
 }

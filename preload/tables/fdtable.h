@@ -50,7 +50,7 @@ enum dft_way { DFT_WAY_NONE = 0, DFT_WAY_READS = 1, DFT_WAY_WRITES = 2 };
 struct dft_open {
     uint64_t file;                      /* id of the file's name */
     _Atomic int64_t offset;             /* where the next read or write happens */
-    _Atomic int64_t last_end;           /* end of the last access of any kind; -1: none yet */
+    _Atomic int64_t last_end;           /* end of the last access of any kind; before the first: where it may begin */
     _Atomic uint32_t started, finished; /* calls that move the offset */
     _Atomic uint32_t references;
     _Atomic uint32_t flags;

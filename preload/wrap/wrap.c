@@ -11,6 +11,15 @@
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
+/* Of wide text it is not known how many bytes it has in the buffer. */
+#define MAY_BE_QUICK(op, args) ((args).run && !(args).wide && !((args).measured && op != DFT_OP_FGETS))
+
+#define QUICK(args)                                                                                                    \
+    {                                                                                                                  \
+        .stream = (args).stream, .text = (args).character ? NULL : (args).text, .size = (args).size,                   \
+        .newline = (args).newline, .character = (args).character, .measured = (args).measured                          \
+    }
+
 /* Calls of no interest go straight on, from a function that needs no stack for it; all others take
  * the second. The real function is asked for before the clock: the first time it has to be
  * found. */
@@ -50,11 +59,8 @@
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
                                                                                                                        \
-        if (args.run && !args.wide) {                                                                                  \
-            struct dft_burst_call quick = {.stream = args.stream,                                                      \
-                                           .text = args.character ? NULL : args.text,                                  \
-                                           .size = args.size,                                                          \
-                                           .newline = args.newline};                                                   \
+        if (MAY_BE_QUICK(op, args)) {                                                                                  \
+            struct dft_burst_call quick = QUICK(args);                                                                 \
             type result;                                                                                               \
                                                                                                                        \
             if (__builtin_expect(!(dft_on & on), 0))                                                                   \
@@ -124,17 +130,25 @@
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
         __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
-        struct dft_probe probe;                                                                                        \
-        int result, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                               \
+        struct dft_burst_call quick = QUICK(args);                                                                     \
         struct dft_not_open refused;                                                                                   \
+        struct dft_probe probe;                                                                                        \
+        int result, traced, is_quick = 0;                                                                              \
         va_list list;                                                                                                  \
                                                                                                                        \
-        if (!traced)                                                                                                   \
+        if (MAY_BE_QUICK(op, args) && dft_on & dft_on_bit(op)) {                                                       \
+            quick.word = dft_fd_word(dft_stream_fd(args.stream));                                                      \
+            is_quick = !(quick.word & DFT_FD_UNTRACED) && dft_burst_is_quick(op, &quick);                              \
+        }                                                                                                              \
+        traced = !is_quick && dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                              \
+        if (!traced && !is_quick)                                                                                      \
             dft_not_open_begin(&refused, &args);                                                                       \
         va_start(list, last);                                                                                          \
         result = real arguments;                                                                                       \
         va_end(list);                                                                                                  \
-        if (traced)                                                                                                    \
+        if (is_quick)                                                                                                  \
+            dft_burst_finish(number, op, &quick, result, 0);                                                           \
+        else if (traced)                                                                                               \
             dft_finish(&probe, number, op, &args, result, 0);                                                          \
         else                                                                                                           \
             dft_not_open_end(&refused, number, op, &args, result, 0);                                                  \

@@ -6,6 +6,7 @@ and through merging, splitting and export."""
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, run, tracing, true
@@ -14,6 +15,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import facets  # noqa: E402
 
 tests = Tests()
+DATA = {"turns": bytes(1000), "firsts": bytes(1000), "bursts": (b"x" * 99 + b"\n") * 90}
 PROCESS = {"fork", "waitpid", "exit", "_exit", "kill", "aio_suspend", "wait4"}
 
 
@@ -49,15 +51,32 @@ def expect(events, told, where):
 def simple(what):
     def case(directory):
         where = work(directory)
-        (where / "data").write_bytes(bytes(1000 if what == "turns" else 0))
+        (where / "data").write_bytes(DATA.get(what, b""))
         events, told = traced(directory, what, where)
         expect(events, told, where)
     case.__name__ = what
     return tests.case(case)
 
 
-for each in ("places", "turns", "library"):
+for each in ("places", "firsts", "bursts", "turns", "library"):
     simple(each)
+
+
+@tests.case
+def inherited(directory):
+    """Who gets a descriptor goes on where it stands."""
+    where = work(directory)
+    (where / "data").write_bytes(bytes(1000))
+    with open(where / "data", "rb+", buffering=0) as data:
+        data.seek(300)
+        source = "import os; os.read(0, 100); os.lseek(0, 900, 0); os.read(0, 100); os.read(1, 100); os.lseek(2, 7, 0); os.read(2, 7)"
+        with open(where / "data", "rb", buffering=0) as same, open(where / "data", "rb+", buffering=0) as moved:
+            same.seek(5)
+            done = subprocess.run([sys.executable, "-S", "-c", source], stdin=data, stdout=same, stderr=moved,
+                                  env={**os.environ, **tracing(directory / "out" / "t", DATA_DIR=where)})
+    equal(done.returncode, 0, "exit code")
+    equal([(e["fd"], e["access"]) for e in dump(directory / "out") if e["name"] == "read"],
+          [(0, "consecutive"), (0, "sequential"), (1, "consecutive"), (2, "random")], "descriptor and access of each read")
 
 
 @tests.case
@@ -108,9 +127,9 @@ for i in range(3000):
     for event in events:
         key = (event["name"][:5].rstrip("6"), event["class"], event.get("access"), "turn" in event)
         counted[key] = counted.get(key, 0) + 1
-    wanted = {("pread", "startup", "random", False): 2, ("pread", "startup", "consecutive", False): 5999,
+    wanted = {("pread", "startup", "random", False): 1, ("pread", "startup", "consecutive", False): 6000,
               ("pread", "startup", "strided", False): 2998, ("pread", "startup", "sequential", False): 1,
-              ("pread", "read", "random", False): 2, ("pread", "read", "consecutive", False): 5999,
+              ("pread", "read", "random", False): 1, ("pread", "read", "consecutive", False): 6000,
               ("pread", "read", "consecutive", True): 2999, ("pwrit", "write", "consecutive", True): 3000}
     equal(counted, wanted, "marks of the calls")
 
@@ -158,6 +177,24 @@ def facets_of_aggregates(directory):
         answers.append({(g["name"], g["size"], g["access"], g["errno"]): (g["count"], g["bytes"], g["errors"]) for g in groups})
     equal(len([k for k in answers[0] if k[0] == "read"]), 6, "kinds of reads")
     equal(answers[1], answers[0], "name, size class, access, errno: calls, bytes, errors")
+
+
+@tests.case
+def bursts_in_rows(directory):
+    """Bursts are counted alike in rows that the process makes, and in those of its events."""
+    answers = []
+    for rows in (0, 1):
+        where = directory / f"run{rows}"
+        where.mkdir()
+        (where / "data").write_bytes(DATA["bursts"])
+        program = compile_program("marks.c", where / "marks", "-Wall", "-Wextra", "-Werror", "-fno-inline", "-O0")
+        equal(run([program, "bursts", where], env=tracing(where / "out" / "t", ENABLE_AGGREGATION=rows)).code, 0, "exit code")
+        groups = json.loads(dftmerge("summary", "--json", "--by", "name,size,access", where / "out").out)["groups"]
+        answers.append({(g["name"], g["size"], g["access"]): (g["count"], g["bytes"], g["asked"], g["common_size"]) for g in groups})
+    equal(answers[1], answers[0], "name, size class, access: calls, bytes, asked")
+    calls = {(name, access): count[0] for (name, _, access), count in answers[0].items() if access != "none"}
+    equal(calls, {("fgets", "consecutive"): 75, ("getc", "consecutive"): 208, ("getc", "random"): 1, ("fgets", "random"): 1,
+                  ("fread", "consecutive"): 1}, "calls by access")
 
 
 if __name__ == "__main__":

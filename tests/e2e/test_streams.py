@@ -4,6 +4,8 @@
 the program counted, or is known to do."""
 
 import collections
+import errno
+import json
 import struct
 import sys
 
@@ -48,6 +50,34 @@ def lines(directory):
     counts, events = traced(directory, "lines")
     equal(counts[0], (500, 500), "the program's own")
     equal(calls(events, "fgets", "fputs"), {"in0": (1, 500, 50000), "out0": (1, 500, 50000)}, "events, calls and bytes")
+
+
+@tests.case
+def formatted(directory):
+    """Calls without a size have the size that they moved, in events and in rows that the process makes."""
+    program = compile_program("formatted.c", directory / "formatted", "-O0", "-Wall", "-Wextra", "-Werror")
+    answers = []
+    for rows in (0, 1):
+        work = directory / f"run{rows}"
+        work.mkdir()
+        done = run([program, "" if rows else "fails"], cwd=work,
+                   env=tracing(directory / f"out{rows}" / "t", DATA_DIR=work, ENABLE_AGGREGATION=rows))
+        equal((done.code, done.err), (0, b""), "exit code and standard error")
+        groups = json.loads(dftmerge("summary", "--json", "--by", "name,size", directory / f"out{rows}").out)["groups"]
+        answers.append({(g["name"], g["size"]): (g["count"], g["bytes"], g["asked"], g["common_size"]) for g in groups if g["bytes"]})
+    equal(answers[1], answers[0], "calls, bytes, asked, common size")
+    found = {(n, s): v for (n, s), v in answers[0].items() if n != "fscanf"}
+    equal(found, {("fprintf", "2 B-64 B"): (10050, 310400, 310400, 2), ("fprintf", "4 KiB-16 KiB"): (20, 200000, 200000, 4096),
+                  ("fwprintf", "2 B-64 B"): (1000, 11000, 11000, 2), ("fwscanf", "2 B-64 B"): (1000, 10999, 10999, 2),
+                  ("dprintf", "2 B-64 B"): (100, 600, 600, 2), ("getline", "2 B-64 B"): (100, 600, 600, 2),
+                  ("fgetc", "1 B"): (1, 1, 1, 1)}, "calls, bytes, asked, common size")
+    equal(answers[0]["fscanf", "2 B-64 B"], (10001, 310000, 310000, 2), "fscanf")
+    equal(sum(v[1] for (n, _), v in answers[0].items() if n == "fscanf"), 310000 + 199999, "fscanf's bytes")
+    events = [e for e in dump(directory / "out0") if e["name"] in ("fprintf", "fscanf")]
+    of = [(e["name"], e["calls"], e["offset"], e["access"]) for e in events if e["file"].endswith("/narrow")]
+    equal(of, [("fprintf", 10000, 0, "consecutive"), ("fscanf", 10001, 0, "consecutive")], "bursts")
+    failed = [e for e in events if e["file"].endswith("/failing")]
+    equal([(e["errno"], e.get("size", 0), e.get("bytes", 0)) for e in failed], [(errno.EFBIG, 0, 0)], "a failure")
 
 
 @tests.case
@@ -141,14 +171,14 @@ def positions_of_streams(directory):
     events = positions(directory)
     equal(accesses([e for e in events if "STDIO" == e["cat"]], "inlined"),
           [("putc", 0, 10000, 10000), ("fwrite", 10000, 3, 1), ("putc", 10003, 1, 1), ("getc", 0, 100, 100), ("fread", 100, 50, 1),
-           ("getc", 150, 100, 100), ("getc", 9000, 1004, 1005)], "characters moved by inlined code")
+           ("getc", 150, 100, 100), ("getc", 9000, 1, 1), ("getc", 9001, 1003, 1004)], "characters moved by inlined code")
     equal(accesses(events, "left"), [("putc", 0, 123, 123)], "what was in the buffer at the end")
     equal(accesses(events, "wide"),
           [("fputwc", 0, 2000, 1000), ("fwprintf", 2000, 10, 1), ("fputws", 2010, 7, 1), ("fgetwc", 0, 2000, 1000),
            ("fwscanf", 2000, 5, 1), ("fgetws", 2005, 5, 1), ("fgetwc", 2008, 2, 1)], "wide characters")
     equal(accesses(events, "scanned"),
           [("fprintf", 0, 18, 1), ("fscanf", 0, 5, 1), ("getc", 5, 1, 1), ("fscanf", 5, 3, 1), ("getc", 8, 1, 1), ("fgets", 8, 1, 1),
-           ("fscanf", 9, 8, 1), ("fscanf", 17, 1, 1)], "formatted input")
+           ("fscanf", 9, 9, 2)], "formatted input")
 
 
 @tests.case

@@ -118,7 +118,7 @@ static enum dft_model_left left_of(const struct dft_group_key *key)
                                                                                         : DFT_MODEL_LEFT_META;
 }
 
-/* The first access behind an open is no sequential one, wherever it lies. */
+/* In older traces the first access behind an open is a random one, wherever it lies. */
 static int add_open(struct dft_model *model, const struct dft_answer *answer, const struct dft_group *group)
 {
     uint64_t *opens = dft_map_put(&model->opens, dft_map_join(process_of(answer, group)->key, group->key.tid));

@@ -227,7 +227,7 @@ static int say_where(const struct dft_facts *facts, struct dft_finding *finding,
     return *finding->where ? dft_finding_say(&finding->evidence, "%s: ", dft_facts_short(facts, finding->where)) : 0;
 }
 
-/* The first access of an open file follows none. */
+/* In older traces the first access of an open file is a random one, wherever it lies. */
 static int say_order(struct dft_finding *finding, const struct sum *sum, const struct dft_size_sum *all)
 {
     char share[DFT_TEXT_ROOM];

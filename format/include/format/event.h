@@ -48,8 +48,8 @@ struct dft_arg {
 #define DFT_RESULT_UNKNOWN INT64_MIN /* of a call whose result another tracer had not recorded */
 #define DFT_ERRNO_UNKNOWN  0xffffu   /* of a call that failed, one does not know why */
 
-/* Where a data access lies (enum dft_access): both of the first two bits: consecutive; the second
- * alone: strided. */
+/* Where a data access lies (enum dft_access, facets.h): both of the first two bits: consecutive; the second
+ * alone: strided. All calls of a burst have the access that its event has. */
 #define DFT_BIT_SEQUENTIAL  1u /* starts at or behind the end of the descriptor's last access */
 #define DFT_BIT_CONSECUTIVE 2u /* starts exactly there */
 #define DFT_BIT_VFORK       4u

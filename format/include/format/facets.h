@@ -20,7 +20,9 @@ enum dft_io {
     DFT_IO_COUNT = 7
 };
 
-/* Where a data access lies, seen from the last one on the same open file description. */
+/* Where a data access lies, seen from the last one on the same open file description. The first one is seen from where
+ * the description stood: at the start of the file, at its end for appends, or where it was inherited. (In older traces
+ * the first one is random.) */
 enum dft_access {
     DFT_ACCESS_NONE = 0,        /* no data access, or no offset */
     DFT_ACCESS_RANDOM = 1,      /* none of these */

@@ -55,7 +55,7 @@ static void places(const char *folder)
     int fd, twin;
 
     TELL(fd = open(below(folder, "data"), O_RDWR | O_CREAT, 0600), "open", "meta", "-", 0);
-    TELL(write(fd, bytes, 4096), "write", "write", "random", 0); /* the first one is behind none */
+    TELL(write(fd, bytes, 4096), "write", "write", "consecutive", 0); /* the first one begins where the file does */
     TELL(write(fd, bytes, 4096), "write", "write", "consecutive", 0);
     write_at(fd, "consecutive", 8192, 0);
     write_at(fd, "sequential", 9000, 0);
@@ -84,13 +84,89 @@ static void places(const char *folder)
     TELL(close(fd), "close", "meta", "-", 0);
 }
 
+#define SEEK(fd, at, whence)  TELL(lseek(fd, at, whence), "lseek", "meta", "-", 0)
+#define READ(fd, access)      TELL(read(fd, bytes, 100), "read", "read", access, 0)
+#define CLOSE(fd)             TELL(close(fd), "close", "meta", "-", 0)
+#define OPEN(fd, name, flags) TELL(fd = open(below(folder, name), flags, 0600), "open", "meta", "-", 0)
+
+/* First accesses of open files, of which there is none before. The file has 1,000 bytes. */
+static void firsts(const char *folder)
+{
+    int fd;
+
+    OPEN(fd, "data", O_RDONLY);
+    READ(fd, "consecutive");
+    SEEK(fd, 0, SEEK_SET);
+    READ(fd, "random"); /* the same again: a jump back */
+    CLOSE(fd);
+    OPEN(fd, "data", O_RDONLY);
+    read_at(fd, "random", 500, 0);
+    read_at(fd, "sequential", 700, 0);
+    CLOSE(fd);
+    OPEN(fd, "data", O_RDWR);
+    SEEK(fd, 0, SEEK_END); /* how large is it? */
+    SEEK(fd, 0, SEEK_SET);
+    READ(fd, "consecutive");
+    CLOSE(fd);
+    OPEN(fd, "data", O_RDWR);
+    SEEK(fd, -100, SEEK_END);
+    READ(fd, "random");
+    CLOSE(fd);
+    OPEN(fd, "data", O_WRONLY);
+    SEEK(fd, 0, SEEK_END);
+    TELL(write(fd, bytes, 100), "write", "write", "consecutive", 0);
+    CLOSE(fd);
+    OPEN(fd, "data", O_WRONLY | O_APPEND);
+    TELL(write(fd, bytes, 100), "write", "write", "consecutive", 0);
+    TELL(write(fd, bytes, 100), "write", "write", "consecutive", 0);
+    CLOSE(fd);
+    OPEN(fd, "data", O_RDWR | O_APPEND);
+    read_at(fd, "random", 500, 0);
+    CLOSE(fd);
+    OPEN(fd, "none", O_RDONLY | O_CREAT);
+    READ(fd, "consecutive"); /* at its start and its end */
+    CLOSE(fd);
+}
+
+#define STREAM(call, name, access)                                                                                     \
+    do {                                                                                                               \
+        check(call, #call);                                                                                            \
+        if (*(name))                                                                                                   \
+            printf("%s read %s 0\n", name, access);                                                                    \
+    } while (0)
+
+/* Bursts of calls on a stream whose file has 9,000 bytes in lines of 100. All calls of a burst have one access. */
+static void bursts(const char *folder)
+{
+    FILE *stream = fopen(below(folder, "data"), "r");
+    char line[200];
+
+    printf("fopen meta - 0\n");
+    for (int i = 0; i < 70; i++)
+        STREAM(fgets(line, sizeof line, stream) != NULL, i ? "" : "fgets", "consecutive"); /* of several buffers */
+    for (int i = 0; i < 200; i++)
+        STREAM(getc(stream) != EOF, i ? "" : "getc", "consecutive");
+    for (int i = 0; i < 5; i++)
+        STREAM(fgets(line, sizeof line, stream) != NULL, i ? "" : "fgets", "consecutive");
+    check(!fseek(stream, 200, SEEK_SET), "fseek");
+    printf("fseek meta - 0\n");
+    for (int i = 0; i < 9; i++)
+        STREAM(getc(stream) != EOF, i < 2 ? "getc" : "", i ? "consecutive" : "random");
+    rewind(stream);
+    printf("rewind meta - 0\n");
+    STREAM(fgets(line, sizeof line, stream) != NULL, "fgets", "random");
+    STREAM(fread(line, 1, 100, stream) == 100, "fread", "consecutive");
+    check(!fclose(stream), "fclose");
+    printf("fclose meta - 0\n");
+}
+
 /* Reads and writes in turn. */
 static void turns(const char *folder)
 {
     int fd;
 
     TELL(fd = open(below(folder, "data"), O_RDWR), "open", "meta", "-", 0);
-    TELL(read(fd, bytes, 100), "read", "read", "random", 0);
+    TELL(read(fd, bytes, 100), "read", "read", "consecutive", 0);
     TELL(write(fd, bytes, 100), "write", "write", "consecutive", 1);
     TELL(read(fd, bytes, 100), "read", "read", "consecutive", 1);
     TELL(read(fd, bytes, 100), "read", "read", "consecutive", 0);
@@ -110,20 +186,20 @@ static void library(const char *folder)
     int fd;
 
     TELL(fd = open(below(folder, "libmine.so.1.2"), O_RDWR | O_CREAT, 0600), "open", "meta", "-", 0);
-    TELL(write(fd, bytes, 8192), "write", "write", "random", 0);
+    TELL(write(fd, bytes, 8192), "write", "write", "consecutive", 0);
     TELL(fchmod(fd, 0644), "fchmod", "meta", "-", 0);
     TELL(close(fd), "close", "meta", "-", 0);
     TELL(stat(path, &status), "stat", "startup", "-", 0);
     TELL(access(path, R_OK), "access", "startup", "-", 0);
     TELL(fd = open(path, O_RDONLY), "open", "startup", "-", 0);
-    TELL(read(fd, bytes, 832), "read", "startup", "random", 0);
+    TELL(read(fd, bytes, 832), "read", "startup", "consecutive", 0);
     TELL(pread(fd, bytes, 64, 832), "pread", "startup", "consecutive", 0);
     TELL(lseek(fd, 0, SEEK_SET), "lseek", "startup", "-", 0);
     TELL(close(fd), "close", "startup", "-", 0);
     check((stream = fopen(path, "r")) != NULL, "fopen");
     printf("fopen startup - 0\n");
     check(fread(bytes, 1, 10, stream) == 10, "fread");
-    printf("fread startup random 0\n");
+    printf("fread startup consecutive 0\n");
     check(getc(stream) != EOF && getc(stream) != EOF, "getc");
     printf("getc startup consecutive 0\n"); /* both of them */
     TELL(fclose(stream), "fclose", "startup", "-", 0);
@@ -139,7 +215,7 @@ static void memory(const char *name)
 
     TELL(fd = open(name, O_RDWR | O_CREAT, 0600), "open", "wait", "-", 0);
     TELL(ftruncate(fd, 4096), "ftruncate", "wait", "-", 0);
-    TELL(write(fd, bytes, 100), "write", "wait", "random", 0);
+    TELL(write(fd, bytes, 100), "write", "wait", "consecutive", 0);
     TELL(read(fd, bytes, 100), "read", "wait", "consecutive", 1);
     check((mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0)) != MAP_FAILED, "mmap");
     printf("mmap wait - 0\n");
@@ -158,10 +234,10 @@ static void handed_on(const char *folder)
 
     check((fd = open(below(folder, "lib.so"), O_RDWR | O_CREAT | O_TRUNC, 0600)) >= 0 && write(fd, bytes, 8192) == 8192,
           path);
-    printf("open meta - 0\nwrite write random 0\n");
+    printf("open meta - 0\nwrite write consecutive 0\n");
     TELL(close(fd), "close", "meta", "-", 0);
     TELL(fd = open(path, O_RDONLY), "open", "startup", "-", 0);
-    TELL(read(fd, bytes, 100), "read", "startup", "random", 0);
+    TELL(read(fd, bytes, 100), "read", "startup", "consecutive", 0);
     fflush(stdout);
     check((child = fork()) >= 0, "fork");
     if (!child)
@@ -185,7 +261,7 @@ static void killed(const char *folder)
 
     printf("fopen startup - 0\n");
     check(stream && getc(stream) != EOF && getc(stream) != EOF && getc(stream) != EOF, "getc");
-    printf("getc startup random 0\n");
+    printf("getc startup consecutive 0\n");
     fflush(stdout);
     kill(getpid(), SIGKILL);
 }
@@ -196,6 +272,10 @@ int main(int argc, char **argv)
 
     if (!strcmp(what, "places"))
         places(argv[2]);
+    else if (!strcmp(what, "firsts"))
+        firsts(argv[2]);
+    else if (!strcmp(what, "bursts"))
+        bursts(argv[2]);
     else if (!strcmp(what, "turns"))
         turns(argv[2]);
     else if (!strcmp(what, "library"))
