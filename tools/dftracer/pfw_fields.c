@@ -103,8 +103,11 @@ static void check_bytes(struct dft_pfw *pfw, struct dft_pfw_record *record, uint
         return;
     if (rule == DFT_BYTES_ITEMS && dft_unlikely(__builtin_mul_overflow(bytes, event->unit, &bytes)))
         bytes = UINT64_MAX;
-    if (dft_likely(dft_pfw_sum_fits(&pfw->byte_sum, bytes)))
+    if (dft_likely(dft_pfw_sum_fits(&pfw->byte_sum, bytes))) {
+        if (!event->size) /* what was asked for is not known: it is taken to be what was moved */
+            event->size = bytes;
         return;
+    }
     pfw->counts->long_sizes++;
     event->result = DFT_RESULT_UNKNOWN;
     record->have |= have & DFT_PFW_BIT(RET);

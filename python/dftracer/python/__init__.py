@@ -44,11 +44,13 @@ from dftracer.python.common import (
     dftracer,
 )
 
+from dftracer.python.env import DFTRACER_ENABLE
+
 if TYPE_CHECKING:
     from dftracer.python.dynamo import Dynamo, create_backend, dynamo
 
 __all__ = [
-    "INIT_NAME", "ITER_COUNT_NAME", "CheckpointEvent", "CommunicationEvent", "ComputeEvent", "DFTracerAI", "DataEvent",
+    "DFTRACER_ENABLE", "INIT_NAME", "ITER_COUNT_NAME", "CheckpointEvent", "CommunicationEvent", "ComputeEvent", "DFTracerAI", "DataEvent",
     "DataLoaderEvent", "DeviceEvent", "Dynamo", "EntityRelation", "EntityRole", "EntityStore", "IOEvent",
     "PipelineEvent", "ProfileCategory", "TagDType", "TagType", "TagValue", "ai", "checkpoint", "comm", "compute",
     "create_backend", "data", "dataloader", "device", "dft_fn", "dftracer", "dynamo", "get_iter_block_name",

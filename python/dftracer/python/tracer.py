@@ -12,6 +12,12 @@ from dftracer.python.env import DFTRACER_ENABLE
 from dftracer.python.tags import plain
 
 
+def _nanoseconds(microseconds: Any) -> int:
+    """The whole part is exact: as nanoseconds, a time of today has more digits than a float."""
+    whole = int(microseconds)
+    return whole * 1000 + round(float(microseconds - whole) * 1000)
+
+
 class dftracer:
     """The process's one logger: dftracer.initialize_log(...) or dftracer.get_instance()."""
 
@@ -60,6 +66,7 @@ class dftracer:
                   relations: Optional[Mapping[Any, Iterable[int]]] = None) -> None:
         """Records an event with given times: get_time() at its begin, and how many microseconds it took.
 
+        Events of a thread may overlap. Fractions of microseconds are kept.
         Values of arguments are ints, floats, texts or TagValues. relations: ids of entities by EntityRelation.
         """
         if not DFTRACER_ENABLE:
@@ -71,7 +78,7 @@ class dftracer:
         for relation, ids in (relations or {}).items():
             for entity in ids:
                 args.update(entities.argument(relation, entity))
-        _core.event(cat, name, int(start_time) * 1000, int(duration) * 1000, args or None)
+        _core.event(cat, name, _nanoseconds(start_time), _nanoseconds(duration), args or None)
 
     def log_metadata_event(self, key: str, value: Any) -> None:
         """Records that key has this value in this process."""

@@ -48,5 +48,5 @@ def trace_handler(profiler_result: Any) -> None:
     start = _start_ns(profiler_result)
     for event in profiler_result.events() or ():
         span = event.time_range
-        begin, length = start + int(span.start * 1000), int(span.elapsed_us() * 1000)
+        begin, length = start + round(span.start * 1000), round(span.elapsed_us() * 1000)
         _core.event("PP", str(event.key), begin, length, _args_of(event))
