@@ -209,6 +209,29 @@ def nowhere_to_write(directory):
     assert summary("--by", "dir", directory / "t", env={"XDG_CACHE_HOME": str(nothing), "HOME": str(nothing)}) == wanted
 
 
+def what_was_asked_before_changes_nothing(directory):
+    """Without files, rows of each trace answer: they know the processes and the sizes, whether or not it is there."""
+    from test_mpi import MPIRUN, PROGRAM, parallel
+
+    where = directory / "t"
+    traces(where)
+    questions = [["summary", "--json", *question] for question in WITHOUT_FILES] + [
+        ["summary", "--hist", "--json"], ["summary", "--csv", "--by", "name"], ["summary", "--json", "--by", "rank"], ["ps", "--json"],
+        ["overlap", "--json"], ["stat"]]
+    summary(where)
+    wanted = [run(DFTMERGE, *question, where).out for question in questions]
+    reads, = [g for g in json.loads(wanted[0])["groups"] if g["name"] == "pread64"]
+    assert reads["processes"] == FILES and reads["common_size"] is not None, reads
+    for there in (0, 1):
+        if there:
+            summary("--by", "file", where)
+        assert len(kept(where)) == there
+        for question, told in zip(questions, wanted):
+            assert run(DFTMERGE, *question, where).out == told, question
+            for ranks in (1, 2, 3) if MPIRUN and PROGRAM.exists() else ():
+                assert parallel(ranks, *question, where).out == told, (ranks, question)
+
+
 def many_ranks(directory):
     """From dftmerge-mpi the same, whoever made it."""
     from test_mpi import MPIRUN, PROGRAM, parallel
@@ -228,4 +251,4 @@ def many_ranks(directory):
 
 
 if __name__ == "__main__":
-    main([law, other_events, damaged, several_at_once, not_worth_it, nowhere_to_write, many_ranks])
+    main([law, other_events, damaged, several_at_once, not_worth_it, nowhere_to_write, what_was_asked_before_changes_nothing, many_ranks])

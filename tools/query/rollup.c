@@ -62,13 +62,13 @@ int dft_rollup_may_be(const struct dft_source *source)
 int dft_rollup_begin(struct dft_execution *execution)
 {
     struct dft_rollup *rollup = &execution->source->rollup;
-    int rc = 0;
+    int by_file = DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter), rc = 0;
 
-    if (!answers(execution))
+    /* rows of each trace know the processes and the sizes, which must not depend on what was asked before */
+    if (!answers(execution) || (execution->query.members && !by_file))
         return 0;
     if (!rollup->is_known)
-        rc = DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter) ? find(execution->source, rollup)
-                                                                                 : look(execution->source, rollup);
+        rc = by_file ? find(execution->source, rollup) : look(execution->source, rollup);
     execution->rollup = rollup->is_there ? rollup : NULL;
     return rc;
 }

@@ -96,7 +96,7 @@ static int by_launcher(const void *left, const void *right)
     order = order ? order : compare_numbers(x->start_ns, y->start_ns);
     /* copies stand side by side */
     order = order ? order : compare_numbers((uint32_t)a->rank, (uint32_t)b->rank);
-    return order ? order : compare_numbers(x->process->key, y->process->key);
+    return order ? order : compare_numbers(x->process->number, y->process->number);
 }
 
 static int collect_roots(struct finding_jobs *finding)
