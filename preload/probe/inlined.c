@@ -29,14 +29,19 @@ static struct dft_inlined *find(const FILE *stream)
     return NULL;
 }
 
+/* A forked child's words have another bit until the file's name is sent again. */
+static uint64_t name_sent(uint64_t word)
+{
+    return word & ~(uint64_t)DFT_FD_UNNAMED;
+}
+
 /* Is the stream's descriptor what it was at the mark? Then the stream is not closed, and its memory
  * is there. */
 static int is_open(const struct dft_inlined *at)
 {
     uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
 
-    return word & DFT_FD_TRACED &&
-           (dft_fd_word(atomic_load_explicit(&at->fd, memory_order_relaxed)) & ~(uint64_t)DFT_FD_UNNAMED) == word;
+    return word & DFT_FD_TRACED && name_sent(dft_fd_word(atomic_load_explicit(&at->fd, memory_order_relaxed))) == word;
 }
 
 /* A place for the stream: a free one, or that of a stream that is gone. NULL: there is none, and what
@@ -85,6 +90,15 @@ static void put(struct dft_thread *self, const struct dft_probe *probe, FILE *st
     }
 }
 
+/* Takes what was moved from the stream's account. Returns 0 when another thread counts it, or will. */
+static int take(struct dft_inlined *at, struct dft_open *open, int known, int64_t offset, int64_t mark, int64_t gap)
+{
+    return known ? atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
+                                                           memory_order_relaxed)
+                 : atomic_compare_exchange_strong_explicit(&at->mark, &mark, mark + gap, memory_order_relaxed,
+                                                           memory_order_relaxed);
+}
+
 struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint64_t word, int64_t moved,
                                       uint32_t tickets)
 {
@@ -94,21 +108,19 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
     int64_t distance, offset, mark, gap, back, waits;
     struct dft_thread *self;
 
-    if (!at || atomic_load_explicit(&at->word, memory_order_relaxed) != word || dft_vfork_mark)
+    if (!at || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word) || dft_vfork_mark)
         return NULL;
     if (look(stream, open, tickets, &distance, &offset))
         return at;
-    distance -= moved;
     mark = atomic_load_explicit(&at->mark, memory_order_relaxed);
-    gap = distance - mark;
+    gap = distance - moved - mark;
     /* Inlined code moves no further than the buffer. */
-    if (gap <= 0 || gap > stream->_IO_buf_end - stream->_IO_buf_base || !(self = dft_thread_get()))
+    if (gap <= 0 || gap > stream->_IO_buf_end - stream->_IO_buf_base || !(self = dft_thread_get()) ||
+        !take(at, open, known, offset, mark, gap))
         return at;
-    if (known ? !atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
-                                                         memory_order_relaxed)
-              : !atomic_compare_exchange_strong_explicit(&at->mark, &mark, distance, memory_order_relaxed,
-                                                         memory_order_relaxed))
-        return at; /* another thread counts them, or will */
+    atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+    if (word & DFT_FD_UNNAMED)
+        dft_probe_resolve(dft_stream_fd(stream), word);
     back = atomic_load_explicit(&at->back, memory_order_relaxed);
     if (back > gap)
         back = gap;
@@ -150,7 +162,7 @@ struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, u
         if (atomic_load_explicit(&open->references, memory_order_relaxed) > 1)
             share_if_used(stream, open);
     }
-    if (atomic_load_explicit(&at->word, memory_order_relaxed) != word) {
+    if (atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word)) {
         atomic_store_explicit(&at->back, 0, memory_order_relaxed);
         atomic_store_explicit(&at->waits, 0, memory_order_relaxed);
     }
@@ -160,7 +172,7 @@ struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, u
         return at;
     atomic_store_explicit(&at->mark, distance, memory_order_relaxed);
     atomic_store_explicit(&at->fd, dft_stream_fd(stream), memory_order_relaxed);
-    atomic_store_explicit(&at->word, word, memory_order_release);
+    atomic_store_explicit(&at->word, name_sent(word), memory_order_release);
     return at;
 }
 
@@ -202,7 +214,7 @@ void dft_inlined_detach_slow(uint64_t word)
         struct dft_inlined *at = &dft_inlined_streams[i];
         FILE *stream = atomic_load_explicit(&at->stream, memory_order_relaxed);
 
-        if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != word)
+        if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word))
             continue;
         dft_inlined_sync(stream, dft_fd_open(word), word, 0, 0);
         atomic_fetch_add_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
@@ -228,6 +240,8 @@ void dft_inlined_attach_slow(int fd)
             others = 1;
             continue;
         }
+        if (!word)
+            word = dft_probe_resolve(fd, 0);
         if (word & DFT_FD_TRACED)
             atomic_fetch_sub_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
                                       memory_order_relaxed);
@@ -238,41 +252,35 @@ void dft_inlined_attach_slow(int fd)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* The next stream from this place on that is open; NULL: there is none. Sends the name of its file, where that must
- * be sent again. */
-static struct dft_inlined *next(uint32_t *i)
+/* The next stream from this place on that is open; NULL: there is none. */
+static FILE *next(uint32_t *i, uint64_t *word)
 {
     while (*i < DFT_INLINED_STREAMS) {
         struct dft_inlined *at = &dft_inlined_streams[(*i)++];
-        int fd = atomic_load_explicit(&at->fd, memory_order_relaxed);
+        FILE *stream = atomic_load_explicit(&at->stream, memory_order_relaxed);
 
-        if (!atomic_load_explicit(&at->stream, memory_order_relaxed) || !is_open(at))
+        if (!stream || !is_open(at))
             continue;
-        if (dft_fd_word(fd) & DFT_FD_UNNAMED)
-            dft_probe_resolve(fd, dft_fd_word(fd));
-        return at;
+        *word = dft_fd_word(atomic_load_explicit(&at->fd, memory_order_relaxed));
+        return stream;
     }
     return NULL;
 }
 
 void dft_inlined_sync_all(void)
 {
-    struct dft_inlined *at;
+    uint64_t word;
+    FILE *stream;
 
-    for (uint32_t i = 0; (at = next(&i));) {
-        uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
-
-        dft_inlined_sync(atomic_load_explicit(&at->stream, memory_order_relaxed), dft_fd_open(word), word, 0, 0);
-    }
+    for (uint32_t i = 0; (stream = next(&i, &word));)
+        dft_inlined_sync(stream, dft_fd_open(word), word, 0, 0);
 }
 
 void dft_inlined_mark_all(void)
 {
-    struct dft_inlined *at;
+    uint64_t word;
+    FILE *stream;
 
-    for (uint32_t i = 0; (at = next(&i));) {
-        uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
-
-        dft_inlined_mark_slow(atomic_load_explicit(&at->stream, memory_order_relaxed), dft_fd_open(word), word, 0);
-    }
+    for (uint32_t i = 0; (stream = next(&i, &word));)
+        dft_inlined_mark_slow(stream, dft_fd_open(word), word, 0);
 }

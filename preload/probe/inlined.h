@@ -102,7 +102,7 @@ static inline void dft_inlined_detach(uint64_t word)
     if (__builtin_expect(word & DFT_FD_TRACED &&
                              atomic_load_explicit(&dft_fd_open(word)->flags, memory_order_relaxed) & DFT_OPEN_STREAM,
                          0))
-        dft_inlined_detach_slow(word & ~(uint64_t)DFT_FD_UNNAMED);
+        dft_inlined_detach_slow(word);
 }
 
 static inline void dft_inlined_attach(int fd)

@@ -6,7 +6,9 @@ the program counted, or is known to do."""
 import collections
 import errno
 import json
+import shutil
 import struct
+import subprocess
 import sys
 
 from tracing import Tests, compile_program, dftmerge, dump, environment, equal, run, tracing, true
@@ -191,6 +193,74 @@ def transfers_between_descriptors(directory):
           [("copy_file_range", 0, 1000, 0), ("copy_file_range", 5000, 500, 0), ("sendfile", 1000, 200, 0), ("sendfile", 1200, 300, 0),
            ("splice", 5500, 400, 1), ("write", 1500, 8, 1)], "the writing halves, that count no call unless they are alone")
     equal([(e["name"], e["errno"]) for e in events if e.get("errno")], [("copy_file_range", 22)], "a failure")
+
+
+def moved(directory):
+    """{file: (bytes read, bytes written)}, as the summary has them."""
+    done = dftmerge("summary", "--json", "--by", "file,class", directory)
+    equal(done.code, 0, "exit code of dftmerge summary")
+    found = collections.defaultdict(lambda: [0, 0])
+    for group in json.loads(done.out)["groups"]:
+        if group["file"] and group["class"] in ("read", "write"):
+            found[group["file"].rsplit("/", 1)[-1]][group["class"] == "write"] += group["bytes"]
+    return {name: tuple(entry) for name, entry in found.items() if any(entry)}
+
+
+UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream's buffer is lost, what the kernel got
+    "copy": {"in": (20000, 0), "out": (0, 20000)},
+    "die": {"in": (20000, 0), "out": (0, 16384)},
+    "leave": {"out": (0, 100)},
+    "append": {"log": (0, 5014), "both": (1000, 3011)},
+    "printed": {"out": (0, 205), "printed": (0, 68)},
+    "turned": {"turned": (5022, 6011)},
+    "reopened": {"out": (0, 500), "second": (0, 201), "third": (0, 300), "fourth": (500, 500)},
+    "forked": {"in": (5055, 0), "out": (0, 11110)},
+    "twice": {"twice": (1510, 6125)},
+    "threads": {"in": (20000, 0), "out": (0, 20000)},
+    "measured": {"wide": (12000, 12000), "words": (0, 15000)},
+}
+
+
+@tests.case
+def inlined_characters_without_a_known_offset(directory):
+    program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
+    for mode, expected in UNLOCKED.items():
+        for aggregates in (0, 1):
+            work, out = directory / f"{mode}{aggregates}", directory / f"{mode}{aggregates}.out"
+            work.mkdir()
+            (work / "in").write_bytes(b"x" * 20000)
+            env = tracing(out / "trace", DATA_DIR=work, ENABLE_AGGREGATION=aggregates)
+            with open(work / "in", "rb") as given, open(work / "out", "ab") as taken:
+                subprocess.run([program, mode], cwd=work, env=env, stdin=given, stdout=taken, check=mode != "die")
+            equal(moved(out), expected, f"{mode}, {'aggregates' if aggregates else 'events'}: bytes read and written of each file")
+
+
+FILTERS = ("cut -c1-3", "cut -d3 -f1", "paste -", "uniq", "nl", "fold -w3", "tr 1 2", "od -c", "sort", "fmt", "expand", "unexpand -a", "wc",
+           "pr -t", "comm - in2", "join - in2", "csplit -s - 9", "tac", "sum", "base64", "split -l 9000", "awk {print}", "sed s/1/2/",
+           "grep 1", "head -n 9", "tail -n 9", "numfmt --invalid=ignore", "tsort")
+
+
+@tests.case
+def filters_are_counted_as_the_kernel_does(directory):
+    """Whole programs that were redirected: what they wrote is there to be measured; they read to the end but those that say so."""
+    (directory / "in").write_text("".join(f"{i}\n" for i in range(10000, 20000)))
+    (directory / "in2").write_bytes((directory / "in").read_bytes())
+    size = (directory / "in").stat().st_size
+    for number, command in enumerate(FILTERS):
+        name = command.split()[0]
+        if not shutil.which(name):
+            continue
+        work, out = directory / f"work{number}", directory / f"out{number}"
+        work.mkdir()
+        (work / "in2").symlink_to(directory / "in2")
+        (work / "log").write_bytes(b"before\n")
+        with open(directory / "in", "rb") as given, open(work / "log", "ab") as taken:
+            subprocess.run(command.split(), cwd=work, env=tracing(out / "trace", DATA_DIR=directory), stdin=given, stdout=taken,
+                           stderr=subprocess.DEVNULL, check=False)
+        found = moved(out)
+        equal(found.get("log", (0, 0))[1], (work / "log").stat().st_size - 7, f"{command}: bytes written")
+        if name not in ("head", "tail"):
+            equal(found.get("in", (0, 0))[0], size, f"{command}: bytes read")
 
 
 if __name__ == "__main__":

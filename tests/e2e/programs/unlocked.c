@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Characters that inlined code moves, on streams whose offset nobody knows: inherited, appending, shared,
+ * reopened. Standard input has 20000 bytes. The test knows what each mode does.
+ *
+ * usage: unlocked MODE */
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static void put(FILE *stream, int n)
+{
+    for (int i = 0; i < n; i++)
+        putc_unlocked('a' + i % 26, stream);
+}
+
+static int get(FILE *stream, int n)
+{
+    int got = 0;
+
+    while (got < n && getc_unlocked(stream) != EOF)
+        got++;
+    return got;
+}
+
+static void copy(void)
+{
+    int c;
+
+    while ((c = getc_unlocked(stdin)) != EOF)
+        putc_unlocked(c, stdout);
+}
+
+static void die(void)
+{
+    copy();
+    kill(getpid(), SIGKILL);
+}
+
+static void leave(void)
+{
+    put(stdout, 100);
+    _exit(0);
+}
+
+static void append(void)
+{
+    FILE *stream = fopen("log", "a"), *both = fopen("both", "a+");
+
+    put(stream, 10);
+    fprintf(stream, "%d\n", 123);
+    put(stream, 5000);
+    fclose(stream);
+    put(both, 3000);
+    fputs("text", both);
+    rewind(both);
+    get(both, 1000);
+    fseek(both, 0, SEEK_END);
+    put(both, 7);
+    fclose(both);
+}
+
+static void printed(void)
+{
+    FILE *stream = fopen("printed", "w");
+
+    fputs("text", stream);
+    put(stream, 20);
+    fputs("text", stream);
+    put(stream, 20);
+    fflush(NULL);
+    put(stream, 20);
+    setvbuf(stdout, NULL, _IOFBF, 64);
+    puts("more");
+    put(stdout, 200);
+}
+
+static void turned(void)
+{
+    FILE *stream = fopen("turned", "w+");
+
+    put(stream, 6000);
+    rewind(stream);
+    get(stream, 5000);
+    ungetc(getc_unlocked(stream), stream);
+    get(stream, 10);
+    fseek(stream, 0, SEEK_CUR);
+    put(stream, 11);
+    fseek(stream, 1, SEEK_SET);
+    get(stream, 12);
+}
+
+static void reopened(void)
+{
+    int saved = dup(1), fd = open("second", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    put(stdout, 100);
+    fflush(stdout);
+    dup2(fd, 1);
+    put(stdout, 200);
+    fflush(stdout);
+    put(stdout, 1);
+    close(fd);
+    fflush(stdout);
+    close(1);
+    if (open("third", O_WRONLY | O_CREAT | O_APPEND, 0644) != 1)
+        exit(99);
+    put(stdout, 300);
+    fflush(stdout);
+    dup2(saved, 1);
+    put(stdout, 400);
+    freopen("fourth", "w", stdout);
+    put(stdout, 500);
+    stdin = freopen("fourth", "r", stdin);
+    fclose(stdout);
+    get(stdin, 1000);
+}
+
+static void forked(void)
+{
+    put(stdout, 100);
+    get(stdin, 5000);
+    fflush(stdout);
+    put(stdout, 10);
+    if (!fork()) {
+        get(stdin, 50);
+        put(stdout, 1000);
+        fclose(stdout);
+        exit(0);
+    }
+    wait(NULL);
+    get(stdin, 5);
+    put(stdout, 10000);
+}
+
+static void twice(void)
+{
+    FILE *first = fdopen(open("twice", O_RDWR | O_CREAT | O_TRUNC, 0644), "w"), *second = fdopen(fileno(first), "r"),
+         *third = fdopen(dup(fileno(first)), "w");
+
+    put(first, 3000);
+    fputs("text", third);
+    put(first, 3000);
+    put(third, 100);
+    fputs("text", first);
+    fflush(first);
+    lseek(fileno(first), 0, SEEK_SET);
+    get(second, 1500);
+    put(third, 17);
+    fflush(NULL);
+    get(second, 10);
+    fflush(third);
+}
+
+static void *one(void *turns)
+{
+    for (int i = 0; i < *(int *)turns; i++) {
+        flockfile(stdin);
+        int c = getc_unlocked(stdin);
+        funlockfile(stdin);
+        flockfile(stdout);
+        if (c != EOF)
+            putc_unlocked(c, stdout);
+        funlockfile(stdout);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t others[4];
+    int turns = 5000;
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&others[i], NULL, one, &turns);
+    for (int i = 0; i < 4; i++)
+        pthread_join(others[i], NULL);
+    get(stdin, 1);
+}
+
+/* Calls that do not say how many bytes they moved. */
+static void measured(void)
+{
+    FILE *wide = fopen("wide", "a"), *words = fopen("words", "a");
+    wchar_t text[1000];
+    int number;
+
+    setlocale(LC_ALL, "C.UTF-8");
+    for (int i = 0; i < 3000; i++) {
+        putw(i, words);
+        putc_unlocked('\n', words);
+    }
+    fclose(words);
+    for (int i = 0; i < 1000; i++)
+        fwprintf(wide, L"%d h\u00e9\u20ac\n", 1000 + i);
+    fclose(wide);
+    freopen("wide", "r", stdin);
+    dup2(open("wide", O_RDONLY), 0);
+    stdin = fdopen(dup(0), "r");
+    for (int i = 0; i < 1000; i++)
+        if (wscanf(L"%d %ls\n", &number, text) != 2)
+            exit(99);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},       {"append", append},
+                 {"printed", printed}, {"turned", turned},   {"reopened", reopened}, {"forked", forked},
+                 {"twice", twice},     {"threads", threads}, {"measured", measured}};
+
+    for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
+        if (!strcmp(modes[i].name, argv[1])) {
+            modes[i].run();
+            return 0;
+        }
+    return 2;
+}
