@@ -73,14 +73,14 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
 
 /* A data call that does not fit into one slot. */
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
-                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err)
+                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err, int further)
 {
     struct dft_thread *self = dft_self;
     uint64_t duration = dft_ticks_between(probe->start, end);
     uint32_t unit = long_unit > UINT32_MAX ? UINT32_MAX : (uint32_t)long_unit;
     struct dft_pieces pieces = {.count = 0};
     struct dft_slot record;
-    struct item items[4];
+    struct item items[5];
 
     dft_probe_fill(&record, self, probe, call, end);
     record.call |= (uint16_t)dft_slot_marks(0, bits);
@@ -95,6 +95,8 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
         add_item(&pieces, &items[2], DFT_ITEM_UNIT, &unit, 4);
     if (flags)
         add_item(&pieces, &items[3], DFT_ITEM_FLAGS, &flags, 4);
+    if (further)
+        add_item(&pieces, &items[4], DFT_ITEM_CALLS, &(uint32_t){0}, 4);
     dft_ring_put_long(self, &record, &pieces);
 }
 

@@ -48,7 +48,7 @@ void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, cons
  * offset. */
 void dft_stream_closed(struct dft_open *open);
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
-                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
+                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err, int further);
 
 int dft_dir_fd(void *dir);
 
@@ -273,7 +273,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
                                                                enum dft_op op, const struct dft_call_args *args,
                                                                int64_t result, int64_t moved, int err)
 {
-    uint64_t end = dft_ticks(), size = args->size;
+    uint64_t end = args->further ? probe->start : dft_ticks(), size = args->size;
     struct dft_thread *self = dft_thread_get();
     int64_t offset = args->offset;
     uint32_t marks;
@@ -320,13 +320,13 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         return;
     }
     if (__builtin_expect(((end - probe->start) | size | (uint64_t)moved | (args->unit > 1 ? args->unit : 0)) >> 32 ||
-                             dft_vfork_mark || (args->flags && dft_op_is_data(op)),
+                             dft_vfork_mark || args->further || (args->flags && dft_op_is_data(op)),
                          0)) {
         struct dft_probe probe_copy = *probe;
 
         probe_copy.class = marks & DFT_SLOT_IO_MASK;
         dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end,
-                     dft_event_bits(marks), err);
+                     dft_event_bits(marks), err, args->further);
         return;
     }
     if (args->unit > 1 && result >= 0) {

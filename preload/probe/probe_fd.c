@@ -135,7 +135,7 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
     if (!dft_op_is_data(op))
         dft_end_many(&probe, call, &args, result, EBADF);
     else if (dft_thread_get())
-        dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
+        dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF, 0);
 }
 
 /* --- accesses, seen from the last one ------------------------------------------------------------ */

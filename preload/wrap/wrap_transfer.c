@@ -40,38 +40,14 @@ static int64_t start_of(const struct side *side, int64_t moved, int failed)
     return side->position && !failed ? *side->position - moved : -1;
 }
 
-/* The event of the call, on this side. */
-static void end_call(struct side *side, size_t size, int flags, int64_t result, int err)
+/* The event of the call on this side; `further`: the other side has that already. */
+static void end_side(struct side *side, size_t size, int flags, int64_t result, int err, int further)
 {
-    const struct dft_call_args args =
-        DFT_ARGS(.fd = side->fd, .size = size, .flags = flags, .offset = start_of(side, result, err));
+    const struct dft_call_args args = DFT_ARGS(.fd = side->fd, .size = size, .flags = flags,
+                                               .offset = start_of(side, result, err), .further = further);
     int64_t moved = result > 0 ? result : 0;
 
     dft_end_data(&side->probe, side->call, side->op, &args, result, moved, err);
-}
-
-/* The other half, of a call that succeeded. */
-static void end_half(struct side *side, int64_t moved)
-{
-    struct dft_thread *self = dft_thread_get();
-    struct dft_burst half = {.call = side->call,
-                             .moved = dft_burst_pack(0, (uint64_t)moved),
-                             .io = side->probe.class >> DFT_SLOT_IO_SHIFT,
-                             .file = side->probe.file,
-                             .start = side->probe.start,
-                             .offset = start_of(side, moved, 0),
-                             .fd = side->fd};
-
-    if (!side->position)
-        half.offset = dft_offset_end(&side->probe, moved);
-    if (!self)
-        return;
-    if (dft_probe_is_same(&side->probe))
-        half.bits = dft_access_bits(side->probe.open, side->op, half.offset, moved);
-    if (dft_in_vfork_child())
-        half.bits |= DFT_BIT_VFORK;
-    half.region = dft_region_innermost(self, &half.depth);
-    dft_ring_put_run(self, &half, NULL);
 }
 
 /* A side that took a ticket, and which has no event of its own. */
@@ -92,13 +68,13 @@ static void end_transfer(struct side *in, struct side *out, size_t size, int fla
     int error = errno, err = result < 0 ? error : 0;
 
     if (in->traced) {
-        end_call(in, size, flags, result, err);
+        end_side(in, size, flags, result, err, 0);
         if (out->traced && !err)
-            end_half(out, result);
+            end_side(out, size, 0, result, 0, 1);
         else
             leave(out, 0);
     } else if (out->traced) {
-        end_call(out, size, flags, result, err);
+        end_side(out, size, flags, result, err, 0);
     } else if (err == EBADF && (in->unknown || out->unknown)) {
         end_not_open(in->unknown ? in : out, in->call, size, flags);
     }

@@ -263,5 +263,32 @@ def filters_are_counted_as_the_kernel_does(directory):
             equal(found.get("in", (0, 0))[0], size, f"{command}: bytes read")
 
 
+@tests.case
+def both_halves_ask_for_the_same(directory):
+    """Both halves of a transfer are filed under the size that was asked for, however little was there."""
+    source = """
+import os
+open("from", "wb").write(bytes(1000))
+a, b = os.open("from", os.O_RDONLY), os.open("to", os.O_WRONLY | os.O_CREAT)
+os.sendfile(b, a, 0, 1 << 20)
+os.copy_file_range(a, b, 5 << 30, 100, 0)
+"""
+    answers = []
+    for rows in (0, 1):
+        work = directory / f"run{rows}"
+        work.mkdir()
+        done = run([sys.executable, "-S", "-c", source], cwd=work, env=tracing(directory / f"out{rows}" / "t", DATA_DIR=work, ENABLE_AGGREGATION=rows))
+        equal((done.code, done.err), (0, b""), "exit code and standard error")
+        groups = json.loads(dftmerge("summary", "--json", "--by", "name,class,size", directory / f"out{rows}").out)["groups"]
+        answers.append({(g["name"], g["class"], g["size"]): (g["count"], g["bytes"], g["asked"]) for g in groups
+                        if g["name"] in ("sendfile", "copy_file_range")})
+    equal(answers[1], answers[0], "name, class, size: calls, bytes, asked")
+    equal(answers[0], {("sendfile", "read", "1 MiB-4 MiB"): (1, 1000, 1 << 20), ("sendfile", "write", "1 MiB-4 MiB"): (0, 1000, 1 << 20),
+                       ("copy_file_range", "read", "1 GiB or more"): (1, 900, 5 << 30),
+                       ("copy_file_range", "write", "1 GiB or more"): (0, 900, 5 << 30)}, "name, class, size: calls, bytes, asked")
+    halves = [e for e in dump(directory / "out0") if e["name"] in ("sendfile", "copy_file_range")]
+    equal([e["size"] for e in halves], [1 << 20] * 2 + [5 << 30] * 2, "sizes of the events")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())
