@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/mounts.h"
 #include "store/process_start.h"
 #include "format/event.h"
 #include "format/hash.h"
@@ -291,6 +292,7 @@ enum dft_io dft_path_define(struct dft_thread *self, struct dft_path *path)
         return (enum dft_io) * known;
     if (dft_rules_on)
         dft_rules_define_file(path->id, path->text, path->length);
+    dft_mounts_meet(path->text, path->length);
     io = (uint8_t)dft_file_class(path->text, path->length);
     if (self->mode == DFT_MODE_ROWS) {
         path->id = dft_rows_define(self, path->id, text, io);
