@@ -245,10 +245,10 @@ static void make_below_fd(struct dft_thread *self, struct dft_path *path, int di
 static void make_below_cwd(struct dft_path *path, const char *name, size_t length)
 {
     char *base = dft_sys_map(LONGEST);
-    long n = base ? DFT_SYS(getcwd, base, LONGEST, 0, 0, 0, 0) : -1;
+    uint32_t base_length = base ? dft_directory_ask(base, LONGEST) : 0;
 
-    if (n > 0 && base[0] == '/')
-        join(path, base, (uint32_t)n - 1, name, length);
+    if (base_length)
+        join(path, base, base_length, name, length);
     if (base)
         DFT_SYS(munmap, base, LONGEST, 0, 0, 0, 0);
 }

@@ -187,7 +187,7 @@ static void note_removed(struct dft_source *source)
                                                                        DFT_NOTE_REMOVED_TEXT,
                                                                        strlen(DFT_NOTE_REMOVED_TEXT));
     if (processes)
-        dft_source_note(source, DFT_BAD_UNREAD,
+        dft_source_note(source, DFT_BAD_GONE,
                         "traces were removed while the job ran: %u program%s wrote %s again; traces of programs that "
                         "had ended before are missing",
                         processes, processes == 1 ? "" : "s", processes == 1 ? "its trace" : "their traces");
