@@ -30,8 +30,8 @@
 
 #define VARIABLE_MAX (128u << 10) /* the kernel accepts no longer variable */
 
-static const char *kept[KEPT_MAX]; /* NAME=value, of DFTRACER_ variables */
-static uint32_t nkept, nfollow; /* the first nfollow are FOLLOW_EXEC's */
+static const char *kept[KEPT_MAX];  /* NAME=value, of DFTRACER_ variables */
+static uint32_t nkept, nfollow;     /* the first nfollow are FOLLOW_EXEC's */
 static char preload[4352] DFT_BULK; /* LD_PRELOAD= and the path of our library; empty without FOLLOW_EXEC */
 
 /* The mapping that a vfork child left. */

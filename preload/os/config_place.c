@@ -71,8 +71,9 @@ static size_t put_name(char *to, size_t used, const char *name, size_t length)
 
 const char *dft_config_absolute(const char *path)
 {
-    return *path && *path != '/' && put_name(made + NAME_ROOM, 0, path, strlen(path)) ? dft_config_keep(made + NAME_ROOM)
-                                                                                      : path;
+    return *path && *path != '/' && put_name(made + NAME_ROOM, 0, path, strlen(path))
+               ? dft_config_keep(made + NAME_ROOM)
+               : path;
 }
 
 static int is_relative(const struct dft_data_entry *entry)

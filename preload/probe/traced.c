@@ -185,7 +185,7 @@ int dft_traced_link(const char *text, size_t length)
 }
 
 static __attribute__((noinline)) enum dft_verdict judge(const struct rule *by, size_t count, const char *text,
-                                                       size_t length)
+                                                        size_t length)
 {
     enum dft_verdict verdict = DFT_UNSAID;
     uint32_t longest = 0;

@@ -183,9 +183,9 @@ static void note_removed(struct dft_source *source)
     uint32_t processes = 0;
 
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        processes += source->processes[p].known && dft_source_has_line(source->processes[p].process.notes,
-                                                                       DFT_NOTE_REMOVED_TEXT,
-                                                                       strlen(DFT_NOTE_REMOVED_TEXT));
+        processes +=
+            source->processes[p].known && dft_source_has_line(source->processes[p].process.notes, DFT_NOTE_REMOVED_TEXT,
+                                                              strlen(DFT_NOTE_REMOVED_TEXT));
     if (processes)
         dft_source_note(source, DFT_BAD_GONE,
                         "traces were removed while the job ran: %u program%s wrote %s again; traces of programs that "
