@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the variables that let programs with a cleaned environment be traced, and their removal.
  *
+ * Without FOLLOW_EXEC these are settings alone that the environment does not have, and that another
+ * working directory would change (config_place.h). They go to programs that have a variable of ours.
+ *
  * Missing variables stand at the end, behind a marker variable. The new image removes our variables
  * from the marker on. Only an LD_PRELOAD of the program's own is changed in its place. Our library
  * comes before its value, and is later cut off again, as the marker tells. All this lies in a
@@ -10,9 +13,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/bulk.h"
 #include "os/config.h"
+#include "os/config_place.h"
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "os/sys.h"
@@ -25,9 +30,9 @@
 
 #define VARIABLE_MAX (128u << 10) /* the kernel accepts no longer variable */
 
-static const char *kept[KEPT_MAX]; /* NAME=value, of DFTRACER_ variables */
-static uint32_t nkept;
-static char preload[4352] DFT_BULK; /* LD_PRELOAD= and the path of our library */
+static const char *kept[KEPT_MAX];  /* NAME=value, of DFTRACER_ variables */
+static uint32_t nkept, nfollow;     /* the first nfollow are FOLLOW_EXEC's */
+static char preload[4352] DFT_BULK; /* LD_PRELOAD= and the path of our library; empty without FOLLOW_EXEC */
 
 /* The mapping that a vfork child left. */
 static __thread struct {
@@ -53,13 +58,17 @@ static void keep(char *const *environment)
     memcpy(preload, PRELOAD, used);
     if (*own != '/') {
         n = DFT_SYS(getcwd, preload + used, sizeof preload - used - 1, 0, 0, 0, 0);
-        if (n <= 0)
+        if (n <= 0) {
+            *preload = 0;
             return;
+        }
         used += (size_t)n;
         preload[used - 1] = '/';
     }
-    if (used + strlen(own) >= sizeof preload)
+    if (used + strlen(own) >= sizeof preload) {
+        *preload = 0;
         return;
+    }
     memcpy(preload + used, own, strlen(own) + 1);
     for (char *const *e = environment; *e && nkept < KEPT_MAX; e++)
         if (begins(*e, OURS) && !begins(*e, MARKER))
@@ -93,6 +102,9 @@ void dft_env_propagation_init(char **environment)
         return;
     if (dft_config.follow_exec)
         keep(environment);
+    nfollow = nkept;
+    for (size_t i = 0; dft_config_handed_on(i) && nkept < KEPT_MAX; i++)
+        kept[nkept++] = dft_config_handed_on(i);
     take_out(environment);
 }
 
@@ -103,15 +115,17 @@ struct contents {
     uint32_t count;
     uint64_t has; /* bit i: kept[i] */
     int preload;  /* position of LD_PRELOAD; -1: absent */
-    int complete; /* LD_PRELOAD has our library */
+    int complete; /* LD_PRELOAD has our library, or need not have it */
+    int ours;     /* there is a variable of ours */
 };
 
 static void look_at(struct contents *found, const char *variable, uint32_t i)
 {
     if (begins(variable, PRELOAD)) {
         found->preload = (int)i;
-        found->complete = strstr(variable, preload + strlen(PRELOAD)) != NULL;
+        found->complete |= strstr(variable, preload + strlen(PRELOAD)) != NULL;
     }
+    found->ours |= begins(variable, OURS);
     for (uint32_t k = 0; k < nkept; k++)
         if (begins(variable, OURS) && !strncmp(variable, kept[k], strcspn(kept[k], "=") + 1))
             found->has |= UINT64_C(1) << k;
@@ -123,7 +137,7 @@ static int look(struct contents *found, char *const *envp)
 {
     struct dft_text variable;
 
-    *found = (struct contents){.preload = -1};
+    *found = (struct contents){.preload = -1, .complete = !*preload};
     if (!envp)
         return 0;
     for (;; found->count++) {
@@ -146,7 +160,7 @@ static void fill(char **to, char *text, const struct contents *found, char *cons
     for (uint32_t i = 0; i < n; i++)
         to[i] = envp[i];
     to[n++] = (char *)(uintptr_t)(found->preload >= 0 && !found->complete ? MARKER "1" : MARKER "0");
-    if (found->preload < 0) {
+    if (found->preload < 0 && *preload) {
         to[n++] = preload;
     } else if (!found->complete) {
         to[found->preload] = text;
@@ -166,7 +180,7 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     size_t pointers, text;
 
     *follow = (struct dft_env_propagation){.envp = envp, .own = envp, .error = errno};
-    if (!nkept || !dft_on || dft_is_sandboxed() || look(&found, envp) ||
+    if (!nkept || !dft_on || dft_is_sandboxed() || look(&found, envp) || (!*preload && !found.ours) ||
         (found.complete && found.has == (UINT64_C(1) << nkept) - 1))
         return;
     pointers = (found.count + nkept + 3) * sizeof(char *);
@@ -181,6 +195,30 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
         left.capacity = follow->capacity;
         left.bytes = follow->bytes;
     }
+}
+
+/* The C library runs the shell with `environ`, and no wrapper sees that. The array stays: other threads may
+ * read it at any time. */
+void dft_env_propagation_command(void)
+{
+    struct contents found;
+    uint64_t missing;
+    char **larger;
+    uint32_t n;
+
+    if (!dft_config_handed_on(0) || !dft_on || dft_in_vfork_child() || dft_is_sandboxed() || look(&found, environ) ||
+        !found.ours)
+        return;
+    missing = ((UINT64_C(1) << nkept) - (UINT64_C(1) << nfollow)) & ~found.has;
+    larger = missing ? dft_sys_map((found.count + nkept + 1) * sizeof(char *)) : NULL;
+    if (!larger)
+        return;
+    memcpy(larger, environ, found.count * sizeof(char *));
+    n = found.count;
+    for (uint32_t k = nfollow; k < nkept; k++)
+        if (missing >> k & 1)
+            larger[n++] = (char *)(uintptr_t)kept[k];
+    environ = larger;
 }
 
 void dft_env_propagation_end(struct dft_env_propagation *follow)

@@ -27,6 +27,8 @@ void dft_env_propagation_end(struct dft_env_propagation *follow);
  * program's own, and the caller makes the call again, with errno as it was (a vfork child's is its parent's). What it runs is
  * not traced. */
 int dft_env_propagation_gives_way(struct dft_env_propagation *follow, int error);
+/* Before the C library itself runs a shell: what programs need to be traced alike stands in `environ` then. */
+void dft_env_propagation_command(void);
 /* In the parent. Frees the mapping that an ended vfork child has left. */
 void dft_env_propagation_child_gone(void);
 

@@ -20,6 +20,7 @@
 #include "os/clock.h"
 #include "format/hash.h"
 #include "os/config.h"
+#include "os/config_place.h"
 #include "store/context.h"
 #include "life/shutdown.h"
 #include "life/fatal.h"
@@ -149,6 +150,8 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     }
     settings = dft_secure_environment(environment);
     dft_config_init(settings);
+    if (dft_config.enable && settings == environment) /* root's settings for others' programs name no place of theirs */
+        dft_config_place(environment);
     dft_env_propagation_init(environment);
     dft_perfflow_find_next();
     if (dft_config.enable) {

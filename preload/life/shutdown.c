@@ -123,6 +123,7 @@ static int write_end(enum dft_ending exit_kind, int status)
     static char unmet[1024] DFT_BULK; /* static, because the end comes once */
     struct dft_end end = {.exit_kind = (uint8_t)exit_kind, .status = status, .outside = dft_traced_left_out()};
 
+    dft_tracefile_restore();
     end.unmet = (struct dft_text){unmet, (uint32_t)dft_weave_unmet(unmet, sizeof unmet)};
     dft_rings_sum(&end);
     return dft_process_write_end(&end);

@@ -33,15 +33,29 @@ void dft_directories_walking(int more)
     dft_directory_of_work_changed();
 }
 
+#define DELETED        " (deleted)"
+#define DELETED_LENGTH ((long)sizeof DELETED - 1)
+
+/* A directory that was removed, or lies on no mount any more, is known by its last name alone. */
+uint32_t dft_directory_ask(char *text, size_t capacity)
+{
+    long n = DFT_SYS(getcwd, text, capacity, 0, 0, 0, 0);
+
+    if (n > 0 && text[0] == '/')
+        return (uint32_t)n - 1;
+    n = dft_sys_readlink("/proc/thread-self/cwd", text, capacity);
+    if (n > DELETED_LENGTH && !memcmp(text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH))
+        n -= DELETED_LENGTH;
+    return n > 0 && n < (long)capacity && text[0] == '/' ? (uint32_t)n : 0;
+}
+
 const char *dft_directory_of_work(struct dft_thread *self, uint32_t *length)
 {
     uint64_t version = __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
     int unsure = __atomic_load_n(&walks, __ATOMIC_RELAXED) != 0;
 
     if (self->cwd_version != version || dft_vfork_mark || unsure) {
-        long n = DFT_SYS(getcwd, self->cwd, sizeof self->cwd, 0, 0, 0, 0);
-
-        self->cwd_length = n > 0 && self->cwd[0] == '/' ? (uint32_t)n - 1 : 0;
+        self->cwd_length = dft_directory_ask(self->cwd, sizeof self->cwd);
         self->cwd_version = unsure || dft_in_vfork_child() ? 0 : version;
     }
     *length = self->cwd_length;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/mounts.h"
 #include "store/process_start.h"
 #include "format/event.h"
 #include "format/hash.h"
@@ -117,10 +118,17 @@ static __attribute__((noinline)) uint32_t clean(char *text, uint32_t from, uint3
     return to;
 }
 
-static inline void judge(struct dft_path *path)
+/* The path is what (dirfd, name) means. */
+static inline void judge(struct dft_path *path, int dirfd, struct dft_text name)
 {
     path->id = dft_name_id(path->text, path->length);
-    path->traced = dft_traced_path(path->text, path->length);
+    path->traced = dft_traced_name((struct dft_text){path->text, path->length}, dirfd, name);
+}
+
+/* The path as it stands is all that is known. */
+static void judge_itself(struct dft_path *path)
+{
+    judge(path, AT_FDCWD, (struct dft_text){path->text, path->length});
 }
 
 /* What the kernel writes behind the name of a file that has none any more. */
@@ -159,7 +167,7 @@ long dft_path_of_fd(struct dft_path *path, int fd)
         !is_called_so(fd, path->text, n, path->more ? LONGEST - DFT_PATH_SPARE : DFT_PATH_ROOM))
         path->length -= DELETED_LENGTH;
     if (path->length && (path->text[0] == '/' || dft_traced_link(path->text, path->length))) {
-        judge(path);
+        judge_itself(path);
         path->traced |= path->text[0] != '/';
     }
     return flags;
@@ -181,7 +189,6 @@ static void join(struct dft_path *path, const char *base, uint32_t base_length, 
     unclean = find_nothing(path->text, base_length, path->length);
     if (unclean < path->length)
         path->length = clean(path->text, unclean, path->length);
-    judge(path);
 }
 
 static void make_empty(struct dft_path *path)
@@ -200,6 +207,8 @@ void dft_path_below(struct dft_path *path, const char *folder, struct dft_text n
         name = (struct dft_text){name.bytes + 1, name.length - 1};
     if (name.length)
         join(path, folder, (uint32_t)strlen(folder), name.bytes, name.length);
+    if (path->length)
+        judge_itself(path);
 }
 
 void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct dft_text name)
@@ -211,6 +220,8 @@ void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct 
         length--;
     if (length && name.length)
         join(path, link->text, length - 1, name.bytes, name.length);
+    if (path->length)
+        judge_itself(path);
 }
 
 static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
@@ -234,10 +245,10 @@ static void make_below_fd(struct dft_thread *self, struct dft_path *path, int di
 static void make_below_cwd(struct dft_path *path, const char *name, size_t length)
 {
     char *base = dft_sys_map(LONGEST);
-    long n = base ? DFT_SYS(getcwd, base, LONGEST, 0, 0, 0, 0) : -1;
+    uint32_t base_length = base ? dft_directory_ask(base, LONGEST) : 0;
 
-    if (n > 0 && base[0] == '/')
-        join(path, base, (uint32_t)n - 1, name, length);
+    if (base_length)
+        join(path, base, base_length, name, length);
     if (base)
         DFT_SYS(munmap, base, LONGEST, 0, 0, 0, 0);
 }
@@ -264,6 +275,8 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
     } else {
         make_below_cwd(path, name.bytes, name.length);
     }
+    if (path->length)
+        judge(path, dirfd, name);
 }
 
 /* A handler that defines another name here in the middle of this leaves that name's class: it is written
@@ -279,6 +292,7 @@ enum dft_io dft_path_define(struct dft_thread *self, struct dft_path *path)
         return (enum dft_io) * known;
     if (dft_rules_on)
         dft_rules_define_file(path->id, path->text, path->length);
+    dft_mounts_meet(path->text, path->length);
     io = (uint8_t)dft_file_class(path->text, path->length);
     if (self->mode == DFT_MODE_ROWS) {
         path->id = dft_rows_define(self, path->id, text, io);

@@ -272,7 +272,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
         dft_path_below(path, at->folder, text);
     else
         dft_path_make(self, path, at->dirfd, at->op == DFT_OP_CHDIR && !at->err ? (struct dft_text){".", 1} : text);
-    if (at->opens && at->result >= 0 && (stands_for_another(path) || makes_unnamed(at)))
+    if (at->opens && at->result >= 0 && (stands_for_another(path) || makes_unnamed(at) || !path->length))
         follow(path, (int)at->result);
 }
 
@@ -334,9 +334,10 @@ void dft_end_path_call(const struct dft_path_call *at)
     } else if (path.traced && at->opens && !at->err) {
         io = class_for(at, dft_file_class(path.text, path.length));
         dft_path_keep(&path);
-    } else if (!path.id && at->err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
+    } else if (!path.id && (at->err == EBADF || !path.length) && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
-        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, 0); /* below a number that is not open */
+        /* below a number that is not open, or a directory that has no name */
+        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, 0);
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }

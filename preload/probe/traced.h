@@ -7,10 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/event.h"
+
 void dft_traced_init(void);
 
-/* Is a file with this absolute path to be traced? The most specific entry decides. */
+/* Is a file with this absolute path to be traced, as far as the path tells? The most specific entry decides. */
 int dft_traced_path(const char *text, size_t length);
+/* The same of a file that (dirfd, name) is, or would be, and that is recorded with this path. Any entry that it
+ * lies below by any name counts, and an exclusion before all others. errno is kept. */
+int dft_traced_name(struct dft_text text, int dirfd, struct dft_text name);
 
 /* A call has opened or named this path, or met a descriptor that was open on it, and it is not
  * traced. What `all` would trace, so that DFTRACER_DATA_DIR alone has left it out, is counted. Any

@@ -41,8 +41,7 @@ static int look(const char *path, struct stat *st, int link)
     return (int)DFT_SYS(newfstatat, AT_FDCWD, path, st, link ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
 }
 
-/* Writes the path without links. Returns 0 or -errno: without /proc nobody tells it. */
-static int find_real(char real[DFT_PLACE_ROOM], const char *place)
+int dft_place_real(char real[DFT_PLACE_ROOM], const char *place)
 {
     char shown[DFT_FD_NAME_ROOM];
     long fd = dft_sys_openat(AT_FDCWD, place, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), n;
@@ -66,7 +65,7 @@ static int walk(char *place, uid_t user, const char **distrust)
     static char real[DFT_PLACE_ROOM] DFT_BULK;
     int result = dft_trust_walk(place, user, look, distrust);
 
-    if (result || *distrust || find_real(real, place) || !strcmp(real, place))
+    if (result || *distrust || dft_place_real(real, place) || !strcmp(real, place))
         return result;
     return dft_trust_walk(real, user, look, distrust);
 }

@@ -10,6 +10,7 @@
 #include "os/bulk.h"
 #include "os/clock.h"
 #include "format/encode.h"
+#include "format/format.h"
 #include "os/config.h"
 #include "store/counters.h"
 #include "store/first.h"
@@ -106,19 +107,6 @@ static long encode_process(struct dft_encoder *encoder, const void *what, const 
     return size;
 }
 
-/* Reads the mounts once: a forked child may be where there is no /proc. Takes 30 us, so of the ranks
- * of a host the first one does it for all. */
-static struct dft_text mounts(void)
-{
-    enum { MOUNTS_ROOM = 8192 };
-    static char lines[MOUNTS_ROOM] DFT_BULK;
-    static size_t length;
-
-    if (!length && dft_config_job.local_rank <= 0)
-        length = dft_mounts_read(lines, sizeof lines);
-    return text_of(lines, length);
-}
-
 static long encode_end(struct dft_encoder *encoder, const void *what, const void **block)
 {
     return dft_encode_end(encoder, what, block);
@@ -156,6 +144,7 @@ static const char *const note_texts[] = {
     "some rings lie in plain memory: the live file could not grow\n",
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
     "the stage could not take the trace: it was written to its place at once\n",
+    DFT_NOTE_REMOVED_TEXT "\n",
 };
 static uint32_t notes; /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
@@ -207,6 +196,7 @@ static int write_process(const struct dft_staging_block *blocks, uint32_t count)
     collect_notes();
     process.role = role_now();
     process.kept = dft_kept_column();
+    process.mounts = dft_mounts_now();
     result = dft_staging_write(blocks, count);
     if (result)
         __atomic_store_n(&reported, TOLD_NOTHING, __ATOMIC_RELAXED);
@@ -246,7 +236,8 @@ int dft_process_write_start(void)
     process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
     process.options = text_of(at, dft_config_describe(at, OPTIONS_ROOM));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
-    process.mounts = mounts();
+    if (dft_config_job.local_rank <= 0)
+        dft_mounts_begin();
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
     process.pid_namespace = dft_live->pid_namespace;
     return write_process((const struct dft_staging_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);

@@ -38,7 +38,13 @@ struct dft_ourfile;
 void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file);
 
 /* Notes that something could not be done as usual. Any thread. */
-enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS, DFT_NOTE_NOT_STAGED };
+enum dft_process_note {
+    DFT_NOTE_NO_LIVEFILE,
+    DFT_NOTE_PLAIN_RINGS,
+    DFT_NOTE_CLOCKS,
+    DFT_NOTE_NOT_STAGED,
+    DFT_NOTE_REMOVED
+};
 void dft_process_note(enum dft_process_note note);
 
 /* What the process is among those of its job, as it says itself. Signals blocked. */

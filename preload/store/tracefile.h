@@ -29,6 +29,9 @@ int dft_tracefile_is_staged(void);
 /* Moves a staged file to where it belongs, and goes on there. Harmless for other files. No instant is
  * without a whole file. Signals blocked. Returns 0, or -errno when the file stays in the stage. */
 int dft_tracefile_unstage(void);
+/* The program, or somebody else, has removed the name of the file. The file comes back under this name, with
+ * all that was written, and the trace tells of the removal. Harmless for other files. Signals blocked. */
+void dft_tracefile_restore(void);
 /* Atomic: does a thread move the file just now? */
 int dft_tracefile_is_moving(void);
 /* Atomic: does a thread write to the file or move it just now, or know where it is? */

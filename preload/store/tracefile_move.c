@@ -13,6 +13,8 @@
 
 #include "format/live_format.h"
 #include "os/bulk.h"
+#include "os/config.h"
+#include "os/line.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "store/process.h"
@@ -132,12 +134,30 @@ static int copy_bytes(int in, int out)
     }
 }
 
+/* The descriptor is all that is left of the file, and shows it to write only. */
+static int open_nameless(int fd)
+{
+    const struct dft_ourfile *file = dft_tracefile_identity();
+    char shown[DFT_FD_NAME_ROOM];
+    long again;
+
+    if (!dft_ourfile_has(file, fd))
+        return -EBADF;
+    dft_sys_fd_name(shown, (unsigned)fd);
+    again = dft_sys_openat(AT_FDCWD, shown, O_RDONLY | O_CLOEXEC, 0); /* it is a link to be followed */
+    return again < 0 || dft_ourfile_has(file, (int)again) ? (int)again : -ESTALE;
+}
+
 /* A descriptor to read the file from: `path` is where it goes. *own: the caller closes it. */
 static int open_source(int *own)
 {
     const struct dft_ourfile *file = dft_tracefile_identity();
     int fd = dft_tracefile_number();
 
+    if (!*from) {
+        *own = 1;
+        return open_nameless(fd);
+    }
     *own = !dft_tracefile_is_staged() || !dft_ourfile_has(file, fd); /* what was not staged is open to write only */
     return *own ? (int)dft_tracename_open(from, O_RDONLY, file) : fd;
 }
@@ -197,7 +217,8 @@ static int move_by_copy(mode_t mode)
         dft_live->trace_device = copy.device;
         dft_live->trace_inode = copy.inode;
     }
-    dft_tracename_remove(from, &before);
+    if (*from)
+        dft_tracename_remove(from, &before);
     return 0;
 }
 
@@ -277,4 +298,47 @@ int dft_tracefile_leave_stage(void)
     if (dft_tracefile_is_staged() && !__atomic_load_n(&stuck, __ATOMIC_RELAXED) && dft_tracefile_unstage() < 0)
         __atomic_store_n(&stuck, 1, __ATOMIC_RELAXED);
     return !dft_tracefile_is_staged();
+}
+
+/* --- a file that was removed ------------------------------------------------------------------ */
+
+static int is_removed(struct stat *st)
+{
+    int fd = dft_tracefile_number();
+
+    return dft_tracefile_exists && dft_ourfile_has(dft_tracefile_identity(), fd) &&
+           DFT_SYS(fstat, fd, st, 0, 0, 0, 0) == 0 && dft_ourfile_is(dft_tracefile_identity(), st) && !st->st_nlink;
+}
+
+/* Returns 0 or -errno. */
+static int restore(mode_t mode)
+{
+    int result;
+
+    if (staged)
+        memcpy(path, target, sizeof target);
+    *from = 0;
+    dft_tracename_make_directories(path, 0777);
+    result = move_by_copy(mode & ALL_MODES);
+    if (!result)
+        __atomic_store_n(&staged, 0, __ATOMIC_RELAXED);
+    return result;
+}
+
+void dft_tracefile_restore(void)
+{
+    char capacity[DFT_ERROR_ROOM];
+    struct stat st;
+    int result = 0;
+
+    if (!is_removed(&st))
+        return;
+    dft_tracefile_begin_move();
+    if (is_removed(&st)) /* no other thread was first */
+        result = restore(st.st_mode);
+    dft_tracefile_end_move();
+    dft_process_note(DFT_NOTE_REMOVED);
+    if (result)
+        dft_message(DFT_LOG_ERROR, "the trace was removed while the program ran, and cannot be written again: ",
+                    dft_line_error(-result, capacity), ": ", path, NULL);
 }

@@ -12,6 +12,7 @@
 #include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/config_place.h"
 #include "os/secure.h"
 #include "os/self.h"
 #include "store/process.h"
@@ -82,22 +83,11 @@ static void find_program(void)
         call_program("program");
 }
 
-static const char *from_here(const char *path)
-{
-    static char absolute[4096] DFT_BULK;
-    long n = DFT_SYS(getcwd, absolute, sizeof absolute - 1, 0, 0, 0, 0);
-    size_t used = n > 0 && absolute[0] == '/' ? strlen(absolute) : 0;
-
-    used = put_text(absolute, sizeof absolute, used, "/");
-    put_text(absolute, sizeof absolute, used, path);
-    return absolute;
-}
-
 void dft_tracename_init(void)
 {
     if (!*program)
         know_program();
-    prefix = dft_config.log_file[0] == '/' ? dft_config.log_file : from_here(dft_config.log_file);
+    prefix = dft_config_absolute(dft_config.log_file);
 }
 
 static void find_host(void)

@@ -90,6 +90,7 @@ WRAPPER(int, system, (const char *command))
     int result;
 
     share_with(NULL);
+    dft_env_propagation_command();
     if (!dft_process_begin(&probe, DFT_CALL_system))
         return DFT_REAL(system)(command);
     result = DFT_REAL(system)(command);
@@ -104,6 +105,7 @@ WRAPPER(FILE *, popen, (const char *command, const char *mode))
     FILE *result;
 
     share_with(NULL);
+    dft_env_propagation_command();
     if (!dft_process_begin(&probe, DFT_CALL_popen))
         return DFT_REAL(popen)(command, mode);
     result = DFT_REAL(popen)(command, mode);
@@ -121,6 +123,7 @@ WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
     int outcome;
 
     share_with(NULL);
+    dft_env_propagation_command();
     if (!dft_process_begin(&probe, DFT_CALL_wordexp))
         return DFT_REAL(wordexp)(words, result, flags);
     outcome = DFT_REAL(wordexp)(words, result, flags);

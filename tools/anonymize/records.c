@@ -186,10 +186,18 @@ static struct dft_text unescaped(struct dft_text text, char *to)
     return (struct dft_text){to, n};
 }
 
-/* "mount point, space, type". What is kept of a path has no blank. */
+static void put_point(struct record *record, struct dft_text text, char *room)
+{
+    put_path(record, unescaped(text, room));
+    dft_long_text_add(&record->all, " ", 1);
+}
+
+/* "mount point, space, type", or with the directory that leads there before it. What is kept of a path has no
+ * blank. */
 static void put_mount(struct record *record, struct dft_text line)
 {
     const char *space = line.length ? memrchr(line.bytes, ' ', line.length) : NULL;
+    const char *middle = space ? memchr(line.bytes, ' ', (size_t)(space - line.bytes)) : NULL;
     char *point = space ? malloc(line.length + 1) : NULL;
 
     if (!space)
@@ -198,9 +206,10 @@ static void put_mount(struct record *record, struct dft_text line)
         record->all.rc = -ENOMEM;
         return;
     }
-    put_path(record, unescaped(cut(line.bytes, space), point));
+    if (middle)
+        put_point(record, cut(line.bytes, middle), point);
+    put_point(record, cut(middle ? middle + 1 : line.bytes, space), point);
     free(point);
-    dft_long_text_add(&record->all, " ", 1);
     put_words(record, cut(space + 1, line.bytes + line.length));
 }
 

@@ -139,6 +139,17 @@ static int set_left_out(void)
            unsetenv("DFTRACER_STACK");
 }
 
+/* The program may go to another directory before a program that is traced begins. */
+static int set_data_dirs(const struct dft_run *run)
+{
+    const char *given = run->data_dir ? run->data_dir : dft_run_variable("DFTRACER_DATA_DIR");
+    char *absolute = given ? dft_folder_data_dirs(given) : NULL;
+    int failed = given && (!absolute || setenv("DFTRACER_DATA_DIR", absolute, 1));
+
+    free(absolute);
+    return failed;
+}
+
 int dft_run_environment(const void *context)
 {
     const struct dft_run *run = context;
@@ -148,8 +159,7 @@ int dft_run_environment(const void *context)
 
     if (run->aggregate || run->every || run->stack) /* call stacks belong to events */
         failed |= setenv("DFTRACER_ENABLE_AGGREGATION", aggregates ? "1" : "0", 1);
-    if (run->data_dir)
-        failed |= setenv("DFTRACER_DATA_DIR", run->data_dir, 1);
+    failed |= set_data_dirs(run);
     if (*run->stage_place)
         failed |= setenv("DFTRACER_STAGE_DIR", run->stage_place, 1);
     if (is_left_out(run))

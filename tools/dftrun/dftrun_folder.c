@@ -30,6 +30,40 @@ int dft_folder_absolute(char absolute[PATH_MAX], const char *path)
     return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+/* `pipe` and `socket` in front of a colon, and `all`, are no directories: DFTRACER_DATA_DIR has the rules. */
+static int is_relative(const char *entry, size_t length, int is_no_word)
+{
+    static const char *const words[] = {"all", "pipe", "socket"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && !memcmp(entry, words[i], length) && !(i && is_no_word))
+            return 0;
+    return length && *entry != '/';
+}
+
+char *dft_folder_data_dirs(const char *list)
+{
+    char cwd[PATH_MAX], *absolute = NULL;
+    size_t size;
+    FILE *file;
+
+    if (!getcwd(cwd, sizeof cwd) || *cwd != '/')
+        return strdup(list); /* the library knows no better */
+    file = open_memstream(&absolute, &size);
+    while (file && *list) {
+        const size_t length = strcspn(list, ":"), sign = *list == '!';
+
+        fprintf(file, "%.*s", (int)sign, list);
+        if (is_relative(list + sign, length - sign, sign || !list[length]))
+            fprintf(file, "%s/", cwd[1] ? cwd : "");
+        fprintf(file, "%.*s%s", (int)(length - sign), list + sign, list[length] ? ":" : "");
+        list += length + (list[length] == ':');
+    }
+    if (file && fclose(file))
+        absolute = NULL;
+    return absolute;
+}
+
 /* The umask does not take the owner's rights, as in the library. dftrun has one thread here. */
 int dft_folder_make_one(const char *path, mode_t mode)
 {

@@ -105,8 +105,12 @@ static struct dft_mount *put_mount(struct dft_mounts *mounts, struct dft_mount m
     uint64_t *number = dft_map_put(&mounts->numbers, dft_name_id(mount.point.bytes, mount.point.length));
 
     if (number && *number) {
-        free(mount.owned);
-        return &mounts->list[*number - 1];
+        struct dft_mount *there = &mounts->list[*number - 1];
+
+        free(there->owned);
+        mount.type = there->type;
+        *there = mount;
+        return there;
     }
     if (!number || DFT_ARRAY_PUSH(mounts->list, mounts->capacity, mounts->count, mount)) {
         free(mount.owned);
@@ -124,22 +128,29 @@ static void fini_mounts(struct dft_mounts *mounts)
     free(mounts->list);
 }
 
-/* The mount that a line tells. Returns 0: none, 1, or -ENOMEM. */
+/* The mount that a line tells: "point, space, type", or with the directory that leads there before it. Returns 0:
+ * none, 1, or -ENOMEM. */
 static int read_line(struct dft_text line, struct dft_mount *mount)
 {
-    const char *space = line.length ? memrchr(line.bytes, ' ', line.length) : NULL;
+    const char *space = line.length ? memrchr(line.bytes, ' ', line.length) : NULL, *middle;
+    uint32_t length = space ? (uint32_t)(space - line.bytes) : 0;
 
-    if (!space || space == line.bytes)
+    if (!length)
         return 0;
-    *mount = (struct dft_mount){{line.bytes, (uint32_t)(space - line.bytes)},
-                                {space + 1, line.length - (uint32_t)(space + 1 - line.bytes)},
-                                NULL};
-    if (!memchr(mount->point.bytes, '\\', mount->point.length))
+    *mount = (struct dft_mount){{line.bytes, length}, {space + 1, line.length - length - 1}, {"", 0}, NULL};
+    middle = memchr(line.bytes, ' ', length);
+    if (middle) {
+        mount->point.length = (uint32_t)(middle - line.bytes);
+        mount->leads_to = (struct dft_text){middle + 1, length - mount->point.length - 1};
+    }
+    if (!memchr(line.bytes, '\\', length))
         return 1;
-    mount->owned = malloc(mount->point.length);
+    mount->owned = malloc(length);
     if (!mount->owned)
         return -ENOMEM;
     mount->point = (struct dft_text){mount->owned, unescape(mount->point, mount->owned)};
+    mount->leads_to = (struct dft_text){mount->owned + mount->point.length,
+                                        unescape(mount->leads_to, mount->owned + mount->point.length)};
     return 1;
 }
 
@@ -211,10 +222,12 @@ static int collect_mounts(struct dft_mounts *mounts, const struct dft_source *so
 static struct dft_text mount_of(const struct dft_mounts *mounts, struct dft_text text)
 {
     struct dft_text prefix = text;
+    const uint64_t *number;
 
     while (prefix.length && mounts->count) {
-        if (dft_map_find(&mounts->numbers, dft_name_id(prefix.bytes, prefix.length)))
-            return prefix;
+        number = dft_map_find(&mounts->numbers, dft_name_id(prefix.bytes, prefix.length));
+        if (number)
+            return mounts->list[*number - 1].leads_to.length ? mounts->list[*number - 1].leads_to : prefix;
         if (prefix.length == 1)
             break;
         do

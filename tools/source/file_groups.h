@@ -13,10 +13,11 @@ enum dft_file_facts_by { DFT_FILES_ALONE, DFT_FILES_DIR, DFT_FILES_PATTERN, DFT_
 #define DFT_FILES_NONE    "(none)"    /* the group of names without an extension */
 #define DFT_FILES_UNKNOWN "(unknown)" /* the group of files of which the trace does not tell it */
 
-/* A file system at the mount point `point`. `type` is empty where processes do not agree. */
+/* A file system at the mount point `point`. `type` is empty where processes do not agree. A directory that leads
+ * to a mount by a link is listed, too: `leads_to` is the mount point then, and empty otherwise. */
 struct dft_mount {
-    struct dft_text point, type;
-    char *owned; /* memory of the point, or NULL: the source's */
+    struct dft_text point, type, leads_to;
+    char *owned; /* memory of both points, or NULL: the source's */
 };
 /* All mounts that the processes of a source saw, by the id of the mount point. */
 struct dft_mounts {

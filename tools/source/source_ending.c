@@ -181,6 +181,22 @@ static int has_option(struct dft_text options, const char *option)
     return options.length && memmem(options.bytes, options.length, option, strlen(option)) != NULL;
 }
 
+/* What had been removed together with these traces nobody knows: that of programs that had ended. */
+static void note_removed(struct dft_source *source)
+{
+    uint32_t processes = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        processes +=
+            source->processes[p].known && dft_source_has_line(source->processes[p].process.notes, DFT_NOTE_REMOVED_TEXT,
+                                                              strlen(DFT_NOTE_REMOVED_TEXT));
+    if (processes)
+        dft_source_note(source, DFT_BAD_GONE,
+                        "traces were removed while the job ran: %u program%s wrote %s again; traces of programs that "
+                        "had ended before are missing",
+                        processes, processes == 1 ? "" : "s", processes == 1 ? "its trace" : "their traces");
+}
+
 /* Notes what DFTRACER_PRIVATE kept out of the traces, so that nobody looks for it. */
 static void note_private(struct dft_source *source)
 {
@@ -259,6 +275,7 @@ void dft_live_notes(struct dft_source *source)
     note_misuse(source);
     note_unmet(source);
     note_private(source);
+    note_removed(source);
     dft_fates_note(source);
 }
 

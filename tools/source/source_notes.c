@@ -54,7 +54,7 @@ void dft_source_note(struct dft_source *source, int bad, const char *format, ...
     length = vasprintf(&text, format, list);
     va_end(list);
     pthread_mutex_lock(&notes->lock);
-    notes->bad |= bad;
+    notes->bad |= bad & (DFT_BAD_UNREAD | DFT_BAD_OTHER);
     if (length >= 0) {
         if (notes->count < NOTES_MAX)
             note_keep(notes, bad, text);
@@ -87,7 +87,7 @@ uint64_t dft_source_unread(struct dft_source *source)
 
     pthread_mutex_lock(&notes->lock);
     for (size_t i = 0; i < notes->count; i++)
-        unread += notes->lines[i][1] == '0' + DFT_BAD_UNREAD;
+        unread += notes->lines[i][1] == '0' + DFT_BAD_UNREAD || notes->lines[i][1] == '0' + DFT_BAD_GONE;
     pthread_mutex_unlock(&notes->lock);
     return unread;
 }

@@ -15,6 +15,7 @@ enum dft_bad {
     DFT_BAD_NOTHING = 0,
     DFT_BAD_UNREAD = 1, /* the source lacks something */
     DFT_BAD_OTHER = 2,  /* something is wrong, but nothing is missing */
+    DFT_BAD_GONE = 4,   /* what is here is whole, and other files are gone: no failure to read */
 };
 void dft_source_note(struct dft_source *source, int bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The notes so far, sorted, valid until the next note. An example: "FILE: block at 81920: payload

@@ -404,9 +404,13 @@ enum dft_process_column {
     DFT_PR_PID_NAMESPACE = 21, /* inode of the PID namespace that PID and PPID count in; 0: not known */
     DFT_PR_RUN_ID = 22,        /* of the run that it belongs to; empty: JOB_ID says it, or nothing does */
     DFT_PR_ROLE = 23,          /* what the process is in its program: "DataLoader worker 3/8" */
-    DFT_PR_MOUNTS = 24,        /* "mount point, space, type" lines, with the kernel's escapes (\040 is a space) */
+    DFT_PR_MOUNTS = 24,        /* "mount point, space, type" lines, with the kernel's escapes (\040 is a space); before
+                                  them a directory and a space: it leads there by a link */
     DFT_PR_KEPT = 25,          /* (bytes) when events were kept: kept.h; absent: all the time */
 };
+
+/* One of the lines of NOTES. Readers then know that the traces of other processes may be gone. */
+#define DFT_NOTE_REMOVED_TEXT "the trace was removed while the program ran, and written again at its end"
 
 enum dft_end_column {
     DFT_END_EVENTS = 3,
