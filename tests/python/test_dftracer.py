@@ -326,17 +326,19 @@ def test_events_with_given_times(tmp_path: pathlib.Path) -> None:
 def test_events_that_overlap(tmp_path: pathlib.Path) -> None:
     """Fractions of microseconds are kept; in a viewer's file none is a slice that begins in another one and ends behind it."""
     done = python("""
+        import time
         from dftracer.python import dftracer, DFTRACER_ENABLE
         assert DFTRACER_ENABLE
         log = dftracer.initialize_log(None, None, -1)
         start = log.get_time()
+        time.sleep(0.02)
         log.log_event("a", "GPU", start, 3000)
         log.log_event("b", "GPU", start + 2000, 3000.25)
         log.log_event("c", "GPU", start + 2500.5, 100.125)
         log.finalize()
     """, tmp_path)
     found = {name: done.named(name)[0] for name in "abc"}
-    assert found["b"]["dur"] == 3_000_250 and found["c"]["dur"] in (100_125, 100_124)
+    assert abs(found["b"]["dur"] - 3_000_250) <= 2 and abs(found["c"]["dur"] - 100_125) <= 2, "ticks are rounded"
     assert abs(found["c"]["ts"] - found["a"]["ts"] - 2_500_500) <= 250, "the float has no finer time of today"
     exported = merge("export", "--format", "perfetto", "-o", tmp_path / "x.json", done.traces)
     assert exported.code == 0, exported.err

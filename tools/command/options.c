@@ -283,6 +283,20 @@ static int take_option(struct dft_options *options, const struct dft_command *co
     return 1;
 }
 
+/* Says what is wrong with the paths, or with none. Returns whether something is. */
+static int deny_paths(const struct dft_options *options, const struct dft_command *command,
+                      const struct dft_option *own)
+{
+    if (options->source.npaths && !*command->arguments)
+        fprintf(stderr, "dftmerge %s: it is about no trace, and takes no argument such as %s\n", command->name,
+                options->source.paths[0]);
+    else if (!options->source.npaths && needs_paths(command, own))
+        fprintf(stderr, "dftmerge %s: which traces? Name files (.dft) or the directory they are in\n", command->name);
+    else
+        return 0;
+    return 1;
+}
+
 int dft_options_parse(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                       int argc, char **argv, int *code)
 {
@@ -336,14 +350,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         *code = usage(command);
         goto done;
     }
-    if (options->source.npaths && !*command->arguments) {
-        fprintf(stderr, "dftmerge %s: it is about no trace, and takes no argument such as %s\n", command->name,
-                options->source.paths[0]);
-        *code = usage(command);
-        goto done;
-    }
-    if (!options->source.npaths && needs_paths(command, own)) {
-        fprintf(stderr, "dftmerge %s: which traces? Name files (.dft) or the directory they are in\n", command->name);
+    if (deny_paths(options, command, own)) {
         *code = usage(command);
         goto done;
     }
