@@ -38,8 +38,19 @@ struct dft_ourfile;
 void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file);
 
 /* Notes that something could not be done as usual. Any thread. */
-enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS, DFT_NOTE_NOT_STAGED };
+enum dft_process_note {
+    DFT_NOTE_NO_LIVEFILE,
+    DFT_NOTE_PLAIN_RINGS,
+    DFT_NOTE_CLOCKS,
+    DFT_NOTE_NOT_STAGED,
+    /* of what is loaded, and stays so in forked children */
+    DFT_NOTE_SECOND_COPY,
+    DFT_NOTE_DEEPBIND,
+    DFT_NOTE_HANDLE
+};
 void dft_process_note(enum dft_process_note note);
+/* A line that stays valid (format/notes.h). Constructor only. */
+void dft_process_note_text(const char *line);
 
 /* What the process is among those of its job, as it says itself. Signals blocked. */
 void dft_process_set_role(const char *name);

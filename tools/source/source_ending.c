@@ -255,6 +255,7 @@ void dft_live_notes(struct dft_source *source)
     note_misuse(source);
     note_unmet(source);
     note_private(source);
+    dft_source_hindrances(source, 0);
     dft_fates_note(source);
 }
 
