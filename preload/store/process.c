@@ -185,6 +185,13 @@ void dft_process_note_text(const char *line)
     note_text = line;
 }
 
+int dft_process_has_unseen(void)
+{
+    uint32_t unseen = UINT32_C(1) << DFT_NOTE_DEEPBIND | UINT32_C(1) << DFT_NOTE_HANDLE;
+
+    return *note_text || __atomic_load_n(&notes, __ATOMIC_RELAXED) & unseen;
+}
+
 void dft_process_untold(void)
 {
     notes &= LASTING;

@@ -112,8 +112,8 @@ void dft_process_start_at_last(uint64_t left_out)
 {
     struct dft_signals before;
 
-    if (!dft_on || !*dft_generation || started != STARTED_NOT || !(atomic_load(&unrecorded) || left_out) ||
-        (uint32_t)dft_sys_getpid() != dft_pid)
+    if (!dft_on || !*dft_generation || started != STARTED_NOT ||
+        !(atomic_load(&unrecorded) || left_out || dft_process_has_unseen()) || (uint32_t)dft_sys_getpid() != dft_pid)
         return;
     before = dft_signals_block();
     dft_spin_lock(&dft_process_lock);

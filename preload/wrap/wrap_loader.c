@@ -75,23 +75,85 @@ static void *find(void *handle, const char *name, const char *version, const voi
     return found;
 }
 
-/* RTLD_DEFAULT and RTLD_NEXT find us where we are to be found. */
-static int is_handle(const void *handle)
+/* --- RTLD_NEXT -------------------------------------------------------------------------------- */
+
+/* A walk along the loader's list, for one name. */
+struct walk {
+    const char *name;
+    const ElfW(Dyn) * last;   /* of those that the program was started with; NULL when the walk is past it */
+    const ElfW(Dyn) * caller; /* the library that asks */
+    int is_later;             /* it was loaded later */
+    int has_other;            /* and so was another one that has the name */
+};
+
+static int meet(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    struct dft_library library;
+    struct walk *walk = data;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    if (!walk->last && dynamic == walk->caller) {
+        walk->is_later = 1;
+    } else if (!walk->last && dynamic) {
+        dft_library_read(&library, info->dlpi_addr, dynamic);
+        walk->has_other |= dft_library_defines(&library, walk->name, NULL);
+    }
+    if (dynamic == walk->last)
+        walk->last = NULL;
+    return 0;
+}
+
+/* The loader looks behind the caller. That leads past us, where the caller was loaded later than we were. NULL: the
+ * loader is to answer. */
+static void *find_next(const char *name, const char *version, const void *caller)
+{
+    int error = errno, (*iterate)(int (*meet)(struct dl_phdr_info *, size_t, void *), void *);
+    struct walk walk = {.name = name, .last = dft_resolve_last()};
+    struct dft_image image;
+    void *next, *wrapper = dft_resolve_wrapper(name, version, &next);
+
+    *(void **)&iterate = wrapper && next ? dft_own_in_c_library("dl_iterate_phdr") : NULL;
+    if (iterate && !dft_image_find(&image, (uint64_t)caller) && image.map) {
+        walk.caller = image.map->l_ld;
+        iterate(meet, &walk);
+    }
+    if (!walk.is_later || walk.has_other || !NEXT(dlsym)(RTLD_DEFAULT, name)) /* leaves no error to tell */
+        wrapper = NULL;
+    errno = error;
+    return wrapper;
+}
+
+/* RTLD_DEFAULT finds us where we are to be found. NULL: the loader is to answer. */
+static void *look_up(void *handle, const char *name, const char *version, const void *caller)
+{
+    if (!dft_on || handle == RTLD_DEFAULT)
+        return NULL;
+    return handle == RTLD_NEXT ? find_next(name, version, caller) : find(handle, name, version, caller);
+}
+
+/* The loader has been asked, whatever it found. */
+static int is_final(const void *handle)
 {
     return dft_on && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
 }
 
 struct dft_answer dft_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
 {
+    void *found = look_up(handle, name, NULL, caller);
+
     (void)unused;
-    return is_handle(handle) ? (struct dft_answer){NULL, find(handle, name, NULL, caller)}
-                             : (struct dft_answer){(void *)NEXT(dlsym), NULL};
+    return (struct dft_answer){found || is_final(handle) ? NULL : (void *)NEXT(dlsym), found};
 }
 
 struct dft_answer dft_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
 {
-    return is_handle(handle) && version ? (struct dft_answer){NULL, find(handle, name, version, caller)}
-                                        : (struct dft_answer){(void *)NEXT(dlvsym), NULL};
+    void *found = version ? look_up(handle, name, version, caller) : NULL;
+
+    return (struct dft_answer){found || (version && is_final(handle)) ? NULL : (void *)NEXT(dlvsym), found};
 }
 
 WRAPPER(int, dlclose, (void *handle))

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 
-from tracing import DFTMERGE, LIBRARY, ROOT, Tests, compile_program, dump, equal, run, run_checked, traces, tracing, true
+from tracing import DFTMERGE, LIBRARY, ROOT, Tests, compile_program, dftmerge, dump, equal, run, run_checked, traces, tracing, true
 
 tests = Tests()
 ONCE = {"write": 10, "read": 1}
@@ -58,6 +58,23 @@ def a_library_that_takes_calls_and_finds_the_next_by_a_handle(directory):
             else:  # the tracer's function would lead to the other library, whose function leads to the tracer's
                 equal(found, {}, "calls past both")
                 true("found by dlsym behind a library that takes them" in notes(directory), notes(directory))
+
+
+@tests.case
+def the_next_function_behind_a_library_that_came_later(directory):
+    for aggregates in (0, 1):
+        equal(traced(directory, "next", library(directory, "libnext.so", "NEXT"), aggregates=aggregates), ONCE, "calls")
+    true("unseen" not in notes(directory), "nothing is unseen")
+
+
+@tests.case
+def nothing_seen_is_told(directory):
+    """A process leaves a trace that says why it has no events."""
+    other, out = library(directory, "libtakes.so", "ITSELF"), directory / "out"
+    for preload, count in ((LIBRARY, 0), (f"{other}:{LIBRARY}", 1)):
+        run_checked(["true"], env={**tracing(out / "t"), "LD_PRELOAD": str(preload)})
+        equal(len(traces(out)), count, "traces")
+    true("libtakes.so (read, write)" in dftmerge("summary", out).err.decode(), "the note")
 
 
 @tests.case

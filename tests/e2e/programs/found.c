@@ -4,6 +4,7 @@
  *   handle FILE         ten writes and a read by functions found in the C library
  *   plain FILE          ten writes and a read as usual, in a region where there is a tracer
  *   later FILE LIBRARY  loads another copy of the tracer; a region that is told to that copy is around ten writes
+ *   next FILE LIBRARY   ten writes by a library that is loaded now
  *   deep FILE LIBRARY   loads a library with RTLD_DEEPBIND
  */
 #include <dlfcn.h>
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
         return by_handle(argv[2]);
     if (!strcmp(argv[1], "later"))
         return later(argv[2], argv[3]);
+    if (!strcmp(argv[1], "next"))
+        return work(argv[2], (writes *)dlsym(dlopen(argv[3], RTLD_NOW), "put"), read);
     if (!strcmp(argv[1], "deep") && !dlopen(argv[3], RTLD_NOW | RTLD_DEEPBIND))
         return 4;
     return told(argv[2], dftrace_find());
