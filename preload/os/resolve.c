@@ -388,8 +388,7 @@ void *dft_resolve_wrapper(const char *name, const char *version, void **next)
     const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
     void *own = end ? find_own(name, version) : NULL;
 
-    if (own)
-        *next = find_up_to(end, &(struct sought){.name = name, .version = version});
+    *next = own ? find_up_to(end, &(struct sought){.name = name, .version = version}) : NULL;
     return own;
 }
 
