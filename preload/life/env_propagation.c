@@ -4,6 +4,9 @@
  * Without FOLLOW_EXEC these are settings alone that the environment does not have, and that another
  * working directory would change (config_place.h). They go to programs that have a variable of ours.
  *
+ * Programs that are traced anyway get the marker alone, when a line has told that no trace can be
+ * made: so an image that this process becomes does not tell it again.
+ *
  * Missing variables stand at the end, behind a marker variable. The new image removes our variables
  * from the marker on. Only an LD_PRELOAD of the program's own is changed in its place. Our library
  * comes before its value, and is later cut off again, as the marker tells. All this lies in a
@@ -22,6 +25,7 @@
 #include "os/resolve.h"
 #include "os/sys.h"
 #include "ring/thread.h"
+#include "store/first.h"
 
 #define KEPT_MAX 48u
 #define MARKER   "DFTRACER_FOLLOWED="
@@ -75,16 +79,22 @@ static void keep(char *const *environment)
             kept[nkept++] = dft_config_keep(*e);
 }
 
-/* The marker's value is 1 when the program had its own LD_PRELOAD. */
+/* The marker's value is one digit, of these bits. */
+enum { HAD_PRELOAD = 1, WAS_TOLD = 2 };
+
 static void take_out(char **environment)
 {
     char **marker = environment, **from, **to;
+    int bits;
 
     while (*marker && !begins(*marker, MARKER))
         marker++;
     if (!*marker)
         return;
-    for (char **e = environment; e < marker && (*marker)[strlen(MARKER)] == '1'; e++) {
+    bits = (*marker)[strlen(MARKER)];
+    if (bits & WAS_TOLD)
+        dft_first_note_told();
+    for (char **e = environment; e < marker && bits & HAD_PRELOAD; e++) {
         char *value = *e + strlen(PRELOAD), *theirs = begins(*e, PRELOAD) ? strchr(value, ':') : NULL;
 
         if (theirs)
@@ -117,6 +127,8 @@ struct contents {
     int preload;  /* position of LD_PRELOAD; -1: absent */
     int complete; /* LD_PRELOAD has our library, or need not have it */
     int ours;     /* there is a variable of ours */
+    int enabled;  /* the program is to be traced as it is */
+    int place;    /* to another place */
 };
 
 static void look_at(struct contents *found, const char *variable, uint32_t i)
@@ -126,6 +138,9 @@ static void look_at(struct contents *found, const char *variable, uint32_t i)
         found->complete |= strstr(variable, preload + strlen(PRELOAD)) != NULL;
     }
     found->ours |= begins(variable, OURS);
+    found->enabled |= begins(variable, OURS "ENABLE=");
+    if (begins(variable, OURS "LOG_FILE="))
+        found->place = strcmp(variable + strlen(OURS "LOG_FILE="), dft_config.log_file) != 0;
     for (uint32_t k = 0; k < nkept; k++)
         if (begins(variable, OURS) && !strncmp(variable, kept[k], strcspn(kept[k], "=") + 1))
             found->has |= UINT64_C(1) << k;
@@ -151,15 +166,27 @@ static int look(struct contents *found, char *const *envp)
     }
 }
 
-/* Fills in the program's variables, then ours. `text` has room for an LD_PRELOAD with both
- * values. */
-static void fill(char **to, char *text, const struct contents *found, char *const *envp)
+/* Is the program to know that a line has told that no trace can be made? */
+static int is_told(const struct contents *found)
 {
+    return found->enabled && !found->place && dft_first_was_told();
+}
+
+/* Fills in the program's variables, then ours. `text` has room for an LD_PRELOAD with both
+ * values. follows 0: only the marker, for a program that has ours. */
+static void fill(char **to, char *text, const struct contents *found, char *const *envp, int follows)
+{
+    static const char *const markers[] = {MARKER "0", MARKER "1", MARKER "2", MARKER "3"};
+    int had_preload = follows && found->preload >= 0 && !found->complete;
     uint32_t n = found->count;
 
     for (uint32_t i = 0; i < n; i++)
         to[i] = envp[i];
-    to[n++] = (char *)(uintptr_t)(found->preload >= 0 && !found->complete ? MARKER "1" : MARKER "0");
+    to[n++] = (char *)(uintptr_t)markers[(had_preload ? HAD_PRELOAD : 0) | (is_told(found) ? WAS_TOLD : 0)];
+    if (!follows) {
+        to[n] = NULL;
+        return;
+    }
     if (found->preload < 0 && *preload) {
         to[n++] = preload;
     } else if (!found->complete) {
@@ -179,9 +206,13 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     struct contents found;
     size_t pointers, text;
 
+    int follows = nkept && dft_on;
+
     *follow = (struct dft_env_propagation){.envp = envp, .own = envp, .error = errno};
-    if (!nkept || !dft_on || dft_is_sandboxed() || look(&found, envp) || (!*preload && !found.ours) ||
-        (found.complete && found.has == (UINT64_C(1) << nkept) - 1))
+    if (!(follows || dft_first_was_told()) || dft_is_sandboxed() || look(&found, envp))
+        return;
+    follows = follows && (*preload || found.ours) && !(found.complete && found.has == (UINT64_C(1) << nkept) - 1);
+    if (!follows && !is_told(&found))
         return;
     pointers = (found.count + nkept + 3) * sizeof(char *);
     text = sizeof preload + (found.preload < 0 ? 0 : strlen(envp[found.preload]));
@@ -189,7 +220,7 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     if (!follow->capacity)
         return;
     follow->bytes = pointers + text;
-    fill(follow->capacity, (char *)follow->capacity + pointers, &found, envp);
+    fill(follow->capacity, (char *)follow->capacity + pointers, &found, envp, follows);
     follow->envp = follow->capacity;
     if (dft_in_vfork_child()) {
         left.capacity = follow->capacity;

@@ -17,6 +17,7 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "life/at_exit.h"
+#include "life/beside.h"
 #include "os/clock.h"
 #include "format/hash.h"
 #include "os/config.h"
@@ -154,9 +155,12 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
         dft_config_place(environment);
     dft_env_propagation_init(environment);
     dft_perfflow_find_next();
+    if (dft_config.enable && dft_beside_steps_back())
+        dft_config.enable = 0;
     if (dft_config.enable) {
         dft_perfflow_init(settings);
         set_up(settings);
+        dft_beside_note_taken();
     }
     dft_settings_tell(dft_first_tells);
 }

@@ -76,7 +76,7 @@ void dft_message(enum dft_log_level level, const char *text, ...)
     size_t used = strlen(line);
     va_list list;
 
-    if (level > dft_config.log_level || !dft_messages_can_be_seen())
+    if (level > dft_config.log_level || dft_config.log_level == DFT_LOG_OFF || !dft_messages_can_be_seen())
         return;
     used = put(line, sizeof line - 1, used, names[level]);
     used = put(line, sizeof line - 1, used, ": ");
@@ -177,7 +177,7 @@ static int parse_TIME_METRIC(const char *value, enum dft_time_metric *to)
 
 static int parse_LOG_LEVEL(const char *value, enum dft_log_level *to)
 {
-    int word = find_word(value, WORDS("ERROR", "WARN", "INFO", "DEBUG"));
+    int word = find_word(value, WORDS("ERROR", "WARN", "INFO", "DEBUG", "OFF"));
 
     if (word >= 0)
         *to = (enum dft_log_level)word;

@@ -13,7 +13,7 @@ enum dft_init_mode { DFT_INIT_AUTO, DFT_INIT_PRELOAD, DFT_INIT_FUNCTION };
 enum dft_aggregation { DFT_AGGREGATION_FULL, DFT_AGGREGATION_SELECTIVE };
 /* When the process's counters are sampled: not at all, by the program's own calls, by a thread. */
 enum dft_metrics_mode { DFT_METRICS_OFF, DFT_METRICS_CALLS, DFT_METRICS_THREAD };
-enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG };
+enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG, DFT_LOG_OFF /* not even errors */ };
 
 typedef int dft_option_BOOL;
 typedef const char *dft_option_TEXT;

@@ -87,14 +87,19 @@ void dft_own_init(void)
     *(void **)&dft_own.__cxa_at_quick_exit = dft_own_in_c_library("__cxa_at_quick_exit");
 }
 
-/* Before 2.34 dlopen lies in a library of its own, which the program may not have. The C library
- * loads libraries for itself by another function. */
+/* Before 2.34 these functions lie in a library of their own. */
+void *dft_own_find_loader(const char *name)
+{
+    return find_in_parts("/libdl.so.", name);
+}
+
+/* A program may lack that library. The C library loads libraries for itself by another function. */
 void *dft_own_load(const char *name)
 {
     void *(*load)(const char *, int);
     int flags = RTLD_NOW | RTLD_LOCAL;
 
-    *(void **)&load = find_in_parts("/libdl.so.", "dlopen");
+    *(void **)&load = dft_own_find_loader("dlopen");
     if (!load) {
         *(void **)&load = dft_own_in_c_library("__libc_dlopen_mode");
         flags |= (int)0x80000000u; /* glibc's __RTLD_DLOPEN */

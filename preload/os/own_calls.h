@@ -42,6 +42,9 @@ int dft_own_find_keys(void);
 /* The C library's own function. NULL: the C library lacks it. Any time after the constructor. */
 void *dft_own_in_c_library(const char *name);
 
+/* dlopen and its relatives. NULL: their library is not loaded. */
+void *dft_own_find_loader(const char *name);
+
 /* Loads a library, as dlopen with RTLD_NOW does. Returns its handle. NULL: it cannot be loaded.
  * Constructor only. */
 void *dft_own_load(const char *name);

@@ -366,15 +366,30 @@ int dft_resolve_is_ours(const void *dynamic)
     return dynamic == _DYNAMIC;
 }
 
-int dft_resolve_is_wrapped(const char *name)
+/* The library of the program's start is never unloaded, nor is what stands before it in the list. */
+static void *find_own(const char *name, const char *version)
 {
     const struct link_map *map = our_library();
     struct dft_library library;
 
     if (!map)
-        return 0;
+        return NULL;
     dft_library_read(&library, map->l_addr, map->l_ld);
-    return dft_library_find(&library, name, NULL) != NULL;
+    return version ? dft_library_find(&library, name, version) : dft_library_find_default(&library, name);
+}
+
+int dft_resolve_is_wrapped(const char *name)
+{
+    return find_own(name, NULL) != NULL;
+}
+
+void *dft_resolve_wrapper(const char *name, const char *version, void **next)
+{
+    const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+    void *own = end ? find_own(name, version) : NULL;
+
+    *next = own ? find_up_to(end, &(struct sought){.name = name, .version = version}) : NULL;
+    return own;
 }
 
 const char *dft_resolve_own_path(void)

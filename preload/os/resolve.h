@@ -101,6 +101,9 @@ const char *dft_resolve_own_path(void);
  * and before main. */
 int dft_resolve_is_wrapped(const char *name);
 
+/* Our function of this name, or NULL. *next: the function that it calls. `version` NULL: the default one. Any time. */
+void *dft_resolve_wrapper(const char *name, const char *version, void **next);
+
 /* Any other symbol of the libraries behind ours. NULL when there is none. Constructor only. */
 void *dft_resolve_symbol(const char *name);
 

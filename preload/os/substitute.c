@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "os/own_calls.h"
 #include "os/resolve.h"
 
 /* The program's system call: it sets errno. */
@@ -77,16 +78,30 @@ static void direct_closefrom(int first)
         CALL(SYS_close, fd);
 }
 
+/* Before glibc 2.34 the library of these functions may come after the program's start. The loader looks at who calls
+ * it: the compiler makes jumps of these calls. */
+#define DIRECT_LOADER(name, prototype, arguments)                                                                      \
+    static void *direct_##name prototype                                                                               \
+    {                                                                                                                  \
+        void *(*real)prototype;                                                                                        \
+                                                                                                                       \
+        *(void **)&real = dft_own_find_loader(#name);                                                                  \
+        return real ? real arguments : NULL;                                                                           \
+    }
+DIRECT_LOADER(dlopen, (const char *path, int flags), (path, flags))
+DIRECT_LOADER(dlsym, (void *handle, const char *name), (handle, name))
+DIRECT_LOADER(dlvsym, (void *handle, const char *name, const char *version), (handle, name, version))
+
 static const struct {
     char name[16];
     void *function;
 } substitutes[] = {
 #define NAMED(name, function) {#name, (void *)direct_##function},
 #define SAME(name)            NAMED(name, name)
-    SAME(close_range) SAME(closefrom) SAME(copy_file_range) SAME(execveat) SAME(fsmount) SAME(fsopen) SAME(fspick)
-        SAME(fstat) NAMED(fstatat, newfstatat) SAME(getdents64) SAME(lstat) SAME(memfd_create) SAME(mknod) SAME(mknodat)
-            SAME(mlock2) SAME(open_tree) SAME(pidfd_getfd) SAME(pidfd_open) SAME(preadv2) SAME(pwritev2) SAME(renameat2)
-                SAME(stat) SAME(statx)};
+    SAME(close_range) SAME(closefrom) SAME(copy_file_range) SAME(dlopen) SAME(dlsym) SAME(dlvsym) SAME(execveat)
+        SAME(fsmount) SAME(fsopen) SAME(fspick) SAME(fstat) NAMED(fstatat, newfstatat) SAME(getdents64) SAME(lstat)
+            SAME(memfd_create) SAME(mknod) SAME(mknodat) SAME(mlock2) SAME(open_tree) SAME(pidfd_getfd) SAME(pidfd_open)
+                SAME(preadv2) SAME(pwritev2) SAME(renameat2) SAME(stat) SAME(statx)};
 
 void *dft_substitute(const char *name)
 {

@@ -369,12 +369,24 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .span_event = dft_span_event,
 };
 
+/* The name above may lead to another copy of this library. */
+extern struct dftrace_api own_api __attribute__((alias("dftrace_api_v1"), visibility("hidden")));
+
 void dft_annotate_enable(void)
 {
-    dftrace_api_v1.enabled = 1;
+    own_api.enabled = 1;
 }
 
 int dft_annotate_is_enabled(void)
 {
-    return dftrace_api_v1.enabled;
+    return own_api.enabled;
+}
+
+void dft_annotate_hand_on(const struct dftrace_api *other)
+{
+    int enabled = own_api.enabled; /* by the other copy, where its own name leads here */
+
+    if (other->version == DFTRACE_API_VERSION)
+        memcpy(&own_api, other, other->size < sizeof *other ? other->size : sizeof *other);
+    own_api.enabled |= enabled;
 }

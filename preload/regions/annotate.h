@@ -12,6 +12,8 @@
 /* Lets programs see that annotations are recorded. */
 void dft_annotate_enable(void);
 int dft_annotate_is_enabled(void);
+/* What programs have found here leads to another copy of this library from now on. */
+void dft_annotate_hand_on(const struct dftrace_api *other);
 
 /* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their
  * argument "ended_by". left: the program could have ended them itself. */

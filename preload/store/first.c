@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "os/bulk.h"
@@ -13,6 +14,7 @@
 #include "os/config.h"
 #include "os/line.h"
 #include "tables/fd_progress.h"
+#include "os/self.h"
 #include "os/settings.h"
 #include "os/sys.h"
 #include "store/tracename.h"
@@ -76,7 +78,7 @@ static uint64_t read_stat(int wanted)
 
 /* /proc/self/stat names the parent by its number in this /proc. This /proc may belong to another
  * PID namespace. */
-static int parent_holds(const char *file, const char *text, size_t length)
+static const char *parent_path(const char *file)
 {
     static struct dft_line path DFT_BULK;
 
@@ -85,7 +87,12 @@ static int parent_holds(const char *file, const char *text, size_t length)
     dft_line_number(&path, read_stat(4), 10);
     dft_line_text(&path, file);
     path.text[path.used] = 0;
-    return holds(path.text, text, length);
+    return path.text;
+}
+
+static int parent_holds(const char *file, const char *text, size_t length)
+{
+    return holds(parent_path(file), text, length);
 }
 
 static int parent_has(const char *variable)
@@ -104,6 +111,51 @@ static int parent_tells(const char *variable)
 {
     return parent_has(variable) && (!dft_config_enabled_by || parent_has(dft_config_enabled_by)) &&
            parent_maps("/libdftrace");
+}
+
+static int parent_has_place(void)
+{
+    static const char name[] = "DFTRACER_LOG_FILE=";
+    static struct dft_line line DFT_BULK;
+
+    line.used = 0;
+    dft_line_text(&line, name);
+    dft_line_text(&line, dft_config.log_file);
+    line.text[line.used] = 0;
+    return parent_has(line.text) ||
+           !(parent_holds("/environ", name, strlen(name)) || holds("/proc/self/environ", name, strlen(name)));
+}
+
+/* Does this process have its place from the same settings as its parent, and the same rights there? */
+static int parent_is_alike(void)
+{
+    struct stat st;
+
+    return dft_on & DFT_ON_PROCESS && dft_config_enabled_by && parent_tells(dft_config_enabled_by) &&
+           parent_has_place() && DFT_SYS(newfstatat, AT_FDCWD, parent_path(""), &st, 0, 0, 0) >= 0 &&
+           st.st_uid == (uint32_t)DFT_SYS(geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+static uint32_t told; /* atomic */
+
+int dft_first_was_told(void)
+{
+    return (int)__atomic_load_n(&told, __ATOMIC_RELAXED);
+}
+
+void dft_first_note_told(void)
+{
+    __atomic_store_n(&told, 1, __ATOMIC_RELAXED);
+}
+
+/* Of the ranks of a node all find the same. A parent without a live file could not make a trace either. */
+int dft_first_tells_place(int is_made)
+{
+    int rank = dft_config_job.local_rank >= 0 ? dft_config_job.local_rank : dft_config_job.rank;
+    int tells = !dft_first_was_told() && rank <= 0 && !(parent_is_alike() && (is_made || !parent_maps(".dft.live")));
+
+    dft_first_note_told();
+    return tells;
 }
 
 /* When this process began, whatever program it ran then (Unix ns). The time may be up to a tick

@@ -17,6 +17,16 @@ int dft_first_tells_of(const char *name, const char *value);
  * after dft_config_init. */
 int dft_first_tells_musl(void);
 
+/* Does this process report that no trace can be made, or (is_made) be moved to its place? Only the
+ * first one of the tree and node does: not where an earlier image of this process has, or a parent
+ * with the same settings and rights. Counts as reported from then on. dft_process_lock is held, or
+ * the process ends. */
+int dft_first_tells_place(int is_made);
+/* Has this process, or an earlier image of it, come to that? */
+int dft_first_was_told(void);
+/* An earlier image has. Constructor only. */
+void dft_first_note_told(void);
+
 /* Has one of the first two functions been called? Then the PROCESS block is stored uncompressed. */
 int dft_first_was_asked(void);
 

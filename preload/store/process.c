@@ -9,6 +9,7 @@
 
 #include "os/bulk.h"
 #include "os/clock.h"
+#include "format/notes.h"
 #include "format/encode.h"
 #include "format/format.h"
 #include "os/config.h"
@@ -145,8 +146,13 @@ static const char *const note_texts[] = {
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
     "the stage could not take the trace: it was written to its place at once\n",
     DFT_NOTE_REMOVED_TEXT "\n",
+    DFT_NOTES_COPY "\n",
+    DFT_NOTES_DEEPBIND "\n",
+    DFT_NOTES_HANDLE "\n",
 };
-static uint32_t notes; /* atomic bits */
+#define LASTING (~UINT32_C(0) << DFT_NOTE_SECOND_COPY)
+static const char *note_text = ""; /* one more line, without its end */
+static uint32_t notes;             /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
 static uint32_t reported;
 #define TOLD_NOTHING UINT32_MAX
@@ -164,9 +170,21 @@ void dft_process_note(enum dft_process_note note)
     __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
 }
 
+void dft_process_note_text(const char *line)
+{
+    note_text = line;
+}
+
+int dft_process_has_unseen(void)
+{
+    uint32_t unseen = UINT32_C(1) << DFT_NOTE_DEEPBIND | UINT32_C(1) << DFT_NOTE_HANDLE;
+
+    return *note_text || __atomic_load_n(&notes, __ATOMIC_RELAXED) & unseen;
+}
+
 void dft_process_untold(int is_paused)
 {
-    notes = 0;
+    notes &= LASTING;
     reported = TOLD_NOTHING;
     role_length = ROLE_UNSET;
     dft_kept_forked(is_paused);
@@ -175,14 +193,23 @@ void dft_process_untold(int is_paused)
 /* The description of the process is put together once: only the notes change. */
 static struct dft_process process;
 
+static size_t add_note(char *text, size_t used, size_t capacity, const char *from)
+{
+    while (*from && used < capacity)
+        text[used++] = *from++;
+    return used;
+}
+
 static void collect_notes(void)
 {
-    static char text[512];
+    static char text[1024];
     size_t used = 0;
 
     for (uint32_t i = 0; i < sizeof note_texts / sizeof *note_texts; i++)
-        for (const char *from = note_texts[i]; reported >> i & 1 && *from && used < sizeof text;)
-            text[used++] = *from++;
+        if (reported >> i & 1)
+            used = add_note(text, used, sizeof text, note_texts[i]);
+    if (*note_text)
+        used = add_note(text, add_note(text, used, sizeof text, note_text), sizeof text, "\n");
     process.notes = text_of(text, used);
 }
 

@@ -43,9 +43,17 @@ enum dft_process_note {
     DFT_NOTE_PLAIN_RINGS,
     DFT_NOTE_CLOCKS,
     DFT_NOTE_NOT_STAGED,
-    DFT_NOTE_REMOVED
+    DFT_NOTE_REMOVED,
+    /* of what is loaded, and stays so in forked children */
+    DFT_NOTE_SECOND_COPY,
+    DFT_NOTE_DEEPBIND,
+    DFT_NOTE_HANDLE
 };
 void dft_process_note(enum dft_process_note note);
+/* A line that stays valid (format/notes.h). Constructor only. */
+void dft_process_note_text(const char *line);
+/* Do notes tell that calls are unseen? Then a process without an event leaves a trace, too. */
+int dft_process_has_unseen(void);
 
 /* What the process is among those of its job, as it says itself. Signals blocked. */
 void dft_process_set_role(const char *name);

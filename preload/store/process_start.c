@@ -12,6 +12,7 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "store/counters.h"
+#include "store/first.h"
 #include "store/livefile.h"
 #include "store/process.h"
 #include "store/tracefile.h"
@@ -63,10 +64,10 @@ static int create_trace(void)
     if (!result)
         return 0;
     reason = dft_line_error(-result, capacity);
-    if (!passes || is_last_try) /* the path stands last, because a long path is cut */
+    if ((!passes || is_last_try) && dft_first_tells_place(0)) /* the path stands last, because a long path is cut */
         dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", reason, ": ",
                     dft_tracefile_path(), NULL);
-    else if (!try_again_ns)
+    else if (passes && !is_last_try && !try_again_ns)
         dft_message(DFT_LOG_WARN, "cannot create a trace yet, it is tried again: ", reason, ": ", dft_tracefile_path(),
                     NULL);
     if (passes)
@@ -111,8 +112,8 @@ void dft_process_start_at_last(uint64_t left_out)
 {
     struct dft_signals before;
 
-    if (!dft_on || !*dft_generation || started != STARTED_NOT || !(atomic_load(&unrecorded) || left_out) ||
-        (uint32_t)dft_sys_getpid() != dft_pid)
+    if (!dft_on || !*dft_generation || started != STARTED_NOT ||
+        !(atomic_load(&unrecorded) || left_out || dft_process_has_unseen()) || (uint32_t)dft_sys_getpid() != dft_pid)
         return;
     before = dft_signals_block();
     dft_spin_lock(&dft_process_lock);

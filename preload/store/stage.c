@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the stage: is its directory fit, and what is told of a trace that stays in it. */
+#include "store/first.h"
 #include "store/stage.h"
 
 #include <errno.h>
@@ -87,6 +88,8 @@ static void tell(const char *reason)
     const char *target = dft_tracefile_target();
     size_t length = (size_t)(strrchr(target, '/') + 1 - target);
 
+    if (!dft_first_tells_place(1))
+        return;
     if (length >= sizeof directory)
         length = sizeof directory - 1;
     memcpy(directory, target, length);

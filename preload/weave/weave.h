@@ -22,6 +22,10 @@
  * before main, when the C library is ready. */
 void dft_weave_init(void);
 
+/* What is to be called instead of the function at this address; itself when it is not woven. So with
+ * dlopen and its relatives. */
+void *dft_weave_replacement(void *function);
+
 /* After a dlclose. */
 void dft_weave_unloaded(void);
 
@@ -41,6 +45,11 @@ static inline void dft_weave_init(void)
 {
     if (dft_config.enable && *dft_config.weave)
         dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: this library was built without libffi; no function is woven", NULL);
+}
+
+static inline void *dft_weave_replacement(void *function)
+{
+    return function;
 }
 
 static inline void dft_weave_unloaded(void) {}

@@ -89,9 +89,6 @@ void dft_weave_complete(void *handle);
 /* dl_iterate_phdr; from the first scan on. */
 extern int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
-/* What is to be called instead of the function at this address; itself when it is not woven. */
-void *dft_weave_replacement(void *function);
-
 /* What stands in for the loader's functions: found by their names at the first scan, which sets
  * `real`. */
 struct dft_weave_loader {

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "os/loader.h"
 #include "weave/weave_caller.h"
 #include "weave/weave_inside.h"
 
@@ -23,17 +24,15 @@ const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {{"dlopen", (
                                                                     {"dlsym", (void *)dft_weave_dlsym, &real_dlsym},
                                                                     {"dlvsym", (void *)dft_weave_dlvsym, &real_dlvsym}};
 
-/* For weave_loader.S: where the call is passed on to; NULL: what it returns. */
-struct answer {
-    void *pass_to;
-    void *result;
-};
-#define HIDDEN __attribute__((visibility("hidden")))
-HIDDEN struct answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller);
-HIDDEN struct answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller);
-HIDDEN struct answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller);
+/* For weave_loader.S. */
+struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused,
+                                          const void *caller) DFT_HIDDEN;
+struct dft_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused,
+                                         const void *caller) DFT_HIDDEN;
+struct dft_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version,
+                                          const void *caller) DFT_HIDDEN;
 
-struct answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
+struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
 {
     int error = errno, may_open = dft_weave_may_open(path, caller);
     void *handle;
@@ -41,13 +40,13 @@ struct answer dft_weave_answer_dlopen(const char *path, int flags, const void *u
     (void)unused;
     errno = error;
     if (!may_open)
-        return (struct answer){real_dlopen, NULL};
+        return (struct dft_answer){real_dlopen, NULL};
     handle = ((__typeof__(&dlopen))real_dlopen)(path, flags);
     error = errno;
     if (handle)
         dft_weave_scan(handle);
     errno = error;
-    return (struct answer){NULL, handle};
+    return (struct dft_answer){NULL, handle};
 }
 
 /* `version` NULL: that of dlsym. */
@@ -82,26 +81,26 @@ static void *find_for_caller(void *handle, struct dft_weave_lookup *lookup)
     return lookup->may_stand_in ? dft_weave_replacement(look_up(RTLD_DEFAULT, lookup->name, lookup->version)) : NULL;
 }
 
-static struct answer find(void *handle, const char *name, const char *version, const void *caller)
+static struct dft_answer find(void *handle, const char *name, const char *version, const void *caller)
 {
     struct dft_weave_lookup lookup = {.name = name, .version = version, .caller = caller};
     int error = errno;
     void *address;
 
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
-        return (struct answer){NULL, find_by_handle(handle, name, version)};
+        return (struct dft_answer){NULL, find_by_handle(handle, name, version)};
     address = find_for_caller(handle, &lookup);
     errno = error;
-    return (struct answer){address ? NULL : version ? real_dlvsym : real_dlsym, address};
+    return (struct dft_answer){address ? NULL : version ? real_dlvsym : real_dlsym, address};
 }
 
-struct answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
+struct dft_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
 {
     (void)unused;
     return find(handle, name, NULL, caller);
 }
 
-struct answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+struct dft_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
 {
     return find(handle, name, version, caller);
 }

@@ -11,6 +11,7 @@
 #include "life/env_propagation.h"
 #include "life/lifecycle.h"
 #include "probe/probe_process.h"
+#include "store/first.h"
 #include "store/tracefile.h"
 #include "weave/weave.h"
 #include "wrap/wrap_special.h"
@@ -106,9 +107,9 @@ static int may_run(int dirfd, const char *path)
         struct dft_env_propagation follow = {.envp = environment};                                                     \
         int result_, began_, ready_ = 0;                                                                               \
                                                                                                                        \
-        if (!dft_on)                                                                                                   \
+        if (!dft_on && !dft_first_was_told())                                                                          \
             return make;                                                                                               \
-        began_ = may_run(dirfd, path);                                                                                 \
+        began_ = dft_on && may_run(dirfd, path);                                                                       \
         probe_.start = dft_ticks();                                                                                    \
         if (began_)                                                                                                    \
             ready_ = begin_exec(&probe_, call, dirfd, path);                                                           \

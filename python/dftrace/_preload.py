@@ -32,7 +32,8 @@ def environment(directory: str, name: str, stack: int = 0) -> Dict[str, str]:
         raise PermissionError(13, "no permission to write", directory)
     now = time.time()
     variables = run.environment(run.Wish(stack=str(stack)), dict(os.environ), True)
-    others = [path for path in variables.get("LD_PRELOAD", "").replace(":", " ").split() if path != library]
+    others = [path for path in variables.get("LD_PRELOAD", "").replace(":", " ").split()
+              if not os.path.basename(path).startswith("libdftrace.so")]  # not twice, and no other copy
     variables["LD_PRELOAD"] = ":".join([library] + others)
     variables["DFTRACER_ENABLE"] = "1"
     prefix = f"{name}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{os.getpid()}"

@@ -196,6 +196,17 @@ def preloads_of_others_stay(directory):
 
 
 @tests.case
+def another_copy_of_the_library_is_left_out(directory):
+    copy, link = shutil.copy(LIBRARY, directory / "libdftrace.so"), directory / "libdftrace.so.1"
+    link.symlink_to(LIBRARY)
+    (directory / "in").write_text("some\nlines\n")
+    for quiet in ((), ("-q",)):
+        done = dftrun(directory, "--no-summary", *quiet, "--", "sh", "-c", "echo $LD_PRELOAD; cat in", env=environment(LD_PRELOAD=f"{copy}:{link}"))
+        equal(done.out.decode(), f"{LIBRARY.resolve()}\nsome\nlines\n", "LD_PRELOAD")
+        equal(done.err.decode(), "" if quiet else f"dftrun: LD_PRELOAD names another copy of the library: {copy} is left out\n", "what is said")
+
+
+@tests.case
 def two_runs_in_one_directory_are_told_apart(directory):
     (directory / "first").write_text("1")
     (directory / "second").write_text("2")

@@ -180,6 +180,37 @@ def other_names_of_dftracer_are_accepted(directory):
     true(b"info: DFTRACER_GOTCHA_PRIORITY=1 has no effect" in err, f"at level INFO: {err.decode()}")
 
 
+def lines_of(directory, script, **settings):
+    """How often a place for traces that is a file is told. The script does what it does untraced."""
+    (directory / "file").touch()
+    (directory / "in").write_text("some\nlines\n")
+    plain = run(["sh", "-c", script], cwd=directory)
+    for aggregates in (0, 1):
+        done = run(["sh", "-c", script], cwd=directory, env=tracing(directory / "file/t", ENABLE_AGGREGATION=aggregates, **settings))
+        equal((done.code, done.out), (plain.code, plain.out), script)
+        equal(done.err.count(b"\n"), done.err.count(b"cannot create a trace"), done.err.decode())
+    return done.err.count(b"\n")
+
+
+@tests.case
+def a_place_that_cannot_be_written_is_told_once(directory):
+    scripts = ["cat in", "for i in 1 2 3; do cat in; done; exec cat in", "exec sh -c 'exec cat in'", "(cat in; wc in) | cat; cat in & wait",
+               "exec env nice timeout 9 cat in", "seq 8 | xargs -n1 -P4 echo | wc -l", "env | grep -c DFTRACER_FOLLOWED; true",
+               "perl -e 'system(q(cat in; wc in)); print qx(cat in); exec qw(cat in)'",
+               "python3 -S -c 'import os, subprocess; [subprocess.run([\"cat\", \"in\"]) for i in range(3)]; os.system(\"cat in; cat in\")'"]
+    for script in scripts:
+        equal(lines_of(directory, script), 1, script)
+        equal(lines_of(directory, script, LOG_LEVEL="OFF"), 0, f"{script}: told although messages are off")
+    equal(lines_of(directory, "DFTRACER_LOG_FILE=$PWD/file/other cat in; cat in"), 2, "another place is told, too")
+
+
+@tests.case
+def no_message_when_messages_are_off(directory):
+    for settings in ({"NOPE": 1}, {"RANK": "first"}, {"STAGE_DIR": "/proc"}):
+        done = run(["cat", directory / "none"], env=tracing(directory / "t", LOG_LEVEL="off", **settings))
+        equal(done.err.count(b"dftrace"), 0, f"{settings}: {done.err.decode()}")
+
+
 def told(directory, name, command=("cat", ROOT / "CMakeLists.txt"), enable=1, **variables):
     """The settings that are said to have no effect, each with the whole line; and whether there is a trace."""
     env = tracing(directory / name / "t")

@@ -178,6 +178,8 @@ for order in ("first", "last"):
     tests.case(preloaded("mimalloc", ("libmimalloc.so.2",), order))
     tests.case(preloaded("libfaketime", ("faketime/libfaketime.so.1",), order, env=FAKED, also=lambda place, *_: real_times(place.traces)))
     tests.case(preloaded("eatmydata", ("libeatmydata.so",), order, also=kept_from_the_disk, inside={"fcntl": SYNCS - 6}))
+    for tool in ("socket_wrapper", "nss_wrapper"):
+        tests.case(preloaded(tool, (f"lib{tool}.so",), order, env={"SOCKET_WRAPPER_DIR": "{directory}", "SOCKET_WRAPPER_DEFAULT_IFACE": "1"}))
     tests.case(preloaded("Darshan", darshan, order, env={"DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_LOGPATH": "{directory}"}))
 
 

@@ -15,7 +15,7 @@ from libc_functions import Function, about_files, compiler, declared, exported, 
 from tracing import LIBRARY, Skip, Tests, equal, run_checked, true  # noqa: E402
 
 tests = Tests()
-API = {"dftrace_api_v1", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "perfflow_weave_before",
+API = {"dftrace_api_v1", "dftrace_meet_copy", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "perfflow_weave_before",
        "perfflow_weave_after"}
 
 

@@ -3,6 +3,7 @@
 #include "os/substitute.h"
 
 #include <CUnit/Basic.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/own_calls.h"
 #include "os/resolve.h"
 
 struct dft_reals dft_real = {.syscall = syscall};
@@ -18,6 +20,13 @@ struct dft_reals dft_real = {.syscall = syscall};
 void dft_resolve_one(size_t i)
 {
     (void)i;
+}
+
+static int is_loader_there;
+
+void *dft_own_find_loader(const char *name)
+{
+    return is_loader_there ? dlsym(RTLD_DEFAULT, name) : NULL;
 }
 
 /* Any function, called as the wrappers call it. */
@@ -118,6 +127,19 @@ static void closes(void)
     CU_ASSERT_TRUE(is_open(fd));
 }
 
+static void asks_the_loader(void)
+{
+    void *handle;
+
+    is_loader_there = 0;
+    CU_ASSERT_PTR_NULL(SUBSTITUTE(dlopen)(NULL, RTLD_NOW));
+    is_loader_there = 1;
+    handle = SUBSTITUTE(dlopen)(NULL, RTLD_NOW);
+    CU_ASSERT_PTR_NOT_NULL(handle);
+    CU_ASSERT_PTR_EQUAL(SUBSTITUTE(dlsym)(handle, "mkstemp"), dlsym(handle, "mkstemp"));
+    CU_ASSERT_PTR_NULL(SUBSTITUTE(dlvsym)(handle, "mkstemp", "GLIBC_0.0"));
+}
+
 static void names(void)
 {
     CU_ASSERT_PTR_NULL(dft_substitute("read"));
@@ -138,6 +160,7 @@ int main(void)
     CU_add_test(suite, "links, nodes and renames", links);
     CU_add_test(suite, "bytes at offsets", moves_bytes);
     CU_add_test(suite, "ranges of descriptors are closed", closes);
+    CU_add_test(suite, "a loader that came later", asks_the_loader);
     CU_add_test(suite, "other names have none", names);
     CU_basic_run_tests();
     failed = CU_get_number_of_failures() + CU_get_number_of_tests_failed();

@@ -56,7 +56,8 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, 2);
         CHECK(H5Dclose(dataset));
     }
-    CHECK(H5Fclose(file));
+    CHECK(H5Oexists_by_name(file, "data0", H5P_DEFAULT));
+    CHECK(H5Idec_ref(file)); /* as h5py closes files, and all else */
     MPI_Finalize();
     return 0;
 }

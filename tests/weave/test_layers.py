@@ -71,10 +71,13 @@ def mpi_io_over_posix(directory):
 def hdf5_over_mpi_io_over_posix(directory):
     ranks = traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
     for rank, events in ranks.items():
-        equal({n: count(events, cat="HDF5", name=n) for n in ("H5Fcreate", "H5Dcreate2", "H5Dwrite", "H5Dread", "H5Dclose", "H5Fclose")},
-              {"H5Fcreate": 1, "H5Dcreate2": 3, "H5Dwrite": 3, "H5Dread": 3, "H5Dclose": 3, "H5Fclose": 1}, f"calls of rank {rank}")
+        equal({n: count(events, cat="HDF5", name=n) for n in ("H5Fcreate", "H5Dcreate2", "H5Dwrite", "H5Dread", "H5Dclose", "H5Oexists_by_name",
+                                                                 "H5Idec_ref")},
+              {"H5Fcreate": 1, "H5Dcreate2": 3, "H5Dwrite": 3, "H5Dread": 3, "H5Dclose": 3, "H5Oexists_by_name": 1,
+               "H5Idec_ref": 1}, f"calls of rank {rank}")
         equal(count(events, cat="MPIIO", name="MPI_File_open", region="H5Fcreate"), 1, "the file is opened by H5Fcreate")
         equal(count(events, name="MPI_File_write_at_all", region="H5Dwrite"), 3, "collective writes by H5Dwrite")
+        equal([e["name"] for e in events if e["cat"] == "POSIX" and not e.get("region")], [], f"calls of rank {rank} outside of any region")
         adds_up(events, "HDF5", "MPIIO")
         adds_up(events, "MPIIO", "POSIX")
     moved = sum(e["bytes"] for events in ranks.values() for e in events if e.get("region") == "MPI_File_write_at_all" and "bytes" in e)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "anonymize/anonymizer.h"
+#include "format/notes.h"
 
 #define FIELDS_MAX 16u
 #define BOOT_BYTES 36u
@@ -89,6 +90,24 @@ static void put_line(struct record *record, struct dft_text text)
 static void put_lines(struct record *record, struct dft_text text)
 {
     each_part(record, text, '\n', put_line);
+}
+
+/* Fixed texts of the library, but for names of other libraries. */
+static void put_note(struct record *record, struct dft_text text)
+{
+    size_t head = strlen(DFT_NOTES_TAKEN);
+
+    if (text.length <= head || memcmp(text.bytes, DFT_NOTES_TAKEN, head)) {
+        put_as_it_is(record, text);
+        return;
+    }
+    put_as_it_is(record, cut(text.bytes, text.bytes + head));
+    put_words(record, cut(text.bytes + head, text.bytes + text.length));
+}
+
+static void put_notes(struct record *record, struct dft_text text)
+{
+    each_part(record, text, '\n', put_note);
 }
 
 /* The id of a machine's start, as Linux writes it. */
@@ -247,7 +266,7 @@ int dft_anonymizer_process(struct dft_anonymizer *anonymizer, const struct dft_p
     make(&record, &other->cwd, put_path);
     make(&record, &other->version, put_words);
     make(&record, &other->options, put_settings);
-    make(&record, &other->notes, process->clock_offset ? put_as_it_is : put_lines); /* fixed texts of the library */
+    make(&record, &other->notes, process->clock_offset ? put_notes : put_lines);
     make(&record, &other->boot_id, put_boot_id);
     make(&record, &other->role, put_words);
     make(&record, &other->mounts, put_mounts);

@@ -90,22 +90,6 @@ static int make_prefix(struct dft_run *run)
     return fits(n, sizeof(run->prefix)) ? 0 : -ENAMETOOLONG;
 }
 
-static int set_preload(const struct dft_run *run)
-{
-    const char *before = getenv("LD_PRELOAD");
-    const char *first = run->program.sanitizers;
-    char *value = NULL;
-    int error = 0;
-
-    if (asprintf(&value, "%s%s%s%s%s", first, *first ? ":" : "", run->library, before && *before ? ":" : "",
-                 before ? before : "") < 0)
-        return -ENOMEM;
-    if (setenv("LD_PRELOAD", value, 1) < 0)
-        error = -errno;
-    free(value);
-    return error;
-}
-
 /* Sets the id that tells this run apart from others. An id that a dftrun around this one has set
  * stays as it is. */
 static int set_run_id(const struct dft_launch *launch)
@@ -168,7 +152,7 @@ int dft_run_environment(const void *context)
         failed |= setenv("DFTRACER_STACK", run->stack, 1);
     if (run->gpu)
         failed |= dft_gpu_set(run);
-    return failed ? -ENOMEM : set_preload(run);
+    return failed ? -ENOMEM : dft_preload_set(run);
 }
 
 /* Can the traces and the files of the page be written? If not, says why. */
@@ -281,6 +265,8 @@ int main(int argc, char **argv)
     dft_program_inspect(&run.program, run.command[0]);
     if (run.program.untraceable && !run.quiet)
         fprintf(stderr, "dftrun: '%s' will run untraced: %s\n", run.command[0], run.program.untraceable);
+    if (!run.quiet && run.launch.rank <= 0)
+        dft_preload_say(&run);
     error = make_prefix(&run);
     if (!error)
         error = dft_stage_find(&run);

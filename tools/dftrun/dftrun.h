@@ -142,6 +142,12 @@ void dft_stage_collect(const struct dft_run *run);
 /* Sets what the library reads. Runs in the child, because dftmerge must not be traced. `context` is
  * the run. Returns 0 or -errno. */
 int dft_run_environment(const void *context);
+/* Puts the library before what LD_PRELOAD has, and leaves other copies of the library out. Returns 0 or -errno. */
+int dft_preload_set(const struct dft_run *run);
+/* Says which copies are left out. */
+void dft_preload_say(const struct dft_run *run);
+/* Is this entry of LD_PRELOAD such a copy? */
+int dft_preload_is_other_copy(const struct dft_run *run, const char *entry);
 /* Is the variable set to a word for yes? */
 int dft_run_is_on(const char *name);
 

@@ -154,16 +154,11 @@ static void check_other(struct dft_checks *checks, const char *entry)
                        found ? ": " : "", found ? found : "");
 }
 
-/* Another library of ours is loaded beside the one of dftrun. */
 static void check_second(struct dft_checks *checks, const struct dft_run *run, const char *entry)
 {
-    char path[PATH_MAX];
-
-    if (!strstr(dft_reason_base(entry), DFTRUN_LIBRARY) || (realpath(entry, path) && !strcmp(path, run->library)) ||
-        access(entry, R_OK))
-        return;
-    dft_checks_add(checks, DFT_CHECK_WRONG, "LD_PRELOAD", "Take it out of LD_PRELOAD: dftrun sets its own.",
-                   "%s is another library than dftrun's %s", entry, run->library);
+    if (dft_preload_is_other_copy(run, entry) && !access(entry, R_OK))
+        dft_checks_add(checks, DFT_CHECK_NOTE, "LD_PRELOAD", "Take it out of LD_PRELOAD: dftrun sets its own.",
+                       "%s is another library than dftrun's %s, and is left out", entry, run->library);
 }
 
 static void check_loader(struct dft_checks *checks)

@@ -189,37 +189,6 @@ static void compare_ends(struct dft_check *check)
     }
 }
 
-/* How many of these processes have the line, up to `most`. */
-static uint32_t count_with(const struct dft_source_process *processes, uint32_t n, const char *line, size_t length,
-                           uint32_t most)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < n && count < most; i++)
-        count += dft_source_has_line(processes[i].process.notes, line, length) != 0;
-    return count;
-}
-
-/* What processes could not do as usual. Each such line is noted where it comes up first. */
-static void tell_hindrances(struct dft_check *check)
-{
-    uint32_t count, same;
-    const struct dft_source_process *processes = dft_source_processes(check->source, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct dft_text notes = processes[i].process.notes;
-        const char *line = notes.length ? notes.bytes : "", *end = line + notes.length;
-
-        for (size_t length; line < end; line += length + 1) {
-            length = strcspn(line, "\n");
-            if (!length || count_with(processes, i, line, length, 1))
-                continue;
-            same = count_with(processes + i, count - i, line, length, UINT32_MAX);
-            dft_source_note(check->source, 0, "in %u process%s: %.*s", same, same == 1 ? "" : "es", (int)length, line);
-        }
-    }
-}
-
 /* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins
  * with them. */
 static void find_nameless(struct dft_check *check)
@@ -335,7 +304,7 @@ static int run(int argc, char **argv)
     code = verify_blocks(&check) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     count_blocks(&check);
     compare_ends(&check);
-    tell_hindrances(&check);
+    dft_source_hindrances(check.source, 1);
     find_nameless(&check);
     if (!code && dft_check_whole(check.source, check.counts))
         code = DFT_EXIT_BAD;

@@ -276,6 +276,7 @@ void dft_live_notes(struct dft_source *source)
     note_unmet(source);
     note_private(source);
     note_removed(source);
+    dft_source_hindrances(source, 0);
     dft_fates_note(source);
 }
 

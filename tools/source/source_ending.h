@@ -22,4 +22,7 @@ int dft_source_has_line(struct dft_text lines, const char *line, size_t length);
 /* Notes how many calls DFTRACER_DATA_DIR has left out, if any. */
 void dft_source_note_outside(struct dft_source *source);
 
+/* Notes what processes could not do as usual, each such line once. all 0: only those by which calls may be unseen. */
+void dft_source_hindrances(struct dft_source *source, int all);
+
 #endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* dlopen, dlsym and dlvsym: wrap_loader.c answers. */
+#include "os/with_caller.inc"
+
+	.text
+	with_caller	dlopen, dft_answer_dlopen
+	with_caller	dlsym, dft_answer_dlsym
+	with_caller	dlvsym, dft_answer_dlvsym
+	.section .note.GNU-stack,"",%progbits
