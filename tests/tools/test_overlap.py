@@ -10,7 +10,7 @@ import random
 
 from intervals import common, length, less, union
 from pfw_files import Writer
-from tooltest import DFTMERGE, counts, dftmerge, dump, main, make, run
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, main, make, run
 
 IO = ("read", "write", "sync", "meta", "startup")
 BASE = 1_700_000_000_000_000  # us
@@ -188,6 +188,19 @@ def a_team_is_a_head_and_what_it_started(where):
         assert json.loads(dftmerge("layers", "--json", ranks).out)["ranks"] == 2
 
 
+def a_shell_trains_nobody(where):
+    """The rank is a script: the first program that it runs is the trainer. A process that execs counts once."""
+    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "t"),
+           "DFTRACER_RANK": "3", "DFTRACER_WORLD_SIZE": "4"}
+    done = run("sh", "-c", "cat /etc/passwd; tac /etc/group; :", env=env)
+    assert done.code == 0, done.err
+    answer = overlap(where / "t")
+    (rank,) = answer["ranks"]
+    trainer = [p for p in answer["processes"] if p["is_trainer"]]
+    assert rank["rank"] == 3 and rank["processes"] == 3 == len({p["pid"] for p in answer["processes"]}), answer["processes"]
+    assert len(trainer) == 1 and trainer[0]["exe"].endswith("/cat") and trainer[0]["pid"] == rank["trainer"], trainer
+
+
 def a_part_of_the_time(where):
     """--from and --to cut intervals at the bounds; --name chooses I/O, and regions stay."""
     writer = Writer("1.0.8", rank=0)
@@ -321,6 +334,6 @@ def wrong_words(where):
     assert dftmerge("overlap", "--compute", ",:,!,", path).code == 0
 
 
-main([numbers_are_those_of_sets, native_processes, a_team_is_a_head_and_what_it_started, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
+main([numbers_are_those_of_sets, native_processes, a_team_is_a_head_and_what_it_started, a_shell_trains_nobody, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
       estimates_from_aggregates, clocks_decades_apart, filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same,
       wrong_words])

@@ -160,13 +160,12 @@ static void look_above(struct gathering *gathering)
 
 /* --- teams -------------------------------------------------------------------------------------------------------- */
 
-static const struct gathering *sorting; /* qsort passes no context; one thread asks */
-
 /* By team; of a team the trainer first: the one that computes longest, else the first one that is no launcher. */
-static int by_team(const void *left, const void *right)
+static int by_team(const void *left, const void *right, void *context)
 {
+    const struct unit *units = context;
     const struct member *a = left, *b = right;
-    const struct unit *x = &sorting->units[a->unit], *y = &sorting->units[b->unit];
+    const struct unit *x = &units[a->unit], *y = &units[b->unit];
 
     DFT_ORDER((uint64_t)a->rank, (uint64_t)b->rank); /* none comes last */
     DFT_ORDER(a->job, b->job);
@@ -202,9 +201,8 @@ static void gather(struct gathering *gathering)
         }
         gathering->members[gathering->nmembers++] = member;
     }
-    sorting = gathering;
     if (gathering->nmembers)
-        qsort(gathering->members, gathering->nmembers, sizeof *gathering->members, by_team);
+        qsort_r(gathering->members, gathering->nmembers, sizeof *gathering->members, by_team, gathering->units);
 }
 
 static void number_teams(const struct gathering *gathering, struct dft_overlap *overlap, uint32_t *lane_of)
