@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads its file once, and then waits in a call that does not end: `waits open|flock|pipe FILE`. The FILE of "open" is a
- * FIFO, and that of "flock" is locked. */
+/* Reads its file once, and then waits in a call that does not end: `waits open|read|flock FILE`. The FILE of "open" and
+ * "read" is a FIFO, and that of "flock" is locked. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-    int fds[2] = {-1, -1}, fd = open(argv[0], O_RDONLY);
+    int fd = open(argv[0], O_RDONLY);
     char byte;
 
     if (argc != 3 || read(fd, &byte, 1) != 1)
@@ -18,6 +18,6 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "flock"))
         fd = flock(open(argv[2], O_RDWR), LOCK_EX);
     else
-        fd = pipe(fds) ? -1 : (int)read(fds[0], &byte, 1);
+        fd = (int)read(open(argv[2], O_RDWR), &byte, 1);
     return fd < 0;
 }
