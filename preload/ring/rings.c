@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "format/live_read.h"
 #include "os/clock.h"
 #include "ring/bursts.h"
 #include "os/sys.h"

@@ -22,8 +22,8 @@ static uint32_t used, pairs;
 static uint64_t last_ns;         /* 0: no pair so far */
 static enum dft_keep now, first; /* between pauses; first: by the settings */
 static enum dft_keep_why now_why;
-static enum dft_keep_why pause_why;   /* DFT_KEEP_WHY_SETTINGS: no pause that stands in the record */
-static uint32_t told, told_pairs;     /* of `used` and `pairs`: PROCESS has, or gets, as much */
+static enum dft_keep_why pause_why; /* DFT_KEEP_WHY_SETTINGS: no pause that stands in the record */
+static uint32_t told, told_pairs;   /* of `used` and `pairs`: PROCESS has, or gets, as much */
 
 static void put(uint64_t time_ns, enum dft_keep keep, enum dft_keep_why why)
 {

@@ -169,8 +169,7 @@ static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit l
     return rules->limits->values[limit];
 }
 
-dft_rule_fn dft_rule_lost, dft_rule_in_flight, dft_rule_untraced, dft_rule_sync,
-    dft_rule_sizes, dft_rule_good;
+dft_rule_fn dft_rule_lost, dft_rule_in_flight, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good;
 dft_rule_fn dft_rule_mpi, dft_rule_straggler, dft_rule_contention, dft_rule_imbalance;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
     dft_rule_reread, dft_rule_misaligned, dft_rule_mapped, dft_rule_seeks, dft_rule_mount, dft_rule_cache;

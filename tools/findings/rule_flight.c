@@ -40,8 +40,8 @@ int dft_rule_in_flight(struct dft_rules *rules)
     const struct dft_findings_request *request = rules->facts->request;
     const struct dft_job_flying now = dft_job_flying(request->job, request->source, 1),
                                 before = dft_job_flying(request->job, request->source, 0);
-    int hangs = now.longest &&
-                dft_job_flown_ns(now.longest, request->source) >= dft_limit(rules, DFT_LIMIT_IN_FLIGHT_TIME);
+    int hangs =
+        now.longest && dft_job_flown_ns(now.longest, request->source) >= dft_limit(rules, DFT_LIMIT_IN_FLIGHT_TIME);
     struct dft_finding *finding;
     int rc;
 

@@ -60,7 +60,7 @@ int dft_rule_lost(struct dft_rules *rules)
     if (!rc)
         rc = say_losses(request, &finding->evidence);
     if (!rc && job->nmissing)
-        rc = dft_finding_say(&finding->evidence, "%s%u of %u ranks have no trace here",
-                             *finding->evidence ? "; " : "", job->nmissing, job->world_size);
+        rc = dft_finding_say(&finding->evidence, "%s%u of %u ranks have no trace here", *finding->evidence ? "; " : "",
+                             job->nmissing, job->world_size);
     return rc ? rc : dft_finding_say(&finding->why_sure, "this is counted");
 }

@@ -44,12 +44,12 @@ static int add_flights(void *context, unsigned worker, const struct dft_source_p
             all->capacity = capacity;
         }
         all->list[all->count++] = (struct dft_flight){.process = process->number,
-                                                         .tid = batch->tid,
-                                                         .call = batch->calls[event->call].id,
-                                                         .file = event->file,
-                                                         .start_ns = event->start_ns,
-                                                         .fd = event->fd,
-                                                         .op = batch->calls[event->call].op};
+                                                      .tid = batch->tid,
+                                                      .call = batch->calls[event->call].id,
+                                                      .file = event->file,
+                                                      .start_ns = event->start_ns,
+                                                      .fd = event->fd,
+                                                      .op = batch->calls[event->call].op};
     }
     pthread_mutex_unlock(&all->lock);
     return error;

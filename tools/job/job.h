@@ -33,8 +33,8 @@ struct dft_job {
     uint64_t dropped[DFT_DROP_LAST + 1];
     uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;
-    uint64_t kept_ns[DFT_KEEP_COUNT + 1]; /* lifetimes of processes by what was kept: kept.h */
-    uint64_t controlled, paused;          /* pauses by `dftmerge control`, and by the programs */
+    uint64_t kept_ns[DFT_KEEP_COUNT + 1];   /* lifetimes of processes by what was kept: kept.h */
+    uint64_t controlled, paused;            /* pauses by `dftmerge control`, and by the programs */
     uint64_t damaged;                       /* blocks */
     uint64_t missing;                       /* events that were written and are not here: at least so many */
     uint64_t noted;                         /* notes that say of these */

@@ -97,18 +97,17 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
 {
     const struct dft_job_flying flying = dft_job_flying(job, source, running);
     const struct dft_source_process *process = flying.longest ? process_of(flying.longest, source) : NULL;
-    uint64_t since = flying.longest && flying.longest->start_ns > job->start_ns
-                         ? flying.longest->start_ns - job->start_ns
-                         : 0;
+    uint64_t since =
+        flying.longest && flying.longest->start_ns > job->start_ns ? flying.longest->start_ns - job->start_ns : 0;
     char capacity[DFT_TEXT_ROOM];
 
     if (!process)
         return;
     fprintf(out, "in flight %s: ",
-            running                                        ? "now"
-            : process->exit_kind == DFT_ENDING_KILLED      ? "when it was killed"
-            : process->exit_kind == DFT_ENDING_UNKNOWN     ? "when it was last seen"
-                                                           : "at its end");
+            running                                    ? "now"
+            : process->exit_kind == DFT_ENDING_KILLED  ? "when it was killed"
+            : process->exit_kind == DFT_ENDING_UNKNOWN ? "when it was last seen"
+                                                       : "at its end");
     dft_flight_name(out, flying.longest, source);
     if (running)
         fprintf(out, " for %s", dft_text_ns(capacity, dft_job_flown_ns(flying.longest, source)));

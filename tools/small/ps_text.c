@@ -59,8 +59,7 @@ static int add_command(struct dft_grid *grid, const struct dft_source_process *p
     return rc;
 }
 
-static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_flight *flight,
-                      uint64_t origin_ns)
+static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_flight *flight, uint64_t origin_ns)
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name;
@@ -103,8 +102,8 @@ static int add_threads(struct dft_grid *grid, const struct ps *ps, uint32_t proc
     size_t stack = dft_ps_stacks_of(stacks, process);
     int rc = 0;
 
-    for (size_t i = dft_flights_of(flights, process);
-         !rc && i < flights->count && flights->list[i].process == process; i++) {
+    for (size_t i = dft_flights_of(flights, process); !rc && i < flights->count && flights->list[i].process == process;
+         i++) {
         int is_last = i + 1 == flights->count || flights->list[i + 1].process != process ||
                       flights->list[i + 1].tid != flights->list[i].tid;
 

@@ -24,18 +24,18 @@ enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_IMPORTED 
 /* One input. */
 struct dft_source_file {
     const char *path;
-    uint64_t bytes;      /* size of the file itself */
-    uint32_t blocks;     /* number of whole blocks found in the file */
-    uint8_t kind;        /* enum dft_source_kind */
-    uint8_t gone;        /* live: the process ended and removed the file before the file was read */
-    uint8_t has_live;    /* trace: the live file of one of its processes is an input */
-    uint16_t live_state; /* live: enum dft_live_state as found */
-    int error;           /* errno of the open or read that failed, else 0 */
-    const char *reason;  /* live: why the file makes no sense, else NULL */
-    uint64_t key;        /* live: key of the process */
-    uint32_t pid;        /* live: pid of the process */
-    uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
-    uint64_t seen_ns;    /* live: Unix ns, by the clock of the process, at which it was seen to run; 0: it was not */
+    uint64_t bytes;       /* size of the file itself */
+    uint32_t blocks;      /* number of whole blocks found in the file */
+    uint8_t kind;         /* enum dft_source_kind */
+    uint8_t gone;         /* live: the process ended and removed the file before the file was read */
+    uint8_t has_live;     /* trace: the live file of one of its processes is an input */
+    uint16_t live_state;  /* live: enum dft_live_state as found */
+    int error;            /* errno of the open or read that failed, else 0 */
+    const char *reason;   /* live: why the file makes no sense, else NULL */
+    uint64_t key;         /* live: key of the process */
+    uint32_t pid;         /* live: pid of the process */
+    uint64_t start_ns;    /* live: Unix ns at which the process began or was forked */
+    uint64_t seen_ns;     /* live: Unix ns, by the clock of the process, at which it was seen to run; 0: it was not */
     struct dft_text kept; /* live: pairs of KEPT (source_live_told.c), of which PROCESS may lack the last */
     /* live: what its header and rings count, in the form of an END record; NULL: not known */
     struct dft_end *end;
@@ -139,10 +139,10 @@ struct dft_source_process {
     uint64_t recovered; /* number of these events that only the live file has */
     /* numbers in ranges that only BUCKETS blocks cover: an upper bound for the events there */
     uint64_t rows_only;
-    uint8_t parts; /* only some groups of its events are here */
+    uint8_t parts;     /* only some groups of its events are here */
     uint8_t more_kept; /* KEPT has pairs that the trace lacks */
-    uint32_t job;  /* number of its job + 1; 0: no job is known */
-    uint32_t run;  /* number of its run + 1 */
+    uint32_t job;      /* number of its job + 1; 0: no job is known */
+    uint32_t run;      /* number of its run + 1 */
 };
 
 /* One launch of a parallel program; source_jobs.c says how launches are told apart. Jobs are in

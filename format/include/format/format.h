@@ -420,9 +420,9 @@ enum dft_end_column {
     DFT_END_STATUS = 7,  /* zigzag: exit status or signal, where known */
     DFT_END_TIME_NS = 8, /* Unix ns */
     DFT_END_MISUSE = 9,
-    DFT_END_UNMET = 10,   /* names of functions to be woven that were in no library, each ended by a newline */
-    DFT_END_OUTSIDE = 11, /* calls that DFTRACER_DATA_DIR left out: opens, on paths, first ones on descriptors */
-    DFT_END_PAUSES = 12,  /* of single threads; those of the process are in PROCESS: KEPT, as far as it has room */
+    DFT_END_UNMET = 10,     /* names of functions to be woven that were in no library, each ended by a newline */
+    DFT_END_OUTSIDE = 11,   /* calls that DFTRACER_DATA_DIR left out: opens, on paths, first ones on descriptors */
+    DFT_END_PAUSES = 12,    /* of single threads; those of the process are in PROCESS: KEPT, as far as it has room */
     DFT_END_PAUSED_NS = 13, /* their time, summed over threads */
 };
 

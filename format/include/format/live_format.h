@@ -308,25 +308,7 @@ struct dft_ring {
      * goes on (Unix ns; 0: none does). */
     _Atomic uint64_t pauses, paused_ns, paused_since;
 };
-/* In a reader's copy, behind the head: the path of the call in flight, if its reader has found it, with a NUL. The
- * file has zeros there. */
-#define DFT_FLIGHT_PATH_ROOM (DFT_LIVE_PAGE - sizeof(struct dft_ring))
-_Static_assert(sizeof(struct dft_ring) + 256 <= DFT_LIVE_PAGE, "the ring's head is one page, and leaves room for a path");
-
-static inline char *dft_flight_path(struct dft_ring *ring)
-{
-    return (char *)(ring + 1);
-}
-
-/* How long the pauses of this thread were that KEPT does not tell, up to `now_ns` (Unix). */
-static inline uint64_t dft_ring_paused_ns(const struct dft_ring *ring, uint64_t now_ns)
-{
-    struct dft_ring *own = (struct dft_ring *)(uintptr_t)ring;
-    uint64_t since_ns = atomic_load_explicit(&own->paused_since, memory_order_relaxed);
-
-    return atomic_load_explicit(&own->paused_ns, memory_order_relaxed) +
-           (since_ns && now_ns > since_ns ? now_ns - since_ns : 0);
-}
+_Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
 /* In a tail: the owner is asked to drain at its next record, and to look for a request. Its next drain
  * clears it. */

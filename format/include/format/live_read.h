@@ -18,6 +18,26 @@ void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);
  * something is checked. */
 const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);
 
+/* How long the pauses of this thread were that KEPT does not tell, up to `now_ns` (Unix). */
+static inline uint64_t dft_ring_paused_ns(const struct dft_ring *ring, uint64_t now_ns)
+{
+    struct dft_ring *own = (struct dft_ring *)(uintptr_t)ring;
+    uint64_t since_ns = atomic_load_explicit(&own->paused_since, memory_order_relaxed);
+
+    return atomic_load_explicit(&own->paused_ns, memory_order_relaxed) +
+           (since_ns && now_ns > since_ns ? now_ns - since_ns : 0);
+}
+
+/* In a reader's copy, behind the head: the path of the call in flight, if its reader has found it, with a NUL. The
+ * file has zeros there. */
+#define DFT_FLIGHT_PATH_ROOM (DFT_LIVE_PAGE - sizeof(struct dft_ring))
+_Static_assert(sizeof(struct dft_ring) + 256 <= DFT_LIVE_PAGE, "a path has room");
+
+static inline char *dft_flight_path(struct dft_ring *ring)
+{
+    return (char *)(ring + 1);
+}
+
 /* What a reader wants to know of, and tells about, the batches of a live file. */
 struct dft_live_reader {
     const void *bytes; /* the live file */

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A process that waits in a call: its time goes on, and the call is in the first line of what commands say."""
+
+import fcntl
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from tracing import SECONDS, Tests, compile_program, dftmerge, equal, tracing, true  # noqa: E402
+
+tests = Tests()
+CALLS = ("open", "read", "flock")
+
+
+def may_trace():
+    """May dftmerge ask what another process of this user waits for?"""
+    scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+    return os.geteuid() == 0 or not scope.exists() or scope.read_text(encoding="ascii").strip() == "0"
+
+
+class Waits:
+    def __init__(self, directory, what, **settings):
+        directory = directory / f"{what}{len(settings)}"
+        directory.mkdir()
+        self.place, self.file, self.call = directory / "traces", directory / "file", what
+        if what != "flock":
+            os.mkfifo(self.file)
+        self.lock = os.open(self.file, os.O_RDWR | os.O_CREAT) if what == "flock" else -1
+        if what == "flock":
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        program = compile_program("waits.c", directory / "waits")
+        self.process = subprocess.Popen([program, what, self.file], cwd=directory, env=tracing(self.place / "t", **settings))
+        self.name = str(self.file) if what != "open" or may_trace() else None
+
+    def __enter__(self):
+        while True:
+            true(self.process.poll() is None, "the program has not ended")
+            flights = self.answer("ps")["processes"][0]["in_flight"] if list(self.place.glob("*.live")) else []
+            if [f["name"] for f in flights] == [self.call] and (not self.name or "file" in flights[0]):
+                return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(SECONDS)
+        if self.lock >= 0:
+            os.close(self.lock)
+
+    def answer(self, command, *options):
+        return json.loads(dftmerge(command, "--json", *options, self.place).out)
+
+    def line(self, command, *options):
+        """The text, which begins with the first line, however that is wrapped."""
+        return " ".join(dftmerge(command, *options, self.place).out.decode().split())
+
+
+@tests.case
+def of_a_running_process(directory):
+    rules = directory / "rules"
+    rules.write_text("in-flight.time = 1 ns\n")
+    for settings in ({}, {"ENABLE_AGGREGATION": 1}):
+        for what in CALLS:
+            with Waits(directory, what, **settings) as it:
+                first, ps, second = it.answer("summary"), it.answer("ps"), it.answer("summary")
+                where = f"{what} {settings}"
+                flight, = second["in_flight"]
+                equal((flight["pid"], flight["name"]), (it.process.pid, it.call), where)
+                if it.name:
+                    equal(flight["file"], it.name, f"{where}: file")
+                true(0 < first["in_flight"][0]["for_ns"] < flight["for_ns"], f"{where}: it goes on")
+                true(first["wall_ns"] < second["wall_ns"], f"{where}: so does the process")
+                equal(second["wall_ns"] - flight["for_ns"], flight["ts"] - second["start_ns"], f"{where}: until now")
+                process, = ps["processes"]
+                true(first["start_ns"] + first["wall_ns"] <= process["end_ns"] <= second["start_ns"] + second["wall_ns"], f"{where}: ps")
+                begin = f"in flight now: {it.call}{' of ' + it.name if it.name else ''} for "
+                for options in (("summary",), ("summary", "--by", "call"), ("findings",)):
+                    true(it.line(*options).startswith(begin), f"{where}: {options}: {it.line(*options)}")
+                found = it.answer("findings", "--rules", rules)
+                equal((found["findings"][0]["code"], found["in_flight"][0]["name"]), ("in-flight", it.call), where)
+                true("nothing wrong" not in dftmerge("findings", "--rules", rules, it.place).out.decode(), where)
+
+
+@tests.case
+def of_a_killed_process(directory):
+    for settings in ({}, {"ENABLE_AGGREGATION": 1}):
+        for what in CALLS:
+            with Waits(directory, what, **settings) as it:
+                running = it.answer("summary")
+                it.process.kill()
+                it.process.wait(SECONDS)
+                killed, where = it.answer("summary"), f"{what} {settings}"
+                flight, = killed["in_flight"]
+                equal((flight["name"], flight["for_ns"]), (it.call, None), where)
+                equal(killed["start_ns"] + killed["wall_ns"], flight["ts"], f"{where}: the last sign of life")
+                equal(flight["ts"], running["in_flight"][0]["ts"], where)
+                for command in ("summary", "findings"):
+                    true(it.line(command).startswith(f"in flight when it was killed: {it.call}"), f"{where}: {it.line(command)}")
+                equal(it.answer("findings")["findings"][0]["code"], "in-flight", where)
+                true("nothing wrong" not in dftmerge("findings", it.place).out.decode(), where)
+
+
+if __name__ == "__main__":
+    tests.main()
