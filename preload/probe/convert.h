@@ -70,13 +70,17 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
 }
 
-/* Has the call failed because of our descriptor's number? raw: what the function returned; before: errno before
- * the call. */
+/* Can the call fail because of our descriptor's number? */
+static inline int dft_may_meet_ours(enum dft_op op)
+{
+    return dft_op_effect(op) == DFT_EFFECT_OPENS || op == DFT_OP_DUP || op == DFT_OP_FRESH;
+}
+
+/* Has it? raw: what the function returned; before: errno before the call. */
 static inline __attribute__((always_inline)) int dft_meets_ours(enum dft_op op, int64_t raw, int pointer, int before)
 {
-    if (dft_op_effect(op) != DFT_EFFECT_OPENS && op != DFT_OP_DUP && op != DFT_OP_FRESH)
-        return 0;
-    return __builtin_expect(raw == (pointer ? 0 : -1) && errno == EMFILE, 0) && dft_tracefile_let_go(before);
+    return dft_may_meet_ours(op) && __builtin_expect(raw == (pointer ? 0 : -1) && errno == EMFILE, 0) &&
+           dft_tracefile_let_go(before);
 }
 
 /* A call that dft_probe_begin has refused may be one on a number that is not open. */

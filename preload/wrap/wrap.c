@@ -48,7 +48,7 @@
             dft_not_open_end(&refused, number, op, &args, (intptr_t)result, IS_POINTER(type));                         \
             return result;                                                                                             \
         }                                                                                                              \
-        before = errno;                                                                                                \
+        before = dft_may_meet_ours(op) ? errno : 0;                                                                    \
         result = real arguments;                                                                                       \
         if (dft_meets_ours(op, (intptr_t)result, IS_POINTER(type), before))                                            \
             result = real arguments;                                                                                   \
