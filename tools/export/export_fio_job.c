@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#define MEANS_EXACT 64u  /* of smaller sizes the mean is drawn from the whole numbers beside it */
-#define DEVIATIONS  2.5  /* standard ones: of a hundred draws one goes further */
-#define BYTES_OFF   0.04 /* so far these, and what rounding adds, may go; the ends of files add their share */
+#define MEANS_EXACT 64u   /* of smaller sizes the mean is drawn from the whole numbers beside it */
+#define DEVIATIONS  2.5   /* standard ones: of a hundred draws one goes further */
+#define BYTES_OFF   0.035 /* so far these, and what rounding adds, may go; the ends of files add their share */
 #define MIX_OFF     0.10
 #define MEAN_OFF    0.02
 #define BEND_MAX    0.10
-#define ENDS_OFF    0.01
+#define ENDS_OFF    0.015
 #define END_COST    1.5
 
 static void add_entry(struct dft_fio_flow *flow, uint64_t bytes, uint64_t ios)
