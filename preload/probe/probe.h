@@ -369,7 +369,8 @@ static inline __attribute__((always_inline)) void dft_end_on_fd(struct dft_probe
         args_copy.stream = args->stream;
         args_copy.size = args->size;
         args_copy.offset = args->offset;
-        args_copy.flags = args->flags;
+        args_copy.flags = op == DFT_OP_FOPEN ? dft_stream_flags(args->fopen_mode) & ~(O_CREAT | O_TRUNC | O_EXCL)
+                                             : args->flags; /* it is open */
         args_copy.mode = args->mode;
         args_copy.fopen_mode = args->fopen_mode;
         args_copy.pair = args->pair;
@@ -394,8 +395,8 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .offset = args->offset,
                                      .dirfd = args->dirfd,
                                      .dirfd2 = args->dirfd2,
-                                     .flags = args->flags,
-                                     .mode = args->mode,
+                                     .flags = op == DFT_OP_FOPEN ? dft_stream_flags(args->fopen_mode) : args->flags,
+                                     .mode = op == DFT_OP_FOPEN ? DFT_STREAM_MODE : args->mode,
                                      .err = err,
                                      .call = (uint16_t)call,
                                      .op = (uint8_t)op,

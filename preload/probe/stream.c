@@ -3,6 +3,7 @@
 #include "probe/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,21 @@
 
 #define IN_BACKUP 0x100 /* of _flags: pushed-back characters are being read, the rest waits in the save area */
 #define PUTTING   0x800
+
+int dft_stream_flags(const char *mode)
+{
+    int plus = 0, flags = 0;
+
+    if (*mode != 'r' && *mode != 'w' && *mode != 'a')
+        return 0; /* fails */
+    for (const char *at = mode + 1; *at && *at != ','; at++) {
+        plus |= *at == '+';
+        flags |= *at == 'x' ? O_EXCL : *at == 'e' ? O_CLOEXEC : 0;
+    }
+    if (*mode != 'r')
+        flags |= O_CREAT | (*mode == 'w' ? O_TRUNC : O_APPEND);
+    return flags | (plus ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY);
+}
 
 int dft_stream_is_written(const FILE *stream)
 {

@@ -38,6 +38,10 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
 /* The same for a call that writes. */
 void dft_stream_mark_written(const FILE *stream, struct dft_stream_mark *mark);
 
+/* The flags of the open that fopen makes of a mode, and the permissions that it asks for. */
+int dft_stream_flags(const char *mode);
+#define DFT_STREAM_MODE 0666
+
 /* Is it being written, not read? */
 int dft_stream_is_written(const FILE *stream);
 

@@ -4,6 +4,7 @@
 ever touched, whatever a trace says and whoever puts links there."""
 
 import collections
+import errno
 import json
 import os
 import pathlib
@@ -167,6 +168,41 @@ def the_same_files(directory):
     sizes = {path.relative_to(work): path.stat().st_size for path in work.rglob("*") if path.is_file()}
     below = pathlib.Path(f"{root}{work}")
     equal({path.relative_to(below): path.stat().st_size for path in below.rglob("*") if path.is_file()}, sizes, "files")
+
+
+def modes_in(traces):
+    return [(e["name"], os.path.basename(e["file"]), e["flags"], e.get("mode"), e.get("errno", 0)) for e in dump(traces)
+            if e["name"] in ("fopen", "freopen", "fdopen")]
+
+
+@tests.case
+def modes_of_streams(directory):
+    """A stream is opened as it was: the mode is recorded as the flags of an open, and a stream that moves nothing makes and cuts its
+    file, too."""
+    program = compile_program("modes.c", directory / "modes", "-Wall", "-Wextra", "-Werror")
+    work = directory / "work"
+    work.mkdir()
+    (work / "given").write_bytes(bytes(100))
+    run_checked([program], cwd=work, env=tracing(directory / "t" / "t", DATA_DIR=work))
+    make, cut, all_can = os.O_CREAT, os.O_TRUNC, 0o666
+    recorded = modes_in(directory / "t")
+    equal(recorded, [("fopen", "given", os.O_RDONLY, all_can, 0), ("freopen", "given", os.O_RDWR, all_can, 0),
+                     ("freopen", "again", os.O_WRONLY | make | cut, all_can, 0),
+                     ("fopen", "appended", os.O_RDWR | make | cut | os.O_CLOEXEC, all_can, 0),
+                     ("fopen", "appended", os.O_WRONLY | make | os.O_APPEND, all_can, 0),
+                     ("fopen", "appended", os.O_RDWR | make | os.O_APPEND, all_can, 0),
+                     ("fopen", "new", os.O_WRONLY | make | cut | os.O_EXCL, all_can, 0),
+                     ("fopen", "new", os.O_WRONLY | make | cut | os.O_EXCL, all_can, errno.EEXIST),
+                     ("fopen", "none", os.O_RDONLY, all_can, errno.ENOENT),
+                     ("fdopen", "given", os.O_WRONLY | os.O_APPEND, None, 0),
+                     ("fopen", "given", os.O_WRONLY | make | cut, all_can, 0)], "flags of modes")
+    root = new_root(directory)
+    replay("--root", root, "--speed", "max", directory / "t", env=tracing(directory / "again" / "t", DATA_DIR=root))
+    below = pathlib.Path(f"{root}{work}")
+    equal({p.name: p.stat().st_size for p in below.iterdir()}, {p.name: p.stat().st_size for p in work.iterdir()}, "files")
+    fopens = [(name, flags & ~os.O_CLOEXEC) for call, name, flags, _, _ in recorded if call == "fopen"]
+    again = [(name, flags) for call, name, flags, _, _ in modes_in(directory / "again") if call == "fopen"]
+    true(all(each in again for each in fopens), f"the replay's: {again}")
 
 
 @tests.case

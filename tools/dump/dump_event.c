@@ -51,7 +51,8 @@ static int has_bytes(const struct dft_event_at *at)
 
 static int has_flags(const struct dft_event_at *at)
 {
-    int always = at->op == DFT_OP_OPEN || at->op == DFT_OP_SEEK || at->op == DFT_OP_FSEEK || at->op == DFT_OP_CONTROL;
+    int always = at->op == DFT_OP_OPEN || (at->op == DFT_OP_FOPEN && at->event->mode) || at->op == DFT_OP_SEEK ||
+                 at->op == DFT_OP_FSEEK || at->op == DFT_OP_CONTROL;
 
     return at->event->flags || (always && has_result(at));
 }

@@ -5,14 +5,16 @@
  * where there are many I/Os. Where they are few, the caller makes a job for each size. */
 #include "export/export_fio_job.h"
 
+#include <math.h>
 #include <string.h>
 
-#define MEANS_EXACT 64u  /* of smaller sizes the mean is drawn from the whole numbers beside it */
-#define BYTES_OFF   0.05 /* so far two standard deviations, and what rounding adds, may go */
+#define MEANS_EXACT 64u   /* of smaller sizes the mean is drawn from the whole numbers beside it */
+#define DEVIATIONS  2.5   /* standard ones: of a hundred draws one goes further */
+#define BYTES_OFF   0.035 /* so far these, and what rounding adds, may go; the ends of files add their share */
 #define MIX_OFF     0.10
 #define MEAN_OFF    0.02
 #define BEND_MAX    0.10
-#define ENDS_OFF    0.02
+#define ENDS_OFF    0.015
 #define END_COST    1.5
 
 static void add_entry(struct dft_fio_flow *flow, uint64_t bytes, uint64_t ios)
@@ -115,13 +117,23 @@ static int bend(struct dft_fio_flow *flow)
     return 1;
 }
 
-static int flow_fits(struct dft_fio_flow *flow)
+/* How far bytes may be off, as a part of them. One size is not drawn. */
+static double part_off(const struct dft_fio_flow *flow)
 {
     double variance, mean = mean_of(flow, &variance), wanted = (double)flow->bytes / (double)flow->ios;
 
-    if (4 * variance > BYTES_OFF * BYTES_OFF * mean * mean * (double)flow->ios)
+    return DEVIATIONS * sqrt(variance / (double)flow->ios) / mean + fabs(mean - wanted) / wanted;
+}
+
+static int flow_fits(struct dft_fio_flow *flow)
+{
+    double variance, wanted = (double)flow->bytes / (double)flow->ios;
+
+    if (!is_near(mean_of(flow, &variance), wanted, MEAN_OFF) &&
+        !(bend(flow) && is_near(mean_of(flow, &variance), wanted, MEAN_OFF)))
         return 0;
-    return is_near(mean, wanted, MEAN_OFF) || (bend(flow) && is_near(mean_of(flow, &variance), wanted, MEAN_OFF));
+    flow->off = part_off(flow);
+    return flow->off <= BYTES_OFF;
 }
 
 /* The fewer ones of a mix: are they as many as recorded? */
@@ -132,7 +144,9 @@ static int mix_fits(const struct dft_fio_job *job)
     double share = (few ? 100 - job->read_percent : job->read_percent) / 100.0;
     double wanted = (double)job->flows[few].ios / (double)all;
 
-    return share > 0 && is_near(share, wanted, BYTES_OFF) && 4 * (1 - share) <= MIX_OFF * MIX_OFF * share * (double)all;
+    return share > 0 && DEVIATIONS * sqrt((1 - share) / (share * (double)all)) + fabs(share - wanted) / wanted +
+                                fmax(job->flows[0].off, job->flows[1].off) <=
+                            MIX_OFF;
 }
 
 static void find_largest(struct dft_fio_job *job)

@@ -20,6 +20,7 @@ struct dft_fio_flow {
     unsigned count;
     uint64_t ios, bytes; /* as recorded */
     int is_bent;         /* sizes were changed, so that percents give these bytes */
+    double off;          /* so far, as a part of them, the bytes of a run may be off */
 };
 
 struct dft_fio_job {

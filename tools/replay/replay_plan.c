@@ -112,7 +112,9 @@ static void plan_path(const struct dft_replay_take *take)
     case DFT_OP_OPEN:
         plan_open(take);
         break;
-    case DFT_OP_FOPEN: /* the calls on the stream tell */
+    case DFT_OP_FOPEN: /* of older traces the calls on the stream tell */
+        if (dft_replay_knows_mode(take->at->event))
+            plan_open(take);
         break;
     case DFT_OP_OPENDIR:
         was_there(file, DFT_START_FOLDER);
@@ -197,6 +199,8 @@ static void plan_stream(struct dft_replay_plan *plan, const struct dft_replay_ta
     const struct dft_replay_handle *handle = take->handle;
     uint8_t *stream = &plan->streams[handle->number - 1];
 
+    if (*stream & DFT_STREAM_KNOWN)
+        return;
     if (!*stream && writes) {
         *stream |= DFT_STREAM_WRITE_FIRST;
         if (!dft_event_has_offset(take->at->event))
@@ -327,7 +331,7 @@ static int plan_event(void *context, const struct dft_event_at *at)
         rc = -ENOMEM;
     if (!rc) {
         if (take.made && take.made->number)
-            plan->streams[take.made->number - 1] = 0;
+            plan->streams[take.made->number - 1] = dft_replay_knows_mode(at->event) ? DFT_STREAM_KNOWN : 0;
         if (dft_replay_on_descriptor(take.call))
             plan_descriptor(plan, &take);
         else if (dft_replay_succeeded(at->event))

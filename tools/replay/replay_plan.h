@@ -13,6 +13,7 @@
 #define DFT_STREAM_WRITE_FIRST 4u  /* the first call that moved data wrote */
 #define DFT_STREAM_APPENDS     8u  /* ... at a place that was not known: the end */
 #define DFT_STREAM_INSIDE      16u /* ... elsewhere than at the beginning */
+#define DFT_STREAM_KNOWN       32u /* the mode was recorded */
 
 struct dft_replay_plan {
     struct dft_replay_resolver resolver;

@@ -89,9 +89,8 @@ static int make(struct dft_replay_resolver *resolver, struct dft_replay_take *ta
     take->made = dft_replay_handle_create(take->file);
     if (!take->made)
         return -ENOMEM;
-    take->made->cloexec = at->op == DFT_OP_OPEN && (at->event->flags & O_CLOEXEC);
-    take->made->appends =
-        take->handle ? take->handle->appends : take->call != DFT_REPLAY_fopen && (at->event->flags & O_APPEND);
+    take->made->cloexec = (at->op == DFT_OP_OPEN || at->op == DFT_OP_FOPEN) && (at->event->flags & O_CLOEXEC);
+    take->made->appends = take->handle ? take->handle->appends : (at->event->flags & O_APPEND) != 0;
     if (take->call == DFT_REPLAY_fopen)
         take->made->number = ++resolver->streams;
     return dft_replay_tables_put_later(&resolver->tables, at->process->number, fd, take->made,

@@ -60,4 +60,10 @@ static inline int dft_replay_succeeded(const struct dft_event *event)
     return !event->err && (event->result >= 0 || event->result == DFT_RESULT_UNKNOWN);
 }
 
+/* Has an fopen the flags of its mode? In older traces it has none, and no permissions either. */
+static inline int dft_replay_knows_mode(const struct dft_event *event)
+{
+    return event->mode != 0;
+}
+
 #endif

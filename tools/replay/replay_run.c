@@ -145,12 +145,25 @@ static int need_others(struct run *run, struct dft_replay_call_at *call, const s
 
 /* --- from an event to a call ------------------------------------------------------------------ */
 
-/* The mode of fopen, from what the stream was used for, and whether the file is there. */
+static const char *recorded_mode(uint32_t flags)
+{
+    int plus = (flags & O_ACCMODE) == O_RDWR;
+
+    if (flags & O_APPEND)
+        return plus ? "a+" : "a";
+    if (flags & O_TRUNC)
+        return flags & O_EXCL ? plus ? "w+x" : "wx" : plus ? "w+" : "w";
+    return plus ? "r+" : "r";
+}
+
+/* The mode of fopen. In older traces it follows from what the stream was used for, and whether the file is there. */
 static const char *stream_mode(const struct run *run, const struct dft_replay_take *take)
 {
     unsigned told = take->made && take->made->number ? run->plan->streams[take->made->number - 1] : DFT_STREAM_READ;
     int reads = told & DFT_STREAM_READ, exists = take->file->exists || !take->made;
 
+    if (dft_replay_knows_mode(take->at->event))
+        return recorded_mode(take->at->event->flags);
     if (!(told & DFT_STREAM_WRITTEN))
         return exists ? "r" : reads ? "w+" : "w";
     if (told & DFT_STREAM_APPENDS)

@@ -176,11 +176,11 @@ static int64_t move_one(FILE *stream, enum dft_replay_call call, size_t bytes)
 static int64_t move_burst(FILE *stream, const struct dft_replay_call_at *call)
 {
     uint32_t calls = call->calls ? call->calls : 1;
-    uint64_t left = call->bytes < DFT_REPLAY_PIECE - 1 ? call->bytes : DFT_REPLAY_PIECE - 1;
+    uint64_t left = call->bytes;
     int64_t sum = 0;
 
     for (uint32_t i = 0; i < calls && !dft_replay_is_stopped(); i++) {
-        uint64_t bytes = left / (calls - i);
+        uint64_t each = left / (calls - i), bytes = each < DFT_REPLAY_PIECE - 1 ? each : DFT_REPLAY_PIECE - 1;
         int64_t moved = move_one(stream, call->call, (size_t)bytes);
 
         if (moved < 0)
@@ -195,8 +195,9 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
 {
     int by_items = dft_op_bytes(call->op) == DFT_BYTES_ITEMS;
     uint64_t unit = by_items && call->unit ? call->unit : 1;
-    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded), most = DFT_REPLAY_PIECE / unit * unit,
-             items = 0;
+    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded), items = 0;
+    uint64_t each = call->calls > 1 && size > call->calls ? (size + call->calls - 1) / call->calls : DFT_REPLAY_PIECE;
+    uint64_t most = each < DFT_REPLAY_PIECE ? each : DFT_REPLAY_PIECE / unit * unit; /* a burst: call by call */
 
     do {
         uint64_t bytes = size - items * unit < most ? size - items * unit : most, moved;
