@@ -6,6 +6,7 @@
 
 #include "os/bulk.h"
 #include "os/config_inside.h"
+#include "os/settings.h"
 #include "os/sys.h"
 
 #define PREFIX    DFT_CONFIG_PREFIX
@@ -167,8 +168,11 @@ void dft_config_place(char **environment)
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const char *absolute = settings[i].absolute(*settings[i].value);
+        int is_file =
+            settings[i].value == &dft_config.aggregation_file || settings[i].value == &dft_config.configuration;
 
-        if (absolute == *settings[i].value)
+        /* what is wrong with a file is told once, of one text of the setting */
+        if (absolute == *settings[i].value || (is_file && dft_settings_any()))
             continue;
         *settings[i].value = absolute;
         hand_on(environment, settings[i].name, absolute);
