@@ -168,7 +168,8 @@ void dft_config_place(char **environment)
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const char *absolute = settings[i].absolute(*settings[i].value);
-        int is_file = settings[i].value == &dft_config.aggregation_file || settings[i].value == &dft_config.configuration;
+        int is_file =
+            settings[i].value == &dft_config.aggregation_file || settings[i].value == &dft_config.configuration;
 
         /* what is wrong with a file is told once, of one text of the setting */
         if (absolute == *settings[i].value || (is_file && dft_settings_any()))
