@@ -254,7 +254,7 @@ static void follow(struct dft_path *path, int fd)
     struct dft_path real;
 
     dft_path_of_fd(&real, fd);
-    if (real.id && !stands_for_another(&real))
+    if (real.id && !real.unnamed && !stands_for_another(&real))
         dft_path_replace(path, &real);
     else
         dft_path_done(&real);

@@ -65,6 +65,9 @@ uint64_t dft_probe_resolve_in_child(int fd)
     flags = dft_path_of_fd(&path, fd);
     if (flags < 0) {
         known = 0; /* not open: the call will say so */
+    } else if (path.unnamed && known) {
+        dft_fd_share(fd); /* its parent knows the name */
+        path.length = 0;
     } else if (path.length && !path.traced) {
         known = 0;
     } else if (path.length && known && dft_fd_open(word)->file == path.id) {

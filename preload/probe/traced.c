@@ -108,6 +108,18 @@ static const char *read_entry(const char *at, struct entry *entry)
     return at + length + (end != NULL);
 }
 
+static int names_directories(const char *list)
+{
+    struct entry entry;
+
+    while (*list) {
+        list = read_entry(list, &entry);
+        if (entry.length && entry.kind == PATH)
+            return 1;
+    }
+    return 0;
+}
+
 /* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to
  * what is traced without them. */
 static int says_what_is_traced(const char *list)
@@ -142,6 +154,8 @@ void dft_traced_init(void)
     pipes_traced = sockets_traced = 0;
     if (!says_what_is_traced(at))
         add_all(1);
+    if (names_directories(at))
+        add_rule(DFT_UNNAMED, sizeof DFT_UNNAMED - 1, 0);
     while (*at) {
         at = read_entry(at, &entry);
         if (entry.kind == PIPES)
