@@ -8,6 +8,7 @@
 
 #include "probe/directories.h"
 #include "probe/paths.h"
+#include "os/own_files.h"
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "probe/traced.h"
@@ -152,7 +153,7 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
 {
     const int fd = (int)at->result;
 
-    if (fd < 0 || dft_in_vfork_child())
+    if (fd < 0 || dft_has_other_files() || dft_own_files_possible())
         return;
     if (!path->traced) {
         if (path->id || !dft_is_sandboxed()) /* else its calls count as not recorded, too */
@@ -367,7 +368,7 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
     probe.open = dft_fd_open(word);
     probe.file = probe.open->file;
     probe.class = dft_slot_marks(probe.open->io_looks, 0);
-    if (!dft_in_vfork_child()) {
+    if (!dft_has_other_files()) {
         if (call == DFT_CALL_fclose)
             dft_stream_closed(probe.open);
         dft_fd_drop(word);
@@ -443,12 +444,12 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
 {
     if (op == DFT_OP_FSEEK) /* ftell moves nothing, and may tell where the stream was */
         move_offset(probe, args);
-    else if (op == DFT_OP_DUP && dft_in_vfork_child())
+    else if (op == DFT_OP_DUP && dft_has_other_files())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
     else if (op == DFT_OP_DUP) {
         dft_fd_bind_same((int)result, probe->word, probe->fd);
         dft_tracefile_meet((int)result);
-    } else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
+    } else if (op == DFT_OP_FRESH && !dft_has_other_files())
         forget(args, result);
     else if (op == DFT_OP_CHDIR)
         dft_directory_of_work_changed();

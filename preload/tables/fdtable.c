@@ -337,6 +337,12 @@ void dft_fdtable_forked(void)
     unname_all(1);
 }
 
+void dft_fdtable_forget(void)
+{
+    for (int fd = dft_fd_next(0), end = dft_fd_limit(); fd < end; fd = dft_fd_next(fd + 1))
+        dft_fd_drop(dft_fd_unbind(fd));
+}
+
 void dft_fdtable_unname(void)
 {
     unname_all(0);

@@ -151,6 +151,8 @@ void dft_fd_stays_on_exec(int fd);
 /* Another process may have this descriptor's description from now on. */
 void dft_fd_share(int fd);
 void dft_fdtable_forked(void);
+/* All descriptors are others now. */
+void dft_fdtable_forget(void);
 /* The names of all descriptors are to be sent before their next events. */
 void dft_fdtable_unname(void);
 

@@ -39,10 +39,10 @@ static FILE *reopen_same(const char *mode, FILE *stream)
 
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(NULL, mode, stream);
-    if (!dft_in_vfork_child())
+    if (!dft_has_other_files())
         before = dft_fd_unbind(probe.fd);
     result = DFT_REAL(freopen)(NULL, mode, stream);
-    if (result && !dft_in_vfork_child())
+    if (result && !dft_has_other_files())
         dft_fd_bind(dft_stream_fd(result), file_again(&probe, mode), 0,
                     DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
     dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
@@ -62,7 +62,7 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
         return reopen_same(mode, stream);
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(path, mode, stream);
-    if (!dft_in_vfork_child())
+    if (!dft_has_other_files())
         before = dft_fd_unbind(dft_stream_fd(stream));
     result = DFT_REAL(freopen)(path, mode, stream);
     drop(before);

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from tracing import Skip, Tests, compile_program, dftmerge, equal, run, traces, tracing
+from tracing import Skip, Tests, compile_program, dftmerge, dump, equal, run, traces, tracing
 
 tests = Tests()
 MODES = ("events", "aggregates")
@@ -104,6 +104,24 @@ def pipes_without_names(directory):
         _, out = traced(directory / how, program, how, DATA_DIR="pipe::all")
         files = summary(out, "file", "--name", "write")
         equal([count for file, count in files.items() if (file or "").startswith("pipe:[")], [10], f"{how}: writes to the pipe")
+
+
+@tests.case
+def a_thread_with_a_table_of_its_own(directory):
+    """What the thread, its children and the threads that it makes do to a number is theirs, and changes nothing for the others."""
+    program = compile_program("own_files.c", directory / "own_files", "-pthread")
+    for how in ("unshare", "syscall", "close_range"):
+        for mode in MODES:
+            work, out = traced(directory / how, program, how, mode=mode)
+            writes = {"main": 60, "own": 40 + 20 + 1 + 20 + 20, "of-child": 20, "friend": 20}
+            check(out, mode, {(f"{work}/{name}", "write"): count for name, count in writes.items()}, how)
+            if mode == "aggregates":
+                continue
+            events = [e for e in dump(out) if e["name"] == "write"]
+            equal([e["offset"] for e in events if e["file"] == f"{work}/main"], list(range(60)), "where the others write")
+            own = [e["offset"] for e in events if e["file"] == f"{work}/own" and e["size"] == 3]
+            equal(own, [*range(0, 120, 3), *range(own[40], own[40] + 60, 3)], "where the thread writes")
+            equal(sum(e["bytes"] for e in dump(out) if e.get("file") == f"{work}/stream" and "bytes" in e), 100, "its stream")
 
 
 if __name__ == "__main__":
