@@ -8,6 +8,7 @@
 
 #include "probe/directories.h"
 #include "probe/paths.h"
+#include "probe/startup.h"
 #include "os/own_files.h"
 #include "os/reading.h"
 #include "os/resolve.h"
@@ -137,16 +138,6 @@ static uint32_t open_flags(const struct dft_path_call *at)
     return at->op == DFT_OP_OPEN && at->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
 }
 
-/* What is opened to be written is not read at the start of a program. */
-static enum dft_io class_for(const struct dft_path_call *at, enum dft_io io)
-{
-    int writes = at->op == DFT_OP_OPEN    ? (at->flags & O_ACCMODE) != O_RDONLY
-                 : at->op == DFT_OP_FOPEN ? at->fopen_mode[0] != 'r' || strchr(at->fopen_mode, '+')
-                                          : 0;
-
-    return io == DFT_IO_STARTUP && writes ? DFT_IO_NONE : io;
-}
-
 /* A new descriptor for this path. */
 static void bind_opened(struct dft_thread *self, const struct dft_path_call *at, const struct dft_path *path,
                         enum dft_io io)
@@ -160,8 +151,8 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, (struct dft_file){path->id, io}, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
-                open_flags(at) | DFT_OPEN_NEW);
+    dft_fd_bind(fd, (struct dft_file){path->id, io, dft_startup_is_memory(path)},
+                at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0, open_flags(at) | DFT_OPEN_NEW);
     if (at->op != DFT_OP_FOPEN)
         dft_directory_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
 }
@@ -232,7 +223,7 @@ static void end_unread(const struct dft_path_call *at, uint64_t end)
         return;
     if (cut)
         dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
-    put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, cut);
+    put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE, 0}, 0, end, cut);
 }
 
 /* Files below /proc and some in /dev stand for others: what was opened is known by the new
@@ -328,14 +319,14 @@ void dft_end_path_call(const struct dft_path_call *at)
     if (at->path2 != DFT_NO_PATH)
         file2 = second_path(self, at, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
-        io = class_for(at, dft_path_define(self, &path));
-        put_on_path(self, at, (struct dft_file){path.id, io}, file2, end);
+        io = dft_startup_class(at, &path, dft_path_define(self, &path));
+        put_on_path(self, at, (struct dft_file){path.id, io, 0}, file2, end);
     } else if (path.traced && at->opens && !at->err) {
-        io = class_for(at, dft_file_class(path.text, path.length));
+        io = dft_startup_class(at, &path, dft_file_class(path.text, path.length));
         dft_path_keep(&path);
     } else if (!path.id && at->err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
-        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, 0); /* below a number that is not open */
+        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE, 0}, 0, end, 0); /* below a number that is not open */
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }

@@ -387,6 +387,7 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .path2 = args->path2,
                                      .fopen_mode = args->fopen_mode,
                                      .folder = args->folder,
+                                     .caller = __builtin_return_address(0),
                                      .size = args->size,
                                      .offset = args->offset,
                                      .dirfd = args->dirfd,

@@ -9,6 +9,7 @@
 
 #include "probe/convert.h"
 #include "probe/paths.h"
+#include "probe/startup.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 
@@ -44,10 +45,8 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
 /* What a descriptor is open on, with these flags of its own; below 0: not known. */
 static struct dft_file file_at(const struct dft_path *path, long flags)
 {
-    enum dft_io io = dft_file_class(path->text, path->length);
-
-    return (struct dft_file){path->id,
-                             io == DFT_IO_STARTUP && flags > 0 && (flags & O_ACCMODE) != O_RDONLY ? DFT_IO_NONE : io};
+    return (struct dft_file){path->id, dft_startup_class_found(flags, dft_file_class(path->text, path->length)),
+                             dft_startup_is_memory(path)};
 }
 
 static __thread uint64_t own __attribute__((tls_model("initial-exec")));

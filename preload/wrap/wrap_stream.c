@@ -25,7 +25,8 @@ static struct dft_file file_again(const struct dft_probe *probe, const char *mod
     enum dft_io io = (enum dft_io)dft_slot_io(probe->class, DFT_IO_NONE);
 
     return (struct dft_file){probe->file,
-                             io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io};
+                             io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io,
+                             probe->open && probe->open->memory};
 }
 
 /* The stream's own file again, in another mode: a new description of the same name, whatever has
