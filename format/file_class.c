@@ -203,6 +203,11 @@ static __attribute__((noinline)) enum dft_io by_parts_short(const char *path, si
     return by_parts(longer, sizeof longer);
 }
 
+int dft_file_is_library(const char *path, size_t length)
+{
+    return length >= 4 && by_version(path, length) == DFT_IO_STARTUP;
+}
+
 enum dft_io dft_file_class(const char *path, size_t length)
 {
     enum dft_io io = DFT_IO_NONE;

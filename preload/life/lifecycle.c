@@ -46,6 +46,7 @@
 #include "os/self.h"
 #include "probe/request.h"
 #include "os/own_calls.h"
+#include "os/own_files.h"
 #include "os/secure.h"
 #include "os/resolve.h"
 #include "os/settings.h"
@@ -205,6 +206,8 @@ void dft_lifecycle_forked(void)
     dft_process_untold(dft_pauses_own() != 0);
     dft_counters_forked();
     dft_context_forked();
+    if (dft_own_files_forked())
+        dft_fdtable_forget();
     dft_fdtable_forked();
     dft_requests_forked();
     dft_pending_names_forked();

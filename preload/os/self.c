@@ -22,12 +22,15 @@ volatile uint32_t *dft_generation = &no_generation;
 
 __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
 __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
+__thread uint32_t dft_own_files __attribute__((tls_model("initial-exec")));
 
 /* The parent handles pending signals before it can clear the mark: SIGCHLD always arrives while the
  * parent waits. The pid tells parent and child apart. Where system calls are forbidden, the caller
  * is the child. */
 int dft_is_vfork_child(void)
 {
+    if (dft_vfork_mark == DFT_MARK_OWN_FILES)
+        return 0;
     return dft_vfork_mark == DFT_MARK_SHARED_TLS ? dft_shared_tls_is_child() : (uint32_t)dft_sys_getpid() != dft_pid;
 }
 

@@ -62,9 +62,12 @@ enum {
     DFT_MARK_SANDBOXED, /* a vfork child that makes no more system calls */
     /* this thread and, at the same time, a child of clone on its thread-local memory
      * (shared_tls.h) */
-    DFT_MARK_SHARED_TLS
+    DFT_MARK_SHARED_TLS,
+    DFT_MARK_OWN_FILES /* nobody else; the thread has other descriptors than the process (own_files.h) */
 };
 extern __thread uint32_t dft_vfork_mark DFT_HIDDEN __attribute__((tls_model("initial-exec")));
+/* Has a table of descriptors of its own. With a mark. */
+extern __thread uint32_t dft_own_files DFT_HIDDEN __attribute__((tls_model("initial-exec")));
 
 /* Only with a mark. Is the caller the child? A handler may run in the parent before the mark is
  * set, or after the child has ended. Such a handler is not the child. */
@@ -74,6 +77,12 @@ int dft_is_vfork_child(void);
 static inline int dft_in_vfork_child(void)
 {
     return __builtin_expect(dft_vfork_mark, 0) && dft_is_vfork_child();
+}
+
+/* Are the descriptors of the caller others than those in the tables of this process? */
+static inline int dft_has_other_files(void)
+{
+    return __builtin_expect(dft_vfork_mark, 0) && (dft_own_files || dft_is_vfork_child());
 }
 
 /* The C library's __libc_single_threaded. Before glibc 2.32: a 0. */

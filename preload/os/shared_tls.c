@@ -41,7 +41,7 @@ void dft_shared_tls_end(void)
 {
     if (__atomic_sub_fetch(&children, 1, __ATOMIC_SEQ_CST) == 0) {
         descriptors = 0;
-        dft_vfork_mark = DFT_MARK_NONE;
+        dft_vfork_mark = dft_own_files ? DFT_MARK_OWN_FILES : DFT_MARK_NONE;
     }
 }
 

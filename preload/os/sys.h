@@ -115,24 +115,6 @@ static inline long dft_sys_readlink(const char *path, char *buffer, size_t size)
     return DFT_SYS(readlinkat, AT_FDCWD, path, buffer, size, 0, 0);
 }
 
-/* Writes the name that a descriptor has below /proc. Its link tells what file that is. */
-#define DFT_FD_NAME_ROOM 32u
-static inline void dft_sys_fd_name(char name[DFT_FD_NAME_ROOM], unsigned fd)
-{
-    static const char folder[] = "/proc/self/fd/";
-    char digits[12];
-    unsigned count = 0, used = sizeof folder - 1;
-
-    for (unsigned i = 0; i < used; i++)
-        name[i] = folder[i];
-    do
-        digits[count++] = (char)('0' + fd % 10);
-    while (fd /= 10);
-    while (count)
-        name[used++] = digits[--count];
-    name[used] = 0;
-}
-
 static inline long dft_sys_getpid(void)
 {
     return DFT_SYS(getpid, 0, 0, 0, 0, 0, 0);

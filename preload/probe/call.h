@@ -66,6 +66,7 @@ struct dft_path_call {
     uint64_t start;
     int64_t result;
     const char *path, *path2, *fopen_mode, *folder;
+    const void *caller; /* where the call returns to */
     uint64_t size;
     int64_t offset;
     int dirfd, dirfd2, flags;

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include "store/mounts.h"
 #include "store/process_start.h"
@@ -15,6 +18,7 @@
 #include "tables/fdtable.h"
 #include "probe/directories.h"
 #include "probe/probe.h"
+#include "os/proc.h"
 #include "os/rules.h"
 #include "ring/ring.h"
 #include "ring/rows.h"
@@ -28,12 +32,7 @@
 
 static long read_fd_link(int fd, char *text, size_t capacity)
 {
-    char link[DFT_FD_NAME_ROOM];
-
-    if (fd < 0)
-        return -1;
-    dft_sys_fd_name(link, (unsigned)fd);
-    return dft_sys_readlink(link, text, capacity);
+    return fd < 0 ? -1 : dft_proc_fd_link((unsigned)fd, text, capacity);
 }
 
 /* Room for `length` bytes. Returns 0 or -1. */
@@ -147,6 +146,58 @@ static int is_called_so(int fd, char *text, long length, long capacity)
            DFT_SYS(fstat, fd, &open, 0, 0, 0, 0) == 0 && at.st_ino == open.st_ino && at.st_dev == open.st_dev;
 }
 
+static char *add_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+
+    memcpy(at, text, length);
+    return at + length;
+}
+
+static char *add_number(char *at, uint64_t number)
+{
+    char digits[20];
+    unsigned count = 0;
+
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
+
+static const char *root_of(int fd, const struct stat *st)
+{
+    struct statfs fs = {0};
+
+    if (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode))
+        return "/dev";
+    DFT_SYS(fstatfs, fd, &fs, 0, 0, 0, 0);
+    return fs.f_type == PROC_SUPER_MAGIC ? "/proc" : fs.f_type == SYSFS_MAGIC ? "/sys" : "";
+}
+
+/* What is known of a descriptor whose name nobody tells: of a pipe and a socket all, of others the device and
+ * the inode. Returns the length. */
+static long name_by_number(int fd, char text[DFT_PATH_ROOM])
+{
+    struct stat st;
+    char *at = text;
+    int is_pipe;
+
+    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+        return add_text(text, DFT_UNNAMED) - text;
+    is_pipe = S_ISFIFO(st.st_mode);
+    if (is_pipe || S_ISSOCK(st.st_mode) || !(st.st_mode & S_IFMT)) {
+        at = add_text(at, is_pipe ? "pipe:[" : S_ISSOCK(st.st_mode) ? "socket:[" : "anon_inode:[");
+        *(at = add_number(at, st.st_ino)) = ']';
+        return at + 1 - text;
+    }
+    at = add_text(add_text(at, root_of(fd, &st)), DFT_UNNAMED "/");
+    at = add_number(add_text(add_number(at, major(st.st_dev)), ":"), minor(st.st_dev));
+    return add_number(add_text(at, "/"), st.st_ino) - text;
+}
+
 long dft_path_of_fd(struct dft_path *path, int fd)
 {
     long flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0), n;
@@ -156,6 +207,9 @@ long dft_path_of_fd(struct dft_path *path, int fd)
     path->id = 0;
     path->traced = 0;
     n = flags == -EBADF ? flags : read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
+    path->unnamed = flags >= 0 && n < 0 && n != -ENAMETOOLONG && !dft_is_sandboxed();
+    if (path->unnamed)
+        n = name_by_number(fd, path->capacity);
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST - DFT_PATH_SPARE))
         n = read_fd_link(fd, path->text, LONGEST - DFT_PATH_SPARE);
     if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */

@@ -17,7 +17,8 @@ struct dft_path {
     uint64_t id; /* 0: no path could be made */
     uint32_t length;
     int traced;
-    char *text; /* into room or more */
+    int unnamed; /* of a descriptor: the kernel does not tell the name (DFT_UNNAMED) */
+    char *text;  /* into room or more */
     char *more;
     char capacity[DFT_PATH_ROOM + DFT_PATH_SPARE];
 };

@@ -8,6 +8,8 @@
 
 #include "probe/directories.h"
 #include "probe/paths.h"
+#include "probe/startup.h"
+#include "os/own_files.h"
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "probe/traced.h"
@@ -138,31 +140,21 @@ static uint32_t open_flags(const struct dft_path_call *at)
     return at->op == DFT_OP_OPEN && at->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
 }
 
-/* What is opened to be written is not read at the start of a program. */
-static enum dft_io class_for(const struct dft_path_call *at, enum dft_io io)
-{
-    int writes = at->op == DFT_OP_OPEN    ? (at->flags & O_ACCMODE) != O_RDONLY
-                 : at->op == DFT_OP_FOPEN ? at->fopen_mode[0] != 'r' || strchr(at->fopen_mode, '+')
-                                          : 0;
-
-    return io == DFT_IO_STARTUP && writes ? DFT_IO_NONE : io;
-}
-
 /* A new descriptor for this path. */
 static void bind_opened(struct dft_thread *self, const struct dft_path_call *at, const struct dft_path *path,
                         enum dft_io io)
 {
     const int fd = (int)at->result;
 
-    if (fd < 0 || dft_in_vfork_child())
+    if (fd < 0 || dft_has_other_files() || dft_own_files_possible())
         return;
     if (!path->traced) {
         if (path->id || !dft_is_sandboxed()) /* else its calls count as not recorded, too */
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, (struct dft_file){path->id, io}, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
-                open_flags(at) | DFT_OPEN_NEW);
+    dft_fd_bind(fd, (struct dft_file){path->id, io, dft_startup_is_memory(path)},
+                at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0, open_flags(at) | DFT_OPEN_NEW);
     if (at->op != DFT_OP_FOPEN)
         dft_directory_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
 }
@@ -233,7 +225,7 @@ static void end_unread(const struct dft_path_call *at, uint64_t end)
         return;
     if (cut)
         dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
-    put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, cut);
+    put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE, 0}, 0, end, cut);
 }
 
 /* Files below /proc and some in /dev stand for others: what was opened is known by the new
@@ -256,7 +248,7 @@ static void follow(struct dft_path *path, int fd)
     struct dft_path real;
 
     dft_path_of_fd(&real, fd);
-    if (real.id && !stands_for_another(&real))
+    if (real.id && !real.unnamed && !stands_for_another(&real))
         dft_path_replace(path, &real);
     else
         dft_path_done(&real);
@@ -329,15 +321,15 @@ void dft_end_path_call(const struct dft_path_call *at)
     if (at->path2 != DFT_NO_PATH)
         file2 = second_path(self, at, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
-        io = class_for(at, dft_path_define(self, &path));
-        put_on_path(self, at, (struct dft_file){path.id, io}, file2, end);
+        io = dft_startup_class(at, &path, dft_path_define(self, &path));
+        put_on_path(self, at, (struct dft_file){path.id, io, 0}, file2, end);
     } else if (path.traced && at->opens && !at->err) {
-        io = class_for(at, dft_file_class(path.text, path.length));
+        io = dft_startup_class(at, &path, dft_file_class(path.text, path.length));
         dft_path_keep(&path);
     } else if (!path.id && (at->err == EBADF || !path.length) && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
         /* below a number that is not open, or a directory that has no name */
-        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, 0);
+        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE, 0}, 0, end, 0);
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }
@@ -371,7 +363,7 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
     probe.open = dft_fd_open(word);
     probe.file = probe.open->file;
     probe.class = dft_slot_marks(probe.open->io_looks, 0);
-    if (!dft_in_vfork_child()) {
+    if (!dft_has_other_files()) {
         if (call == DFT_CALL_fclose)
             dft_stream_closed(probe.open);
         else
@@ -451,13 +443,13 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
 {
     if (op == DFT_OP_FSEEK) /* ftell moves nothing, and may tell where the stream was */
         move_offset(probe, args);
-    else if (op == DFT_OP_DUP && dft_in_vfork_child())
+    else if (op == DFT_OP_DUP && dft_has_other_files())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
     else if (op == DFT_OP_DUP) {
         dft_fd_bind_same((int)result, probe->word, probe->fd);
         dft_inlined_attach((int)result);
         dft_tracefile_meet((int)result);
-    } else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
+    } else if (op == DFT_OP_FRESH && !dft_has_other_files())
         forget(args, result);
     else if (op == DFT_OP_CHDIR)
         dft_directory_of_work_changed();

@@ -20,9 +20,11 @@
 /* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel.
  * Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
-/* The same in a child in its parent's memory, which may have changed what the numbers mean to it:
- * the table is its parent's. 0: of no interest. */
+/* The same for a caller to whom the numbers may mean others than in the table: a child in its parent's
+ * memory, or a thread with descriptors of its own. 0: of no interest. */
 uint64_t dft_probe_resolve_in_child(int fd);
+/* Where the word of such a caller's descriptor stands. */
+const _Atomic uint64_t *dft_probe_place(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
 /* The program has asked about a new description what the first call would ask. */
@@ -121,7 +123,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
     uint64_t word;
 
     probe->fd = dft_probe_fd(args);
-    if (dft_in_vfork_child())
+    if (dft_has_other_files())
         word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
     else if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
         word = dft_fd_unbind(probe->fd);
@@ -145,7 +147,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
         }
     }
     probe->word = word;
-    probe->place = dft_fd_place(probe->fd);
+    probe->place = __builtin_expect(dft_vfork_mark, 0) ? dft_probe_place(probe->fd) : dft_fd_place(probe->fd);
     probe->open = dft_fd_open(word);
     probe->file = probe->open->file;
     probe->class = dft_probe_class(probe->open, op);
@@ -391,6 +393,7 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .path2 = args->path2,
                                      .fopen_mode = args->fopen_mode,
                                      .folder = args->folder,
+                                     .caller = __builtin_return_address(0),
                                      .size = args->size,
                                      .offset = args->offset,
                                      .dirfd = args->dirfd,

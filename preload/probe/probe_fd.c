@@ -9,6 +9,7 @@
 
 #include "probe/convert.h"
 #include "probe/paths.h"
+#include "probe/startup.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 
@@ -44,17 +45,32 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
 /* What a descriptor is open on, with these flags of its own; below 0: not known. */
 static struct dft_file file_at(const struct dft_path *path, long flags)
 {
-    enum dft_io io = dft_file_class(path->text, path->length);
-
-    return (struct dft_file){path->id,
-                             io == DFT_IO_STARTUP && flags > 0 && (flags & O_ACCMODE) != O_RDONLY ? DFT_IO_NONE : io};
+    return (struct dft_file){path->id, dft_startup_class_found(flags, dft_file_class(path->text, path->length)),
+                             dft_startup_is_memory(path)};
 }
 
-/* Nothing that is known of a description opened by the child outlives the call, so its offset is
- * not known. What the child does to one that its parent has, it does to the parent's as well. */
+static __thread uint64_t own __attribute__((tls_model("initial-exec")));
+
+/* The description of a caller to whom the number means this file. Of one that the table does not have all is
+ * asked at each call: there is one such description a thread, and a child's does not outlive the call. */
+static uint64_t describe_other(int fd, uint64_t known, const struct dft_path *path, long flags)
+{
+    if (known && !dft_own_files && dft_fd_open(known)->file == path->id) {
+        dft_fd_share(fd);
+        return known;
+    }
+    if (!dft_own_files || !own || dft_fd_open(own)->file != path->id)
+        own = dft_fd_describe(own, file_at(path, flags), 0);
+    if (own)
+        atomic_store_explicit(&dft_fd_open(own)->flags, DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u),
+                              memory_order_relaxed);
+    return own;
+}
+
+/* What a child does to a description that its parent has, it does to the parent's as well. Where nobody tells
+ * a name, its parent knows it. */
 uint64_t dft_probe_resolve_in_child(int fd)
 {
-    static __thread uint64_t own __attribute__((tls_model("initial-exec")));
     uint64_t word = dft_fd_word(fd), known = word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
     struct dft_thread *self;
     struct dft_path path;
@@ -65,13 +81,11 @@ uint64_t dft_probe_resolve_in_child(int fd)
     flags = dft_path_of_fd(&path, fd);
     if (flags < 0) {
         known = 0; /* not open: the call will say so */
-    } else if (path.length && !path.traced) {
-        known = 0;
-    } else if (path.length && known && dft_fd_open(word)->file == path.id) {
+    } else if (path.unnamed && known && !dft_own_files) {
         dft_fd_share(fd);
+        path.length = 0;
     } else if (path.length) {
-        known = own =
-            dft_fd_describe(own, file_at(&path, flags), DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+        known = path.traced ? describe_other(fd, known, &path, flags) : 0;
     }
     self = known && path.length ? dft_thread_get() : NULL;
     if (self)
@@ -80,13 +94,20 @@ uint64_t dft_probe_resolve_in_child(int fd)
     return known;
 }
 
+const _Atomic uint64_t *dft_probe_place(int fd)
+{
+    const _Atomic uint64_t *at = dft_fd_place(fd);
+
+    return dft_own_files && own && *at != own ? (const _Atomic uint64_t *)(uintptr_t)&own : at;
+}
+
 uint64_t dft_probe_resolve(int fd, uint64_t word)
 {
     struct dft_thread *self;
     struct dft_path path;
     long flags;
 
-    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS || dft_tracefile_is(fd) || dft_in_vfork_child())
+    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS || dft_tracefile_is(fd) || dft_has_other_files())
         return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
     if (word & DFT_FD_TRACED) {
         self = dft_thread_get();

@@ -119,6 +119,18 @@ static void add_entry(const struct dft_data_entry *entry)
     dft_traced_real_add(path, entry->traced ? DFT_SELECTED : DFT_EXCLUDED);
 }
 
+static int names_directories(const char *list)
+{
+    struct entry entry;
+
+    while (*list) {
+        list = read_entry(list, &entry);
+        if (entry.length && entry.kind == PATH)
+            return 1;
+    }
+    return 0;
+}
+
 /* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to
  * what is traced without them. */
 static int says_what_is_traced(const char *list)
@@ -156,6 +168,8 @@ void dft_traced_init(void)
     dft_traced_real_clear();
     if (!says_what_is_traced(at))
         add_all(1);
+    if (names_directories(at))
+        add_rule(DFT_UNNAMED, sizeof DFT_UNNAMED - 1, 0);
     while (*at) {
         at = dft_data_entry_read(at, &entry);
         if (entry.kind == DFT_DATA_PIPES)

@@ -17,6 +17,10 @@ int dft_traced_path(const char *text, size_t length);
  * lies below by any name counts, and an exclusion before all others. errno is kept. */
 int dft_traced_name(struct dft_text text, int dirfd, struct dft_text name);
 
+/* The directory of files whose names nobody tells: without /proc, the descriptors that were open before. An
+ * entry for a directory may mean any file there, so such a list leaves them out. It may name them itself. */
+#define DFT_UNNAMED "/(unnamed)"
+
 /* A call has opened or named this path, or met a descriptor that was open on it, and it is not
  * traced. What `all` would trace, so that DFTRACER_DATA_DIR alone has left it out, is counted. Any
  * time. */

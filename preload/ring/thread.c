@@ -14,6 +14,7 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/own_calls.h"
+#include "os/own_files.h"
 #include "ring/drain.h"
 #include "os/shared_tls.h"
 #include "store/kept.h"
@@ -309,10 +310,12 @@ struct dft_thread *dft_thread_begin(void)
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
         dft_self = begin(); /* begin() drops the state that a forked child inherited */
-        if (dft_self)
+        if (dft_self) {
+            dft_own_files_inherit();
             await_end(dft_self);
-        else
+        } else {
             dft_process_start_drop();
+        }
     }
     dft_signals_restore(before);
     return dft_self;

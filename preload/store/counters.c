@@ -16,6 +16,7 @@
 #include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
+#include "os/proc.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "store/sampler.h"
@@ -111,40 +112,46 @@ static void read_io(struct dft_live_moment *moment)
 }
 
 /* Memory, threads, and delays of block I/O. The program's name, which may hold any byte, comes
- * before. */
-static void read_stat(struct dft_live_moment *moment)
+ * before. Returns 0 where there is no memory: the first thread has ended. */
+static int read_stat(struct dft_live_moment *moment, const char *path)
 {
     char text[512];
-    uint64_t value = 0;
+    uint64_t value = 0, memory = 0;
     const char *at;
     int field = 3; /* the state, a letter */
 
-    if (read_proc("/proc/self/stat", text, sizeof text) <= 0 || !(at = strrchr(text, ')')))
-        return;
+    if (read_proc(path, text, sizeof text) <= 0 || !(at = strrchr(text, ')')))
+        return 0;
     while (!next_number(&at, &value)) {
         field++;
         if (field == 20)
             set(moment, DFT_COUNTER_THREADS, value);
         else if (field == 24)
-            set(moment, DFT_COUNTER_RSS, value * dft_maps_range(NULL, 1).end);
+            set(moment, DFT_COUNTER_RSS, (memory = value) * dft_maps_range(NULL, 1).end);
         else if (field == 42)
             set(moment, DFT_COUNTER_BLOCK_DELAY, value * TICK_NS);
     }
+    return memory != 0;
 }
 
 /* Newer kernels tell the number of open descriptors as the size of the directory. */
 static void read_descriptors(struct dft_live_moment *moment)
 {
     _Alignas(8) char names[512];
+    char list[DFT_PROC_ROOM];
     struct stat st = {0};
     uint64_t count = 0;
-    long fd, n, rounds = 0;
+    long fd, n = -ENOENT, rounds = 0;
 
-    if (DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/fd", &st, 0, 0, 0) < 0)
+    for (int turn = 0; turn < DFT_PROC_TURNS && n == -ENOENT; turn++) {
+        dft_proc_name(list, "fd", turn);
+        n = DFT_SYS(newfstatat, AT_FDCWD, list, &st, 0, 0, 0);
+    }
+    if (n < 0)
         return;
     if (st.st_size > 0)
         return set(moment, DFT_COUNTER_DESCRIPTORS, (uint64_t)st.st_size);
-    fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    fd = dft_fd_progress_open(list, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0)
         return;
     while ((n = DFT_SYS(getdents64, fd, names, sizeof names, 0, 0, 0)) > 0 && ++rounds < ROUNDS)
@@ -234,7 +241,8 @@ static void take(void)
 
     read_usage(&moment);
     read_io(&moment);
-    read_stat(&moment);
+    if (!read_stat(&moment, "/proc/self/stat"))
+        read_stat(&moment, "/proc/thread-self/stat");
     read_descriptors(&moment);
     if (moment.present)
         keep(&moment);

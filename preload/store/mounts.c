@@ -82,7 +82,7 @@ size_t dft_mounts_read(char *lines, size_t capacity)
 {
     static char piece[PIECE] DFT_BULK;
     struct dft_mounts_reader reader = {0};
-    long fd = dft_fd_progress_open("/proc/self/mountinfo", O_RDONLY, 0), n;
+    long fd = dft_fd_progress_open_proc("mountinfo", O_RDONLY), n;
 
     if (fd < 0)
         return 0;

@@ -10,6 +10,7 @@
 #include "format/trust.h"
 #include "os/bulk.h"
 #include "os/config.h"
+#include "os/proc.h"
 #include "os/settings.h"
 #include "os/sys.h"
 #include "store/tracename.h"
@@ -43,13 +44,11 @@ static int look(const char *path, struct stat *st, int link)
 
 int dft_place_real(char real[DFT_PLACE_ROOM], const char *place)
 {
-    char shown[DFT_FD_NAME_ROOM];
     long fd = dft_sys_openat(AT_FDCWD, place, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return (int)fd;
-    dft_sys_fd_name(shown, (unsigned)fd);
-    n = dft_sys_readlink(shown, real, DFT_PLACE_ROOM - 2);
+    n = dft_proc_fd_link((unsigned)fd, real, DFT_PLACE_ROOM - 2);
     dft_sys_close((int)fd);
     if (n <= 0 || *real != '/')
         return n < 0 ? (int)n : -ENOENT;

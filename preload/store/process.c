@@ -20,6 +20,7 @@
 #include "store/mounts.h"
 #include "tables/fd_progress.h"
 #include "os/ourfile.h"
+#include "os/proc.h"
 #include "os/self.h"
 #include "store/staging.h"
 #include "os/sys.h"
@@ -46,16 +47,16 @@ const char *dft_process_exe(void)
     static int asked; /* one thread at a time starts the process */
     long n;
 
-    if (!asked && (n = dft_sys_readlink("/proc/self/exe", texts, EXE_ROOM - 1)) > 0) {
+    if (!asked && (n = dft_proc_link("exe", texts, EXE_ROOM - 1)) > 0) {
         texts[n] = 0;
         asked = 1;
     }
     return texts;
 }
 
-static struct dft_text read_file(const char *path, char *capacity, size_t size)
+static struct dft_text read_file(long fd, char *capacity, size_t size)
 {
-    long fd = dft_fd_progress_open(path, O_RDONLY, 0), n;
+    long n;
 
     if (fd < 0)
         return text_of(capacity, 0);
@@ -70,7 +71,7 @@ static const char *boot_id(void)
     static char boot[DFT_BOOT_ID_ROOM];
 
     if (!boot[0]) {
-        read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot - 1);
+        read_file(dft_fd_progress_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0), boot, sizeof boot - 1);
         boot[strcspn(boot, "\n")] = 0;
     }
     return boot;
@@ -252,7 +253,9 @@ int dft_process_write_start(void)
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
     at = texts + process.exe.length + 1;
-    process.command = dft_config.private_texts ? text_of("", 0) : read_file("/proc/self/cmdline", at, COMMAND_ROOM);
+    process.command = dft_config.private_texts
+                          ? text_of("", 0)
+                          : read_file(dft_fd_progress_open_proc("cmdline", O_RDONLY), at, COMMAND_ROOM);
     at += process.command.length;
     n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);
     process.cwd = text_of(at, n > 1 ? (size_t)n - 1 : 0);

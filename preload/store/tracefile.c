@@ -170,10 +170,12 @@ int dft_tracefile_get_fd(int *own)
     int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
     struct stat st;
 
-    *own = 0;
-    if (dft_ourfile_has(&ours, fd))
+    *own = dft_own_files != 0;
+    if (dft_ourfile_has(&ours, fd)) {
+        *own = 0;
         return fd;
-    if (fd >= 0 && DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 &&
+    }
+    if (!*own && fd >= 0 && DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 &&
         __atomic_compare_exchange_n(&trace_fd, &fd, -1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
         fd = -1;
@@ -183,7 +185,7 @@ int dft_tracefile_get_fd(int *own)
     again = (int)dft_tracename_open(path, mode_of_access(), &ours);
     if (again < 0)
         return again;
-    high = dft_tracefile_move_up(&ours, again);
+    high = *own ? -1 : dft_tracefile_move_up(&ours, again); /* the number is that of all threads */
     if (high < 0) {
         *own = 1;
         return dft_tracefile_lift(&ours, again);

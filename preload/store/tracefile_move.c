@@ -16,6 +16,7 @@
 #include "os/config.h"
 #include "os/line.h"
 #include "os/self.h"
+#include "os/proc.h"
 #include "os/sys.h"
 #include "store/process.h"
 #include "store/tracefile.h"
@@ -138,13 +139,15 @@ static int copy_bytes(int in, int out)
 static int open_nameless(int fd)
 {
     const struct dft_ourfile *file = dft_tracefile_identity();
-    char shown[DFT_FD_NAME_ROOM];
-    long again;
+    char shown[DFT_PROC_ROOM];
+    long again = -ENOENT;
 
     if (!dft_ourfile_has(file, fd))
         return -EBADF;
-    dft_sys_fd_name(shown, (unsigned)fd);
-    again = dft_sys_openat(AT_FDCWD, shown, O_RDONLY | O_CLOEXEC, 0); /* it is a link to be followed */
+    for (int turn = 0; turn < DFT_PROC_TURNS && again == -ENOENT; turn++) {
+        dft_proc_fd_name(shown, (unsigned)fd, turn);
+        again = dft_sys_openat(AT_FDCWD, shown, O_RDONLY | O_CLOEXEC, 0); /* it is a link to be followed */
+    }
     return again < 0 || dft_ourfile_has(file, (int)again) ? (int)again : -ESTALE;
 }
 

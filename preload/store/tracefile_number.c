@@ -175,7 +175,7 @@ void dft_tracefile_number_prepare(void)
  * also shares the descriptors moves ours away. */
 static int may_move(void)
 {
-    return (!dft_in_vfork_child() || dft_shared_tls_has_descriptors()) && *dft_generation;
+    return (!dft_has_other_files() || dft_shared_tls_has_descriptors()) && *dft_generation;
 }
 
 static void move(int program)

@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/config_place.h"
+#include "os/proc.h"
 #include "os/secure.h"
 #include "os/self.h"
 #include "store/process.h"
@@ -253,15 +254,17 @@ int dft_tracename_rename(const char *from, const char *to, const struct dft_ourf
 /* The umask has left the owner no right to open the directory. Such a descriptor needs none. */
 static void give_rights(const char *directory)
 {
-    char shown[DFT_FD_NAME_ROOM];
-    long fd = dft_fd_progress_open(directory, O_PATH | O_DIRECTORY, 0);
+    char shown[DFT_PROC_ROOM];
+    long fd = dft_fd_progress_open(directory, O_PATH | O_DIRECTORY, 0), result = -ENOENT;
     struct stat st;
 
     if (fd < 0)
         return;
-    dft_sys_fd_name(shown, (unsigned)fd);
     if (!DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) && S_ISDIR(st.st_mode) && st.st_uid == user())
-        DFT_SYS(fchmodat, AT_FDCWD, shown, (st.st_mode & ALL_MODES) | 0700, 0, 0, 0);
+        for (int turn = 0; turn < DFT_PROC_TURNS && result == -ENOENT; turn++) {
+            dft_proc_fd_name(shown, (unsigned)fd, turn);
+            result = DFT_SYS(fchmodat, AT_FDCWD, shown, (st.st_mode & ALL_MODES) | 0700, 0, 0, 0);
+        }
     dft_sys_close((int)fd);
 }
 

@@ -28,7 +28,7 @@ static int number_of(const char *name)
 void dft_fd_list(void (*each)(int list, const char *name, int number))
 {
     _Alignas(8) char capacity[512];
-    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY, 0), n;
+    long fd = dft_fd_progress_open_proc("fd", O_RDONLY | O_DIRECTORY), n;
 
     if (fd < 0)
         return;

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "os/proc.h"
 #include "os/sys.h"
 
 static uint32_t begun,
@@ -18,6 +19,18 @@ long dft_fd_progress_open(const char *path, int flags, int mode)
     __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
     fd = dft_sys_openat(AT_FDCWD, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
     __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+    return fd;
+}
+
+long dft_fd_progress_open_proc(const char *file, int flags)
+{
+    char name[DFT_PROC_ROOM];
+    long fd = -ENOENT;
+
+    for (int turn = 0; turn < DFT_PROC_TURNS && fd == -ENOENT; turn++) {
+        dft_proc_name(name, file, turn);
+        fd = dft_fd_progress_open(name, flags, 0);
+    }
     return fd;
 }
 

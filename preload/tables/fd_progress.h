@@ -13,6 +13,8 @@
  * -errno. */
 long dft_fd_progress_open(const char *path, int flags, int mode);
 long dft_fd_progress_copy(int fd, int lowest);
+/* Opens a file below /proc that tells of the caller (os/proc.h). */
+long dft_fd_progress_open_proc(const char *file, int flags);
 
 /* The first returns a moment. The second says whether the library has been opening any number since
  * that moment. Only this tells whose EBUSY the program met. Any thread. */

@@ -157,6 +157,7 @@ static void set_word(int fd, uint64_t word)
 static void open_init(struct dft_open *open, struct dft_file file, int64_t offset, uint32_t flags)
 {
     open->file = file.id;
+    open->memory = file.memory != 0;
     open->io_looks = dft_io_code(DFT_OP_OPEN, file.io);
     open->io_changes = dft_io_code(DFT_OP_WRITE, file.io);
     atomic_store_explicit(&open->way, DFT_WAY_NONE, memory_order_relaxed);
@@ -259,6 +260,14 @@ void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits)
                                             memory_order_relaxed);
 }
 
+void dft_fd_mapped(struct dft_open *open)
+{
+    if (!open->memory)
+        return;
+    open->io_looks = dft_io_code(DFT_OP_OPEN, DFT_IO_WAIT);
+    open->io_changes = dft_io_code(DFT_OP_WRITE, DFT_IO_WAIT);
+}
+
 int dft_fd_limit(void)
 {
     return atomic_load_explicit(&limit, memory_order_relaxed);
@@ -337,6 +346,12 @@ static void unname_all(int forked)
 void dft_fdtable_forked(void)
 {
     unname_all(1);
+}
+
+void dft_fdtable_forget(void)
+{
+    for (int fd = dft_fd_next(0), end = dft_fd_limit(); fd < end; fd = dft_fd_next(fd + 1))
+        dft_fd_drop(dft_fd_unbind(fd));
 }
 
 void dft_fdtable_unname(void)

@@ -56,6 +56,7 @@ struct dft_open {
     _Atomic uint32_t flags;
     uint8_t io_looks, io_changes; /* dft_io_code of calls that look at the file, and of those that change it */
     _Atomic uint8_t way;          /* enum dft_way of the last access */
+    uint8_t memory;               /* once it is mapped, calls wait for other processes */
     /* Number of the description: its place in the pool may be another one's later. In the free list: the next
      * one there, with DFT_OPEN_FREE. No call writes here: one that began before its descriptor was closed ends
      * some time after, and writes into the other members. */
@@ -114,6 +115,7 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
 struct dft_file {
     uint64_t id;
     enum dft_io io;
+    int memory; /* it lies where processes share memory */
 };
 
 /* The descriptor is open on a new description of this file. offset -1: unknown. */
@@ -138,6 +140,9 @@ void dft_fd_drop(uint64_t word);
 /* Gives a word other bits, if the descriptor still has this word. */
 void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits);
 
+/* The description is mapped: if it lies where processes share memory, that is what its file is for. */
+void dft_fd_mapped(struct dft_open *open);
+
 /* An upper bound: all bound descriptors are below this number. */
 int dft_fd_limit(void);
 /* The first number from this one on that may be bound: passes over whole chunks that are not there. */
@@ -150,6 +155,8 @@ void dft_fd_stays_on_exec(int fd);
 /* Another process may have this descriptor's description from now on. */
 void dft_fd_share(int fd);
 void dft_fdtable_forked(void);
+/* All descriptors are others now. */
+void dft_fdtable_forget(void);
 /* The names of all descriptors are to be sent before their next events. */
 void dft_fdtable_unname(void);
 

@@ -53,7 +53,7 @@ static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t
 {
     static char text[4096] DFT_BULK;
     size_t used = 0;
-    long n, fd = dft_fd_progress_open("/proc/self/maps", O_RDONLY, 0);
+    long n, fd = dft_fd_progress_open_proc("maps", O_RDONLY);
 
     path[0] = 0;
     while (fd >= 0 && (n = dft_sys_read((int)fd, text + used, sizeof text - 1 - used)) > 0) {

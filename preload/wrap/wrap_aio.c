@@ -141,29 +141,63 @@ static void see(const struct aiocb *cb, uint64_t end)
         dft_request_end(&request, end, result, err);
 }
 
+/* A call that asks about one request: on its file, or on none where the program has closed that. Returns 0:
+ * the file is of no interest. */
+static int begin_asking(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args)
+{
+    return dft_probe_begin(probe, call, DFT_OP_REQUEST, args, DFT_ON_POSIX) ||
+           !(dft_fd_word_or(args->fd, 0) & DFT_FD_UNTRACED);
+}
+
+/* It has answered, whatever the answer is. */
+static void end_asking(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
+                       int64_t result)
+{
+    if (probe->open)
+        dft_end_fd(probe, call, DFT_OP_REQUEST, args, result, 0);
+    else
+        dft_end_many(probe, call, args, result, 0);
+}
+
 WRAPPER(int, aio_error, (const struct aiocb *cb))
 {
+    const struct dft_call_args args = DFT_ARGS(.fd = cb->aio_fildes);
     struct dft_request_at at;
-    int found = dft_requests_on() && find(cb, &at), result = DFT_REAL(aio_error)(cb);
+    struct dft_probe probe;
+    int found, result, traced;
 
+    if (!dft_requests_on())
+        return DFT_REAL(aio_error)(cb);
+    found = find(cb, &at);
+    traced = begin_asking(&probe, DFT_CALL_aio_error, &args);
+    result = DFT_REAL(aio_error)(cb);
     if (found && result != EINPROGRESS)
         see(cb, dft_ticks());
+    if (traced)
+        end_asking(&probe, DFT_CALL_aio_error, &args, result);
     return result;
 }
 ALIAS(aio_error, aio_error64)
 
 WRAPPER(ssize_t, aio_return, (struct aiocb * cb))
 {
+    const struct dft_call_args args = DFT_ARGS(.fd = cb->aio_fildes);
     struct dft_request request;
     struct dft_request_at at;
-    int err = EINPROGRESS;
+    struct dft_probe probe;
+    int err = EINPROGRESS, traced;
     ssize_t result;
 
-    if (dft_requests_on() && find(cb, &at))
+    if (!dft_requests_on())
+        return DFT_REAL(aio_return)(cb);
+    if (find(cb, &at))
         err = error_of(cb);
+    traced = begin_asking(&probe, DFT_CALL_aio_return, &args);
     result = DFT_REAL(aio_return)(cb);
     if (err != EINPROGRESS && dft_outstanding_take(at, &request))
         dft_request_end(&request, dft_ticks(), result, err);
+    if (traced)
+        end_asking(&probe, DFT_CALL_aio_return, &args, result);
     return result;
 }
 ALIAS(aio_return, aio_return64)

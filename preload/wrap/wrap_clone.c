@@ -2,7 +2,7 @@
 /* The wrapper of clone: what the child shares says what it is to us.
  *
  *   memory not shared                     a fork
- *   CLONE_SETTLS and CLONE_THREAD         a thread
+ *   CLONE_SETTLS and CLONE_THREAD         a thread; without CLONE_FILES, one with descriptors of its own
  *   CLONE_VM | CLONE_VFORK                as vfork: the parent waits, the child appends to its rings (not when it shares the
  *                                         descriptors too: then what it does to them is true of its parent)
  *   CLONE_VM, on its parent's thread-local memory or as a process with its own
@@ -11,7 +11,9 @@
  * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone
  * itself puts its own there. */
 #include "life/shutdown.h"
+#include "os/own_files.h"
 #include "os/shared_tls.h"
+#include "wrap/wrap_special.h"
 #include "wrap/wrapper.h"
 
 #include <sched.h>
@@ -73,12 +75,21 @@ static int begin_stranger(void *at)
     return start->function(start->argument);
 }
 
+/* A thread. */
+static int begin_apart(void *at)
+{
+    const struct start *start = at;
+
+    dft_own_files_begin();
+    return start->function(start->argument);
+}
+
 static child_function *beginning_of(int flags)
 {
     if (!(flags & CLONE_VM))
         return begin_forked;
     if ((flags & CLONE_SETTLS) && (flags & CLONE_THREAD))
-        return NULL;
+        return flags & CLONE_FILES ? NULL : begin_apart;
     if (flags & CLONE_SETTLS)
         return begin_stranger;
     if (flags & CLONE_VFORK)
@@ -93,7 +104,7 @@ struct rest {
     void *parent_tid, *tls, *child_tid;
 };
 
-static int make(child_function *begin, struct start start, void *stack, int flags, const struct rest *rest)
+static int make_child(child_function *begin, struct start start, void *stack, int flags, const struct rest *rest)
 {
     struct start *top;
 
@@ -129,7 +140,7 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     if (begin == begin_waited_for)
         dft_vfork_child_begin(&child);
     dft_tracefile_shared = begin == begin_forked && flags & CLONE_FILES;
-    pid = make(begin, start, stack, flags, rest);
+    pid = make_child(begin, start, stack, flags, rest);
     error = errno;
     dft_tracefile_shared = 0;
     if (begin == begin_waited_for)
@@ -153,7 +164,31 @@ WRAPPER(int, clone, (child_function * function, void *stack, int flags, void *ar
     rest.child_tid = va_arg(list, void *);
     va_end(list);
     if (!dft_on || !function)
-        return make(NULL, start, stack, flags, &rest);
+        return make_child(NULL, start, stack, flags, &rest);
     return make_traced(start, stack, flags, &rest);
 }
 ALIAS(clone, __clone)
+
+/* --- unshare ---------------------------------------------------------------------------------- */
+
+int dft_files_parting(void)
+{
+    if (!dft_on || dft_is_single() || dft_has_other_files())
+        return 0;
+    dft_fdtable_forking(0); /* the thread may move the offsets of what is open now */
+    return 1;
+}
+
+int dft_unshare(int flags, int (*make)(int flags))
+{
+    int parts = flags & CLONE_FILES && dft_files_parting(), result = make(flags);
+
+    if (parts && !result)
+        dft_own_files_begin();
+    return result;
+}
+
+WRAPPER(int, unshare, (int flags))
+{
+    return dft_unshare(flags, DFT_REAL(unshare));
+}

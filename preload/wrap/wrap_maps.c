@@ -141,6 +141,10 @@ void *dft_map(void *address, size_t length, int prot, int flags, int fd, off_t o
         return result;
     }
     result = make(address, length, prot, flags, fd, offset);
+    if (result != MAP_FAILED && probe.open && flags & MAP_SHARED) {
+        dft_fd_mapped(probe.open);
+        probe.class = dft_probe_class(probe.open, DFT_OP_MAP);
+    }
     dft_end_fd(&probe, DFT_CALL_mmap, DFT_OP_MAP, &args, result == MAP_FAILED ? -1 : 0,
                result == MAP_FAILED ? errno : 0);
     if (result != MAP_FAILED) {

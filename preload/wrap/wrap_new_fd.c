@@ -12,7 +12,7 @@
 
 void dft_forget_made(int fd)
 {
-    if (!dft_on || dft_in_vfork_child())
+    if (!dft_on || dft_has_other_files())
         return;
     dft_fd_drop(dft_fd_unbind(fd));
     dft_tracefile_meet(fd);

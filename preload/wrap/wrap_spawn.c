@@ -210,7 +210,7 @@ WRAPPER(int, login_tty, (int fd))
     if (!dft_process_begin(&probe, DFT_CALL_login_tty))
         return DFT_REAL(login_tty)(fd);
     result = DFT_REAL(login_tty)(fd);
-    if (result == 0 && !dft_in_vfork_child()) {
+    if (result == 0 && !dft_has_other_files()) {
         forget_standard_streams();
         dft_fd_drop(dft_fd_unbind(fd));
     }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 
+#include "os/own_files.h"
 #include "probe/convert.h"
 #include "tables/fd_progress.h"
 #include "probe/probe.h"
@@ -12,6 +13,7 @@
 #include "wrap/wrap_special.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC /* C libraries before 2.34 */
+#define CLOSE_RANGE_UNSHARE 2
 #define CLOSE_RANGE_CLOEXEC 4
 #endif
 
@@ -47,7 +49,7 @@ static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, in
 int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
-    int ours = dft_in_vfork_child(), traced, result, error;
+    int ours = dft_has_other_files(), traced, result, error;
     struct dft_probe probe;
     uint64_t before;
 
@@ -104,7 +106,7 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
 {
     int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
 
-    if (!err && dft_in_vfork_child() && (copies || args->flags == F_SETFD))
+    if (!err && dft_has_other_files() && (copies || args->flags == F_SETFD))
         dft_fd_share(args->fd); /* it may outlive the child's exec */
     else if (!err && copies) {
         dft_fd_bind_same(result, probe->word, probe->fd);
@@ -125,7 +127,7 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
 static int tells_by_itself(const struct dft_call_args *args)
 {
     return (args->flags == F_GETFD || args->flags == F_SETFD || args->flags == F_GETFL) && dft_on & DFT_ON_POSIX &&
-           !dft_probe_word(args, args->fd) && !dft_in_vfork_child() && !dft_is_sandboxed();
+           !dft_probe_word(args, args->fd) && !dft_has_other_files() && !dft_is_sandboxed();
 }
 
 static int control_unknown(const struct dft_call_args *args, long argument,
@@ -212,7 +214,7 @@ static void forget_range(unsigned first, unsigned last)
 {
     unsigned end = (unsigned)dft_fd_limit();
 
-    if (dft_in_vfork_child())
+    if (dft_has_other_files())
         return;
     for (unsigned fd = first; fd < end && fd <= last; fd = (unsigned)dft_fd_next((int)fd + 1))
         dft_fd_drop(dft_fd_unbind((int)fd));
@@ -237,13 +239,16 @@ int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigne
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = flags);
     struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
-    int result;
+    int result, parts;
 
     if (!(dft_on & DFT_ON_POSIX))
         return make(first, last, flags);
-    if (!(flags & CLOSE_RANGE_CLOEXEC) && first <= last)
+    parts = flags & CLOSE_RANGE_UNSHARE && first <= last && dft_files_parting();
+    if (!(flags & CLOSE_RANGE_CLOEXEC) && first <= last && !parts)
         forget_range(first, last);
     result = close_around(first, last, flags, make);
+    if (parts && !result)
+        dft_own_files_begin();
     dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);
     return result;
 }

@@ -31,6 +31,9 @@ ssize_t dft_transfer(enum dft_call_number read, enum dft_call_number written, co
                                      unsigned flags));
 int dft_ioctl(int fd, unsigned long request, void *argument,
               int (*make)(int fd, unsigned long request, void *argument));
+/* The calling thread is about to get descriptors of its own. Returns 0 where that changes nothing. */
+int dft_files_parting(void);
+int dft_unshare(int flags, int (*make)(int flags));
 int dft_chroot(const char *path, int (*make)(const char *path));
 /* A new descriptor of the program, which is not followed: it is asked about at its first data call. */
 void dft_forget_made(int fd);

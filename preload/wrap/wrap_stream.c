@@ -25,7 +25,8 @@ static struct dft_file file_again(const struct dft_probe *probe, const char *mod
     enum dft_io io = (enum dft_io)dft_slot_io(probe->class, DFT_IO_NONE);
 
     return (struct dft_file){probe->file,
-                             io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io};
+                             io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io,
+                             probe->open && probe->open->memory};
 }
 
 /* The stream's own file again, in another mode: a new description of the same name, whatever has
@@ -41,10 +42,10 @@ static FILE *reopen_same(const char *mode, FILE *stream)
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(NULL, mode, stream);
     dft_inlined_forget(stream);
-    if (!dft_in_vfork_child())
+    if (!dft_has_other_files())
         before = dft_fd_unbind(probe.fd);
     result = DFT_REAL(freopen)(NULL, mode, stream);
-    if (result && !dft_in_vfork_child())
+    if (result && !dft_has_other_files())
         dft_fd_bind(dft_stream_fd(result), file_again(&probe, mode), 0,
                     DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
     dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
@@ -64,7 +65,7 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
         return reopen_same(mode, stream);
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(path, mode, stream);
-    if (!dft_in_vfork_child()) {
+    if (!dft_has_other_files()) {
         before = dft_fd_unbind(dft_stream_fd(stream));
         if (before & DFT_FD_TRACED)
             dft_inlined_sync(stream, dft_fd_open(before), before, 0, 0);

@@ -120,6 +120,16 @@ static int make_chroot(const char *path)
     return (int)REAL(SYS_chroot, path);
 }
 
+static int make_unshare(int flags)
+{
+    return (int)REAL(SYS_unshare, flags);
+}
+
+CUSTOM(SYS_unshare)
+{
+    return dft_unshare((int)a0, make_unshare);
+}
+
 CUSTOM(SYS_chroot)
 {
     return dft_chroot((const char *)a0, make_chroot);
@@ -249,7 +259,7 @@ CUSTOM(SYS_io_uring_setup)
     if (!dft_probe_begin(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, DFT_ON_POSIX))
         return REAL(ARGUMENTS);
     result = REAL(ARGUMENTS);
-    if (result >= 0 && !dft_in_vfork_child()) {
+    if (result >= 0 && !dft_has_other_files()) {
         dft_fd_bind_untraced((int)result);
         dft_tracefile_meet((int)result);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of syscalls.def that make, replace, await and end processes, or forbid them system
  * calls. */
+#include "os/own_files.h"
 #include "os/resolve.h"
 #include "life/sandbox.h"
 #include "os/shared_tls.h"
@@ -50,6 +51,8 @@ int dft_syscall_is_plain(long number, long a0, long a1)
         return 0;
     if (!(flags & CLONE_FILES))
         dft_lifecycle_forking(DFT_CHILD_STAYS);
+    if (flags & CLONE_THREAD && !(flags & CLONE_FILES))
+        dft_own_files_expect();
     if (flags & CLONE_VM && !(flags & CLONE_SETTLS) && !dft_in_vfork_child())
         dft_shared_tls_begin(flags);
     return 1;

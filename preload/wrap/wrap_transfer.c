@@ -180,7 +180,7 @@ static int control(int fd, unsigned long request, void *argument, make_control *
         return result;
     }
     result = make_first(fd, request, argument, make);
-    if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
+    if (request == FIONCLEX && result == 0 && dft_has_other_files())
         dft_fd_share(fd); /* it may outlive the child's exec */
     dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
     return result;

@@ -105,7 +105,7 @@ WRAPPER(int, pclose, (FILE * stream))
 
     if (!dft_on)
         return DFT_REAL(pclose)(stream);
-    if (!dft_in_vfork_child())
+    if (!dft_has_other_files())
         dft_fd_drop(dft_fd_unbind(dft_stream_fd(stream)));
     if (!dft_process_begin(&probe, DFT_CALL_pclose))
         return DFT_REAL(pclose)(stream);

@@ -9,14 +9,14 @@ import pathlib
 import subprocess
 import sys
 
-from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, run, tracing, true
+from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, run, run_checked, tracing, true
 
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import facets  # noqa: E402
 
 tests = Tests()
 DATA = {"turns": bytes(1000), "firsts": bytes(1000), "bursts": (b"x" * 99 + b"\n") * 90}
-PROCESS = {"fork", "waitpid", "exit", "_exit", "kill", "aio_suspend", "wait4"}
+PROCESS = {"fork", "waitpid", "exit", "_exit", "kill", "aio_suspend", "aio_error", "aio_return", "wait4"}
 
 
 def marks(event):
@@ -25,7 +25,7 @@ def marks(event):
 
 def traced(directory, what, where, code=0, **more):
     """The events, and what the program says of them."""
-    program = compile_program("marks.c", directory / "marks", "-Wall", "-Wextra", "-Werror", "-fno-inline", "-O0")
+    program = compile_program("marks.c", directory / "python", "-Wall", "-Wextra", "-Werror", "-fno-inline", "-O0", "-lrt")  # what it reads is start-up
     done = run([program, what, where], env=tracing(directory / "out" / "t", **more))
     equal((done.code, done.err), (code, b""), "exit code and standard error")
     told = [tuple(line.split(" ")) for line in done.out.decode().splitlines()]
@@ -86,6 +86,29 @@ def memory(directory):
         raise Skip("there is no /dev/shm")
     events, told = traced(directory, "memory", name)
     expect(events, told, name)
+
+
+@tests.case
+def data_where_programs_lie(directory):
+    """What a program reads itself is its data; what a library or an interpreter asks for is start-up, and so is the search for a library."""
+    where = work(directory) / "perl5"
+    where.mkdir()
+    for name in ("A.pm", "libb.so.1"):
+        (where / name).write_text("text\n")
+    source = directory / "asks.c"
+    source.write_text("#include <fcntl.h>\n#include <unistd.h>\nvoid asks(const char *path) { char c; int fd = open(path, O_RDONLY); read(fd, &c, 1); "
+                      "close(fd); access(path, R_OK); }\n#ifdef MAIN\nint main(int n, char **v) { for (int i = 1; i < n; i++) asks(v[i]); }\n#endif\n")
+    run_checked(["gcc", "-w", "-o", directory / "reader", "-DMAIN", source])
+    run_checked(["gcc", "-w", "-o", directory / "perl5.36", "-DMAIN", source])
+    run_checked(["gcc", "-w", "-shared", "-fPIC", "-o", directory / "libasks.so", source])
+    (directory / "main.c").write_text("void asks(const char *); int main(int n, char **v) { for (int i = 1; i < n; i++) asks(v[i]); }\n")
+    run_checked(["gcc", "-w", "-o", directory / "user", directory / "main.c", f"-L{directory}", "-lasks", f"-Wl,-rpath,{directory}"])
+    data, looks, start = ["meta", "read", "meta"], {"A.pm": "meta", "libb.so.1": "startup"}, ["startup"] * 3
+    for program, own in (("reader", data), ("perl5.36", start), ("user", start)):
+        run_checked([directory / program, where / "A.pm", where / "libb.so.1"], env=tracing(directory / f"out-{program}" / "t"))
+        for name in ("A.pm", "libb.so.1"):
+            got = [e["class"] for e in dump(directory / f"out-{program}") if e.get("file") == f"{where}/{name}"]
+            equal(got, own + (["startup"] if own is start else [looks[name]]), f"{name}, by {program}")
 
 
 @tests.case

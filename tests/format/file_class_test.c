@@ -169,7 +169,10 @@ static void test_lookalikes(void)
     expect("/lib/x86_64-linux-gnu/libc.so.6", DFT_IO_STARTUP);
     expect("/usr/lib/python3/dist-packages/numpy/core/_x.cpython-311-x86_64-linux-gnu.so", DFT_IO_STARTUP);
     expect("/tmp/ompi.node17.1000/pid.99/1/lib.so", DFT_IO_WAIT); /* PART comes before END */
-    expect("/dev/shm/lib.so", DFT_IO_WAIT);
+    expect("/dev/shm/lib.so", DFT_IO_STARTUP);
+    expect("/dev/shm/data", DFT_IO_NONE);
+    CU_ASSERT(dft_file_is_library("/a/libc.so.6", 12));
+    CU_ASSERT(!dft_file_is_library("/usr/share/perl/5.36/a.pm", 25));
 }
 
 static void test_random_paths(void)

@@ -372,7 +372,7 @@ static int makes_events(const struct row *row, uint64_t result)
         return 0;
     if (starts_with(row->name, "aio_") && row->op != DFT_OP_REQUEST && result != (uint64_t)-1)
         return 0;
-    if (!strcmp(row->name, "aio_error") || !strcmp(row->name, "aio_return"))
+    if (!strcmp(row->name, "aio_error") || !strcmp(row->name, "aio_return")) /* the block names descriptor 0 */
         return 0;
     return strcmp(row->name, "prctl") && strcmp(row->operation, "FRESH") && !(row->op == DFT_OP_FORK && !result);
 }

@@ -83,6 +83,7 @@ static const struct {
     {"SYS_chroot", "p"},
     {"SYS_recvmsg", "dlllll"},
     {"SYS_recvmmsg", "dlllll"},
+    {"SYS_unshare", "i"},
     {"SYS_seccomp", "lll"},
     {"SYS_prctl", "illll"},
 };

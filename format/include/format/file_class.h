@@ -11,6 +11,9 @@
  * read. */
 enum dft_io dft_file_class(const char *path, size_t length);
 
+/* Is it a shared library, by its name? */
+int dft_file_is_library(const char *path, size_t length);
+
 /* Is this an operation that looks at a file or reads it, and leaves it as it is? */
 static inline int dft_op_only_looks(uint8_t op)
 {

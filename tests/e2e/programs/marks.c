@@ -213,15 +213,20 @@ static void memory(const char *name)
     void *mapped;
     int fd;
 
-    TELL(fd = open(name, O_RDWR | O_CREAT, 0600), "open", "wait", "-", 0);
-    TELL(ftruncate(fd, 4096), "ftruncate", "wait", "-", 0);
-    TELL(write(fd, bytes, 100), "write", "wait", "consecutive", 0);
-    TELL(read(fd, bytes, 100), "read", "wait", "consecutive", 1);
+    TELL(fd = open(name, O_RDWR | O_CREAT, 0600), "open", "meta", "-", 0);
+    TELL(ftruncate(fd, 4096), "ftruncate", "meta", "-", 0);
+    TELL(write(fd, bytes, 100), "write", "write", "consecutive", 0);
+    TELL(read(fd, bytes, 100), "read", "read", "consecutive", 1);
     check((mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0)) != MAP_FAILED, "mmap");
     printf("mmap wait - 0\n");
     TELL(close(fd), "close", "wait", "-", 0);
     TELL(munmap(mapped, 4096), "munmap", "wait", "-", 0);
-    TELL(unlink(name), "unlink", "wait", "-", 0);
+    TELL(unlink(name), "unlink", "meta", "-", 0);
+    name = strrchr(name, '/'); /* made to be shared */
+    TELL(fd = shm_open(name, O_RDWR | O_CREAT, 0600), "shm_open", "wait", "-", 0);
+    TELL(ftruncate(fd, 4096), "ftruncate", "wait", "-", 0);
+    TELL(close(fd), "close", "wait", "-", 0);
+    TELL(shm_unlink(name), "shm_unlink", "wait", "-", 0);
 }
 
 /* Of a library, by a child that has its descriptor, and asynchronously. */

@@ -60,14 +60,31 @@ static void tell_call(const char *name, int result)
     printf("call %s %d %d\n", name, result, result < 0 ? errno : 0);
 }
 
+/* They answer by a number, and never fail; of a file that is closed, too. */
+static int error_of(const struct aiocb *cb)
+{
+    int error = aio_error(cb);
+
+    printf("call aio_error %d 0\n", error);
+    return error;
+}
+
+static ssize_t result_of(struct aiocb *cb)
+{
+    ssize_t result = aio_return(cb);
+
+    printf("call aio_return %zd 0\n", result);
+    return result;
+}
+
 /* Asks until it is over, then for the result. */
 static void finish(const char *name, const char *file, struct aiocb *cb, int appends)
 {
     int error, sync = !strcmp(name, "aio_fsync");
 
-    while ((error = aio_error(cb)) == EINPROGRESS)
+    while ((error = error_of(cb)) == EINPROGRESS)
         usleep(100);
-    tell_done(name, file, appends || sync ? -1 : (long long)cb->aio_offset, sync ? 0 : cb->aio_nbytes, aio_return(cb),
+    tell_done(name, file, appends || sync ? -1 : (long long)cb->aio_offset, sync ? 0 : cb->aio_nbytes, result_of(cb),
               error);
 }
 
@@ -111,7 +128,7 @@ static void usual(void)
     if (aio_read(&cb))
         die("aio_read");
     wait_for(&cb);
-    tell_done("aio_read", "usual", cb.aio_offset, BLOCK, aio_return(&cb), 0);
+    tell_done("aio_read", "usual", cb.aio_offset, BLOCK, result_of(&cb), 0);
     close(fd);
 }
 
@@ -155,7 +172,7 @@ static void lists(void)
         tell_call("lio_listio", lio_listio(mode, list, LIST + 2, NULL));
         for (int i = 0; i < LIST; i++)
             if (bad && i == 3)
-                fprintf(stderr, "closed: %d %zd\n", aio_error(&cbs[i]), aio_return(&cbs[i]));
+                fprintf(stderr, "closed: %d %zd\n", error_of(&cbs[i]), result_of(&cbs[i]));
             else if (i != 5)
                 finish(i % 2 ? "aio_read" : "aio_write", "lists", &cbs[i], 0);
     }
@@ -189,9 +206,9 @@ static void failures(void)
     tell_done("aio_fsync", "failures", -1, 0, result, errno);
     cb = request(9999, 0); /* of no file: nothing to record */
     if (aio_write(&cb) == 0)
-        while (aio_error(&cb) == EINPROGRESS)
+        while (error_of(&cb) == EINPROGRESS)
             usleep(100);
-    fprintf(stderr, "not open: %d\n", aio_error(&cb));
+    fprintf(stderr, "not open: %d\n", error_of(&cb));
     cb.__error_code = EINPROGRESS; /* as one that takes long */
     tell_call("aio_suspend", aio_suspend(list, 1, &now));
     tell_call("aio_suspend", aio_suspend(list, -1, &now));
@@ -245,6 +262,7 @@ static void signals(void)
 
     for (int i = 0; i < 20; i++) {
         submit_with_signal(fd, i, ask_in_handler);
+        printf("call aio_error %d 0\ncall aio_return %d 0\n", handler_error, handler_result);
         tell_done("aio_write", "signals", (long long)i * BLOCK, BLOCK, handler_result, handler_error);
     }
     close(fd);
@@ -320,7 +338,7 @@ static void *worker(void *number)
         }
         tell_call("lio_listio", lio_listio(LIO_WAIT, list, 4, NULL));
         for (int i = 0; i < 4; i++)
-            tell_done("aio_write", file, cbs[i].aio_offset, BLOCK, aio_return(&cbs[i]), 0);
+            tell_done("aio_write", file, cbs[i].aio_offset, BLOCK, result_of(&cbs[i]), 0);
     }
     close(fd);
     return NULL;
@@ -343,7 +361,7 @@ static struct aiocb both;
 static void *ask_too(void *nothing)
 {
     (void)nothing;
-    while (aio_error(&both) == EINPROGRESS)
+    while (error_of(&both) == EINPROGRESS)
         ;
     return NULL;
 }
@@ -360,7 +378,7 @@ static void asked_twice(void)
             die("aio_write");
         ask_too(NULL);
         pthread_join(thread, NULL);
-        tell_done("aio_write", "asked_twice", both.aio_offset, BLOCK, aio_return(&both), aio_error(&both));
+        tell_done("aio_write", "asked_twice", both.aio_offset, BLOCK, result_of(&both), error_of(&both));
     }
     close(fd);
 }
