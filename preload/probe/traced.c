@@ -121,11 +121,11 @@ static void add_entry(const struct dft_data_entry *entry)
 
 static int names_directories(const char *list)
 {
-    struct entry entry;
+    struct dft_data_entry entry;
 
     while (*list) {
-        list = read_entry(list, &entry);
-        if (entry.length && entry.kind == PATH)
+        list = dft_data_entry_read(list, &entry);
+        if (entry.length && entry.kind == DFT_DATA_PATH)
             return 1;
     }
     return 0;
@@ -169,7 +169,7 @@ void dft_traced_init(void)
     if (!says_what_is_traced(at))
         add_all(1);
     if (names_directories(at))
-        add_rule(DFT_UNNAMED, sizeof DFT_UNNAMED - 1, 0);
+        add_rule(DFT_UNNAMED, sizeof DFT_UNNAMED - 1, 0, 1);
     while (*at) {
         at = dft_data_entry_read(at, &entry);
         if (entry.kind == DFT_DATA_PIPES)
