@@ -166,10 +166,16 @@ static int look(struct contents *found, char *const *envp)
     }
 }
 
+/* Is the program traced as it is? What is linked with the library needs no LD_PRELOAD, but is rare. */
+static int is_traced(const struct contents *found)
+{
+    return found->ours && found->preload >= 0;
+}
+
 /* Is the program to know that a line has told that no trace can be made? */
 static int is_told(const struct contents *found)
 {
-    return found->enabled && !found->place && dft_first_was_told();
+    return found->enabled && is_traced(found) && !found->place && dft_first_was_told();
 }
 
 /* Fills in the program's variables, then ours. `text` has room for an LD_PRELOAD with both
@@ -211,7 +217,8 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     *follow = (struct dft_env_propagation){.envp = envp, .own = envp, .error = errno};
     if (!(follows || dft_first_was_told()) || dft_is_sandboxed() || look(&found, envp))
         return;
-    follows = follows && (*preload || found.ours) && !(found.complete && found.has == (UINT64_C(1) << nkept) - 1);
+    follows =
+        follows && (*preload || is_traced(&found)) && !(found.complete && found.has == (UINT64_C(1) << nkept) - 1);
     if (!follows && !is_told(&found))
         return;
     pointers = (found.count + nkept + 3) * sizeof(char *);
@@ -228,28 +235,55 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     }
 }
 
-/* The C library runs the shell with `environ`, and no wrapper sees that. The array stays: other threads may
- * read it at any time. */
-void dft_env_propagation_command(void)
+/* The array of an earlier command, to be used again: other threads may still read it. Its first word has the number
+ * of words behind. Atomic. */
+static size_t *spare;
+
+static char **take_array(size_t words)
+{
+    size_t *array = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
+
+    if (array && *array >= words)
+        return (char **)(array + 1);
+    array = dft_sys_map((words + 1) * sizeof *array);
+    if (array)
+        *array = words;
+    return (char **)(array ? array + 1 : NULL);
+}
+
+/* The C library runs the shell with `environ`, and no wrapper sees that. */
+void dft_env_propagation_command(struct dft_env_command *command)
 {
     struct contents found;
     uint64_t missing;
-    char **larger;
     uint32_t n;
 
+    *command = (struct dft_env_command){environ, NULL};
     if (!dft_config_handed_on(0) || !dft_on || dft_in_vfork_child() || dft_is_sandboxed() || look(&found, environ) ||
-        !found.ours)
+        !is_traced(&found))
         return;
     missing = ((UINT64_C(1) << nkept) - (UINT64_C(1) << nfollow)) & ~found.has;
-    larger = missing ? dft_sys_map((found.count + nkept + 1) * sizeof(char *)) : NULL;
-    if (!larger)
+    command->larger = missing ? take_array(found.count + nkept + 1) : NULL;
+    if (!command->larger)
         return;
-    memcpy(larger, environ, found.count * sizeof(char *));
+    memcpy(command->larger, command->own, found.count * sizeof(char *));
     n = found.count;
     for (uint32_t k = nfollow; k < nkept; k++)
         if (missing >> k & 1)
-            larger[n++] = (char *)(uintptr_t)kept[k];
-    environ = larger;
+            command->larger[n++] = (char *)(uintptr_t)kept[k];
+    command->larger[n] = NULL;
+    environ = command->larger;
+}
+
+/* What another thread has set meanwhile stays. */
+void dft_env_propagation_command_end(const struct dft_env_command *command)
+{
+    char **larger = command->larger;
+
+    if (!larger)
+        return;
+    __atomic_compare_exchange_n(&environ, &larger, command->own, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    __atomic_store_n(&spare, (size_t *)command->larger - 1, __ATOMIC_RELEASE);
 }
 
 void dft_env_propagation_end(struct dft_env_propagation *follow)

@@ -27,8 +27,12 @@ void dft_env_propagation_end(struct dft_env_propagation *follow);
  * program's own, and the caller makes the call again, with errno as it was (a vfork child's is its parent's). What it runs is
  * not traced. */
 int dft_env_propagation_gives_way(struct dft_env_propagation *follow, int error);
-/* Before the C library itself runs a shell: what programs need to be traced alike stands in `environ` then. */
-void dft_env_propagation_command(void);
+/* The C library itself runs a shell: what programs need to be traced alike stands in `environ` between these two. */
+struct dft_env_command {
+    char **own, **larger; /* environ before, and meanwhile; NULL: nothing is missing */
+};
+void dft_env_propagation_command(struct dft_env_command *command);
+void dft_env_propagation_command_end(const struct dft_env_command *command);
 /* In the parent. Frees the mapping that an ended vfork child has left. */
 void dft_env_propagation_child_gone(void);
 

@@ -230,6 +230,17 @@ int dft_traced_path(const char *text, size_t length)
     return judge_text(text, length) == DFT_SELECTED;
 }
 
+/* What the user says of this very path: nothing is nearer. */
+static enum dft_verdict judge_itself(const char *text, size_t length)
+{
+    enum dft_verdict verdict = DFT_UNSAID;
+
+    for (uint32_t i = 0; i < rule_count; i++)
+        if (rules[i].named && rules[i].length == length && !memcmp(rules[i].text, text, length))
+            verdict = rules[i].traced ? DFT_SELECTED : DFT_EXCLUDED;
+    return verdict;
+}
+
 /* The kernel is asked only where its answer may change something. */
 int dft_traced_name(struct dft_text text, int dirfd, struct dft_text name)
 {
@@ -238,7 +249,7 @@ int dft_traced_name(struct dft_text text, int dirfd, struct dft_text name)
     if (!dft_traced_real_any() || verdict == DFT_EXCLUDED || (verdict == DFT_SELECTED && !dft_traced_real_excludes()) ||
         dft_is_sandboxed())
         return verdict == DFT_SELECTED;
-    real = dft_traced_real(dirfd, name, text);
+    real = dft_traced_real(dirfd, name, text, judge_itself(text.bytes, text.length));
     return real == DFT_SELECTED || (real == DFT_UNSAID && verdict == DFT_SELECTED);
 }
 

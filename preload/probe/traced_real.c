@@ -128,8 +128,8 @@ static int go_up(struct place *at)
 }
 
 /* From a file to its directory, or to the nearest one that is there. Returns 0, or -ELOOP at a link, which
- * stays as it is. `*verdict`: what an entry says of the file itself, too. */
-static int find_directory(struct place *at, enum dft_verdict *verdict)
+ * stays as it is. `*own`: what an entry says of the file itself, too. */
+static int find_directory(struct place *at, enum dft_verdict *own)
 {
     int result;
 
@@ -140,7 +140,7 @@ static int find_directory(struct place *at, enum dft_verdict *verdict)
     if (!result && S_ISDIR(at->st.st_mode))
         return 0;
     if (!result && has_files)
-        *verdict = both(*verdict, verdict_of(&at->st, 1));
+        *own = both(*own, verdict_of(&at->st, 1));
     do
         if (!go_up(at))
             return -ENOENT;
@@ -220,40 +220,49 @@ static int follow_link(struct place *at, enum dft_verdict *verdict)
     return 0;
 }
 
-static __attribute__((noinline)) enum dft_verdict ask(int dirfd, struct dft_text name, struct dft_text text)
+/* Privacy comes first where nothing can be known. */
+static enum dft_verdict in_doubt(void)
+{
+    return excludes ? DFT_EXCLUDED : DFT_UNSAID;
+}
+
+static __attribute__((noinline)) enum dft_verdict ask(int dirfd, struct dft_text name, struct dft_text text,
+                                                      enum dft_verdict own)
 {
     struct place at = {.dirfd = dirfd, .name = dft_sys_map(LONGEST), .length = name.length};
-    enum dft_verdict verdict, more = DFT_UNSAID;
+    enum dft_verdict more = DFT_UNSAID;
     struct stat st;
     int result;
 
     if (!at.name)
-        return DFT_UNSAID;
+        return in_doubt();
     look_at_entries();
     memcpy(at.name, name.bytes, name.length);
-    for (int i = 0; (result = find_directory(&at, &more)) == -ELOOP && i < LINKS_MAX; i++)
+    for (int i = 0; (result = find_directory(&at, &own)) == -ELOOP && i < LINKS_MAX; i++) {
+        more = both(more, own);
+        own = DFT_UNSAID;
         if (follow_link(&at, &more))
             break;
-    if (!result) {
+    }
+    if (!result && own == DFT_UNSAID) {
         st = at.st;
-        verdict = climb(&at);
-        remember(directory_of(text), &st, verdict);
-        more = both(more, verdict);
+        own = climb(&at);
+        remember(directory_of(text), &st, own);
     }
     DFT_SYS(munmap, at.name, LONGEST, 0, 0, 0, 0);
-    return more;
+    return both(more, own);
 }
 
-enum dft_verdict dft_traced_real(int dirfd, struct dft_text name, struct dft_text text)
+enum dft_verdict dft_traced_real(int dirfd, struct dft_text name, struct dft_text text, enum dft_verdict own)
 {
-    enum dft_verdict verdict, more = DFT_UNSAID;
     char room[SHORT];
     struct place at = {.dirfd = dirfd, .name = room, .length = name.length};
+    enum dft_verdict verdict = own;
 
     if (name.length < SHORT) {
         memcpy(room, name.bytes, name.length);
-        if (!find_directory(&at, &more) && recall(directory_of(text), &at.st, &verdict))
-            return both(more, verdict);
+        if (!find_directory(&at, &verdict) && (verdict != DFT_UNSAID || recall(directory_of(text), &at.st, &verdict)))
+            return verdict;
     }
-    return name.length < TARGET ? ask(dirfd, name, text) : DFT_UNSAID;
+    return name.length < TARGET ? ask(dirfd, name, text, own) : in_doubt();
 }

@@ -17,7 +17,7 @@ int dft_traced_real_excludes(void); /* is an entry an exclusion? */
 int dft_traced_real_any(void);
 
 /* What the nearest entry says of the file that (dirfd, name) is, or would be. `text`: its absolute path, as
- * recorded. Any time but in a sandbox; a few system calls. */
-enum dft_verdict dft_traced_real(int dirfd, struct dft_text name, struct dft_text text);
+ * recorded. `own`: what an entry with that very path says. Any time but in a sandbox; a few system calls. */
+enum dft_verdict dft_traced_real(int dirfd, struct dft_text name, struct dft_text text, enum dft_verdict own);
 
 #endif

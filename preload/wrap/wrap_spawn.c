@@ -86,14 +86,17 @@ static void end_command(struct dft_probe *probe, enum dft_call_number call, cons
 /* Without a command it asks whether there is a shell. */
 WRAPPER(int, system, (const char *command))
 {
+    struct dft_env_command env;
     struct dft_probe probe;
-    int result;
+    int result, traced;
 
     share_with(NULL);
-    dft_env_propagation_command();
-    if (!dft_process_begin(&probe, DFT_CALL_system))
-        return DFT_REAL(system)(command);
+    dft_env_propagation_command(&env);
+    traced = dft_process_begin(&probe, DFT_CALL_system);
     result = DFT_REAL(system)(command);
+    dft_env_propagation_command_end(&env);
+    if (!traced)
+        return result;
     end_command(&probe, DFT_CALL_system, command, result, result == -1, result != -1 && command ? &result : NULL);
     return result;
 }
@@ -101,14 +104,18 @@ WRAPPER(int, system, (const char *command))
 /* The stream's pipe is asked about at its first data call, like any descriptor. */
 WRAPPER(FILE *, popen, (const char *command, const char *mode))
 {
+    struct dft_env_command env;
     struct dft_probe probe;
     FILE *result;
+    int traced;
 
     share_with(NULL);
-    dft_env_propagation_command();
-    if (!dft_process_begin(&probe, DFT_CALL_popen))
-        return DFT_REAL(popen)(command, mode);
+    dft_env_propagation_command(&env);
+    traced = dft_process_begin(&probe, DFT_CALL_popen);
     result = DFT_REAL(popen)(command, mode);
+    dft_env_propagation_command_end(&env);
+    if (!traced)
+        return result;
     if (result)
         dft_forget_made(dft_stream_fd(result));
     end_command(&probe, DFT_CALL_popen, command, result ? dft_stream_fd(result) : -1, !result, NULL);
@@ -119,14 +126,17 @@ ALIAS(popen, _IO_popen)
 /* It runs a shell for commands within the words. Its result is an error of its own, or 0. */
 WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
 {
+    struct dft_env_command env;
     struct dft_probe probe;
-    int outcome;
+    int outcome, traced;
 
     share_with(NULL);
-    dft_env_propagation_command();
-    if (!dft_process_begin(&probe, DFT_CALL_wordexp))
-        return DFT_REAL(wordexp)(words, result, flags);
+    dft_env_propagation_command(&env);
+    traced = dft_process_begin(&probe, DFT_CALL_wordexp);
     outcome = DFT_REAL(wordexp)(words, result, flags);
+    dft_env_propagation_command_end(&env);
+    if (!traced)
+        return outcome;
     end_command(&probe, DFT_CALL_wordexp, words, outcome, 0, NULL);
     return outcome;
 }
