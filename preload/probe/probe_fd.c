@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What probes must find out about descriptors: those met for the first time, and offsets that
  * others move. */
+#include "probe/inlined.h"
 #include "probe/probe.h"
 
 #include <dirent.h>
@@ -268,7 +269,10 @@ static void know_offset(const struct dft_probe *probe, int64_t offset, int alone
     struct dft_open *open = probe->open;
 
     if (alone) {
-        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+        int64_t before = atomic_exchange_explicit(&open->offset, offset, memory_order_relaxed);
+
+        if (before != offset && atomic_load_explicit(&open->references, memory_order_relaxed) > 1)
+            dft_inlined_shift(open, offset - before); /* a stream may be left behind one that was closed */
         if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_LOST)
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_seq_cst);
     }
