@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison for people: first what matters, then tables. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,21 @@ static int is_lossy(const struct dft_comparison *comparison, int side)
     return lossy;
 }
 
+/* Of one run of several, the share is that of this run. */
+static void print_unrecorded(const struct dft_comparison *comparison, int side)
+{
+    for (uint32_t number = 1; number <= comparison->counts[side]; number++) {
+        char run[32] = "", *text;
+
+        if (comparison->counts[side] > 1)
+            snprintf(run, sizeof run, "run %" PRIu32 ": ", number);
+        text = dft_job_unrecorded_text(run, &dft_compared_run_of(comparison, side, number)->job);
+        if (text)
+            dft_text_wrapped(stdout, "", 3, text);
+        free(text);
+    }
+}
+
 static void put_side(FILE *out, const struct dft_comparison *comparison, int side)
 {
     const struct dft_compared_run *run = &comparison->runs[side];
@@ -89,6 +105,7 @@ static int print_side(const struct dft_comparison *comparison, int side)
     if (!rc && is_lossy(comparison, side))
         dft_text_wrapped(stdout, "", 3,
                          "not all of it is there: events were lost, or processes have no end (dftmerge check)");
+    print_unrecorded(comparison, side);
     return rc;
 }
 
