@@ -222,18 +222,21 @@ static int keeps_rows_alone(const struct dft_source_process *process)
            has_option(options, "DFTRACER_AGGREGATION_TYPE=");
 }
 
+/* A live file counts what its process has written to the trace: what the file holds itself is not meant. */
 static uint64_t events_here(const struct dft_source_process *process)
 {
-    uint64_t rows = keeps_rows_alone(process) ? process->rows_only : 0;
+    uint64_t events = process->events - (process->live_file ? process->live_events : 0), rows = 0;
 
-    return rows < UINT64_MAX - process->events ? process->events + rows : UINT64_MAX;
+    if (keeps_rows_alone(process))
+        rows = process->rows_only - (process->live_file ? process->live_rows : 0);
+    return rows < UINT64_MAX - events ? events + rows : UINT64_MAX;
 }
 
 uint64_t dft_source_missing(const struct dft_source_process *process)
 {
     uint64_t here = events_here(process);
 
-    return process->ended && !process->live_file && !process->parts && process->end.events > here
+    return (process->ended || process->live_file) && !process->parts && process->end.events > here
                ? process->end.events - here
                : 0;
 }
@@ -261,10 +264,11 @@ void dft_missing_notes(struct dft_source *source)
         const struct dft_source_process *process = &source->processes[p];
 
         if (dft_source_missing(process))
-            dft_source_note(
-                source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events, %s%llu are here",
-                source->files[process->file].path, process->process.pid, (unsigned long long)process->end.events,
-                events_here(process) > process->events ? "at most " : "", (unsigned long long)events_here(process));
+            dft_source_note(source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events%s, %s%llu are here",
+                            source->files[process->file].path, process->process.pid,
+                            (unsigned long long)process->end.events, process->live_file ? " to its trace" : "",
+                            keeps_rows_alone(process) && events_here(process) ? "at most " : "",
+                            (unsigned long long)events_here(process));
     }
 }
 
