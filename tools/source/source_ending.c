@@ -181,19 +181,23 @@ static int has_option(struct dft_text options, const char *option)
     return options.length && memmem(options.bytes, options.length, option, strlen(option)) != NULL;
 }
 
+int dft_source_was_rewritten(const struct dft_source_process *process)
+{
+    return process->known &&
+           dft_source_has_line(process->process.notes, DFT_NOTE_REMOVED_TEXT, strlen(DFT_NOTE_REMOVED_TEXT));
+}
+
 /* What had been removed together with these traces nobody knows: that of programs that had ended. */
 static void note_removed(struct dft_source *source)
 {
     uint32_t processes = 0;
 
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        processes +=
-            source->processes[p].known && dft_source_has_line(source->processes[p].process.notes, DFT_NOTE_REMOVED_TEXT,
-                                                              strlen(DFT_NOTE_REMOVED_TEXT));
+        processes += dft_source_was_rewritten(&source->processes[p]) != 0;
     if (processes)
         dft_source_note(source, DFT_BAD_GONE,
-                        "traces were removed while the job ran: %u program%s wrote %s again; traces of programs that "
-                        "had ended before are missing",
+                        "traces were removed while the job ran: %u program%s wrote %s again, whole; traces of programs "
+                        "that had ended before may be missing",
                         processes, processes == 1 ? "" : "s", processes == 1 ? "its trace" : "their traces");
 }
 
