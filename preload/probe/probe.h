@@ -232,8 +232,11 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     } else {
         enum dft_begun begun = dft_begin_descriptor(probe, op, args);
 
-        if (__builtin_expect(begun != DFT_BEGUN_ON_FILE, 0))
+        if (__builtin_expect(begun != DFT_BEGUN_ON_FILE, 0)) {
+            if (args->stream && dft_op_effect(op) == DFT_EFFECT_CLOSES) /* whatever its number means now */
+                dft_inlined_forget(args->stream);
             return begun == DFT_BEGUN_ALONE;
+        }
         dft_begin_offset(probe, op, args);
     }
     dft_begin_stream(probe, op, args);

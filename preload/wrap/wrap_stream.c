@@ -69,8 +69,8 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
         before = dft_fd_unbind(dft_stream_fd(stream));
         if (before & DFT_FD_TRACED)
             dft_inlined_sync(stream, dft_fd_open(before), before, 0, 0);
-        dft_inlined_forget(stream);
     }
+    dft_inlined_forget(stream);
     result = DFT_REAL(freopen)(path, mode, stream);
     drop(before);
     dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
