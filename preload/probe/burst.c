@@ -64,13 +64,21 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
 
 /* --- quick calls that no open run takes ------------------------------------------------------- */
 
-/* What was moved before the call. The pointer that inlined code moves is the one that the call moves. */
+/* What was moved before the call. A call on one character moves one pointer, and others may move both. */
 static struct dft_inlined *count_before(enum dft_op op, const struct dft_burst_call *quick, struct dft_open *open)
 {
-    const char *now =
-        op == DFT_OP_FGETS ? DFT_STREAM_POINTER(quick->stream, read_ptr) : DFT_STREAM_POINTER(quick->stream, write_ptr);
+    const char *now = DFT_STREAM_POINTER(quick->stream, read_ptr),
+               *other = DFT_STREAM_POINTER(quick->stream, write_ptr);
 
-    return dft_inlined_sync(quick->stream, open, quick->word, now - quick->mark.at, (uint32_t)quick->counted);
+    if (op != DFT_OP_FGETS) {
+        const char *put = other;
+
+        other = now;
+        now = put;
+    }
+    return dft_inlined_sync(quick->stream, open, quick->word,
+                            now - quick->mark.at + (quick->character ? 0 : other - quick->other),
+                            (uint32_t)quick->counted);
 }
 
 void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t moved)

@@ -32,6 +32,7 @@ struct dft_burst_call {
     uint32_t started;
     int counted;                 /* with a ticket */
     struct dft_stream_mark mark; /* the area that it works on, before the call */
+    const char *other;           /* the other area's pointer then: a flush moves both */
 };
 
 /* Where several threads are, it takes a ticket (offset.h). Returns 0 when it is not alone. */
@@ -81,9 +82,13 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
         quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
         if (quick->measured)
             quick->mark.base = DFT_STREAM_POINTER(stream, read_base);
+        if (!quick->character)
+            quick->other = DFT_STREAM_POINTER(stream, write_ptr);
     } else {
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
+        if (!quick->character)
+            quick->other = DFT_STREAM_POINTER(stream, read_ptr);
     }
     return quick->mark.end - quick->mark.at >= (quick->character ? 1 : DFT_BURST_BUFFER_MIN) &&
            dft_burst_ticket_begin(quick);

@@ -117,8 +117,8 @@ static inline __attribute__((always_inline)) void dft_not_open_end(const struct 
         return;
     result = dft_result(op, args, raw, pointer, &failed);
     if (failed && (args->returns_error ? (int)raw : errno) == EBADF)
-        dft_end_not_open(refused->start, refused->fd, call, op, args->size, args->offset, args->flags,
-                         args->mode, result);
+        dft_end_not_open(refused->start, refused->fd, call, op, args->size, args->offset, args->flags, args->mode,
+                         result);
     else if (args->errno_tells && !errno)
         errno = refused->error;
 }

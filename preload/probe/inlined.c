@@ -103,7 +103,7 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
                                       uint32_t tickets)
 {
     enum dft_op op = dft_stream_is_written(stream) ? DFT_OP_FPUTS : DFT_OP_FGETS;
-    int known = !(atomic_load_explicit(&open->flags, memory_order_relaxed) & ~DFT_OPEN_KNOWN);
+    int known = dft_stream_is_known(stream, open);
     struct dft_inlined *at = find(stream);
     int64_t distance, offset, mark, gap, back, waits;
     struct dft_thread *self;

@@ -3,8 +3,10 @@
  * reopened. Standard input has 20000 bytes. The test knows what each mode does.
  *
  * usage: unlocked MODE */
+#include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -208,6 +210,69 @@ static void measured(void)
             exit(99);
 }
 
+/* Calls that flush what inlined code has put into the buffer, of a stream that was read before. */
+static void flushed(void)
+{
+    FILE *stream = fopen("flushed", "w+");
+    char text[2001];
+
+    memset(text, 'y', 2000);
+    text[2000] = 0;
+    put(stream, 10000);
+    rewind(stream);
+    get(stream, 1);
+    fseek(stream, 100, SEEK_SET);
+    put(stream, 3000);
+    fprintf(stream, "%2000d", 1);
+    put(stream, 3000);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+/* Reads of files that are open for appending. */
+static void reread(void)
+{
+    FILE *stream = fopen("reread", "a+");
+    char text[100];
+    int number;
+
+    for (int i = 1000; i < 3000; i++)
+        fprintf(stream, "%d\n", i);
+    rewind(stream);
+    fgets(text, 100, stream);
+    get(stream, 300);
+    fread(text, 1, 10, stream);
+    get(stream, 4088 - 310);
+    fscanf(stream, "%d", &number);
+    fgets(text, 100, stream);
+    fclose(stream);
+}
+
+/* Streams and directories whose memory is gone once they are closed, though their descriptors are not theirs. */
+static void freed(void)
+{
+    FILE *stream;
+    DIR *directory;
+    int fds[2];
+
+    mallopt(M_MMAP_THRESHOLD, 256);
+    directory = opendir(".");
+    close(dirfd(directory));
+    closedir(directory);
+    stream = fopen("in", "r");
+    fgetc(stream);
+    close(fileno(stream));
+    fclose(stream);
+    stream = fopen("in", "r");
+    fgetc(stream);
+    get(stream, 1);
+    close(fileno(stream));
+    if (pipe(fds))
+        exit(99);
+    fclose(stream);
+    open("other", O_RDWR | O_CREAT, 0644);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -215,7 +280,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},       {"append", append},
                  {"printed", printed}, {"turned", turned},   {"reopened", reopened}, {"forked", forked},
-                 {"twice", twice},     {"threads", threads}, {"measured", measured}};
+                 {"twice", twice},     {"threads", threads}, {"measured", measured}, {"flushed", flushed},
+                 {"reread", reread},   {"freed", freed}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
