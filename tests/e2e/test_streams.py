@@ -209,6 +209,9 @@ def moved(directory):
 WHERE = {
     "flushed": [("fprintf", 3100, 2000, 1), ("fputs", 8100, 2000, 1)],
     "reread": [("fprintf", None, 10000, 2000), ("fgets", 0, 5, 1), ("fread", 305, 10, 1), ("fscanf", 4093, 1, 1), ("fgets", 4094, 1, 1)],
+    "long_items": [*(("fprintf", i, 5000, 1) for i in range(0, 50000, 5000)), ("fgetc", 0, 1, 1), ("fscanf", 1, 8999, 1), ("fgets", 9010, 19, 1), ("fscanf", 9029, 5100, 2),
+                   ("fscanf", 14130, 5000, 1), ("fscanf", 19130, 4096, 1), ("fgetc", 23226, 1, 1), ("fscanf", 23227, 8292, 2), ("fread", 31519, 10, 1),
+                   ("fscanf", 31529, 8392, 3)],
 }
 
 
@@ -227,6 +230,7 @@ UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream'
     "flushed": {"flushed": (1, 20000)},
     "reread": {"reread": (4095, 10000)},
     "freed": {"in": (3, 0)},
+    "long_items": {"long_items": (39921, 50000)},
 }
 
 

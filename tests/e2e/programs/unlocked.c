@@ -248,6 +248,34 @@ static void reread(void)
     fclose(stream);
 }
 
+/* Items longer than the buffer, before calls of each kind. */
+static void long_items(void)
+{
+    FILE *stream = fopen("long_items", "w+");
+    char text[9000];
+
+    for (int i = 0; i < 10; i++)
+        fprintf(stream, "%04999d\n", i);
+    rewind(stream);
+    fgetc(stream);
+    fscanf(stream, "%8999[^-]", text);
+    get(stream, 10);
+    fgets(text, 20, stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%5000[^-]", text);
+    get(stream, 1);
+    fscanf(stream, "%5000[^-]", text);
+    fscanf(stream, "%4096[^-]", text);
+    fgetc(stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%8192[^-]", text);
+    ftell(stream);
+    fread(text, 1, 10, stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%8192[^-]", text);
+}
+
 /* Streams and directories whose memory is gone once they are closed, though their descriptors are not theirs. */
 static void freed(void)
 {
@@ -278,10 +306,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},       {"append", append},
-                 {"printed", printed}, {"turned", turned},   {"reopened", reopened}, {"forked", forked},
-                 {"twice", twice},     {"threads", threads}, {"measured", measured}, {"flushed", flushed},
-                 {"reread", reread},   {"freed", freed}};
+    } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},          {"append", append},
+                 {"printed", printed}, {"turned", turned},   {"reopened", reopened},    {"forked", forked},
+                 {"twice", twice},     {"threads", threads}, {"measured", measured},    {"flushed", flushed},
+                 {"reread", reread},   {"freed", freed},     {"long_items", long_items}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
