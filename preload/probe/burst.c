@@ -64,13 +64,20 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
 
 /* --- quick calls that no open run takes ------------------------------------------------------- */
 
-/* What was moved before the call. The pointer that inlined code moves is the one that the call moves. */
-static struct dft_inlined *count_before(enum dft_op op, const struct dft_burst_call *quick, struct dft_open *open)
+/* What was moved before the call, which moved so many bytes; -1: not known yet. A call on one character moves
+ * one pointer, and others may move both. */
+static struct dft_inlined *count_before(enum dft_op op, const struct dft_burst_call *quick, struct dft_open *open,
+                                        int64_t moved)
 {
-    const char *now =
-        op == DFT_OP_FGETS ? DFT_STREAM_POINTER(quick->stream, read_ptr) : DFT_STREAM_POINTER(quick->stream, write_ptr);
+    const char *get = DFT_STREAM_POINTER(quick->stream, read_ptr);
+    const char *put = DFT_STREAM_POINTER(quick->stream, write_ptr);
+    int64_t pointers = (op == DFT_OP_FGETS ? get : put) - quick->mark.at;
 
-    return dft_inlined_sync(quick->stream, open, quick->word, now - quick->mark.at, (uint32_t)quick->counted);
+    if (!quick->character)
+        pointers += (op == DFT_OP_FGETS ? put : get) - quick->other;
+    if (moved >= 0 && atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_SCANNED)
+        dft_inlined_count_scanned(quick->stream, open, quick->word, pointers, moved);
+    return dft_inlined_sync(quick->stream, open, quick->word, pointers, (uint32_t)quick->counted);
 }
 
 void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t moved)
@@ -87,7 +94,7 @@ void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const stru
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
         probe.class = dft_probe_class(probe.open, op);
-        inlined = count_before(op, quick, probe.open);
+        inlined = count_before(op, quick, probe.open, moved);
         offset = dft_stream_offset(stream, probe.open, dft_burst_ticket_is_alone(quick), op, moved);
         offset = dft_stream_settle(offset, dft_burst_ticket_is_alone(quick));
         dft_burst_add_timed(self, &probe, call, stream, offset, moved, probe.start,
@@ -125,7 +132,7 @@ void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const st
     int64_t moved = dft_result_of_text(op, &args, raw, pointer, &failed);
     struct dft_stream_mark mark = quick->mark;
 
-    count_before(op, quick, dft_fd_open(quick->word));
+    count_before(op, quick, dft_fd_open(quick->word), failed || quick->measured ? -1 : moved);
     if (failed) {
         record_failure(call, op, quick, error);
     } else {

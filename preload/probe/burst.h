@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "probe/inlined.h"
 #include "probe/offset.h"
 #include "ring/bursts.h"
 
@@ -32,6 +33,7 @@ struct dft_burst_call {
     uint32_t started;
     int counted;                 /* with a ticket */
     struct dft_stream_mark mark; /* the area that it works on, before the call */
+    const char *other;           /* the other area's pointer then: a flush moves both */
 };
 
 /* Where several threads are, it takes a ticket (offset.h). Returns 0 when it is not alone. */
@@ -66,6 +68,15 @@ static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct 
                                              : run->offset < 0);
 }
 
+/* Did inlined code read after a call that may have read whole buffers unseen? */
+static inline __attribute__((always_inline)) int dft_burst_is_behind(const FILE *stream, const struct dft_open *open)
+{
+    return atomic_load_explicit(&((struct dft_open *)(uintptr_t)open)->flags, memory_order_relaxed) &
+               DFT_OPEN_SCANNED &&
+           dft_inlined_distance(stream, open) !=
+               atomic_load_explicit(&dft_inlined_place(stream)->mark, memory_order_relaxed);
+}
+
 /* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what
  * is needed. */
 static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op op, struct dft_burst_call *quick)
@@ -79,11 +90,18 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
     if (op == DFT_OP_FGETS) {
         quick->mark.at = DFT_STREAM_POINTER(stream, read_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
-        if (quick->measured)
+        if (quick->measured) {
             quick->mark.base = DFT_STREAM_POINTER(stream, read_base);
+            if (dft_burst_is_behind(stream, dft_fd_open(quick->word)))
+                return 0;
+        }
+        if (!quick->character)
+            quick->other = DFT_STREAM_POINTER(stream, write_ptr);
     } else {
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
+        if (!quick->character)
+            quick->other = DFT_STREAM_POINTER(stream, read_ptr);
     }
     return quick->mark.end - quick->mark.at >= (quick->character ? 1 : DFT_BURST_BUFFER_MIN) &&
            dft_burst_ticket_begin(quick);
@@ -100,10 +118,12 @@ static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op
         return -1;
     if (quick->character)
         return 1;
-    if (quick->measured) { /* an item as long as the buffer looks shorter, until the next one that is not quick */
+    if (quick->measured) { /* an item as long as the buffer looks shorter, until the next call of another kind */
         const char *at = DFT_STREAM_POINTER(quick->stream, read_ptr);
 
-        return dft_is_single() && at >= quick->mark.at && DFT_STREAM_POINTER(quick->stream, read_end) == quick->mark.end
+        return dft_is_single() && at >= quick->mark.at &&
+                       DFT_STREAM_POINTER(quick->stream, read_end) == quick->mark.end &&
+                       DFT_STREAM_POINTER(quick->stream, write_ptr) == quick->other
                    ? at - quick->mark.at
                    : -1;
     }
@@ -138,10 +158,11 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
 {
     struct dft_thread *self = dft_self;
     struct dft_open *open = dft_fd_open(quick->word);
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     struct dft_burst *run;
 
     if (__builtin_expect(self == NULL || !*dft_generation ||
-                             atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM,
+                             (quick->measured ? flags & ~DFT_OPEN_SCANNED : flags) != DFT_OPEN_STREAM,
                          0))
         return 0;
     run = dft_bursts_find(self, dft_bursts_key(quick->stream, call), quick->word);
@@ -161,6 +182,8 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
         moved += atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
     }
     atomic_store_explicit(&open->last_end, moved, memory_order_relaxed);
+    if (quick->measured && !(flags & DFT_OPEN_SCANNED))
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_SCANNED, memory_order_relaxed);
     return 1;
 }
 
@@ -175,7 +198,10 @@ static inline __attribute__((always_inline)) void dft_burst_finish(enum dft_call
         if (__builtin_expect(!dft_burst_add_quick(call, quick, moved), 0)) {
             struct dft_burst_call copy = *quick;
 
-            dft_burst_begin_quick(call, op, &copy, moved);
+            if (quick->measured)
+                dft_burst_finish_unsure(call, op, &copy, raw, pointer);
+            else
+                dft_burst_begin_quick(call, op, &copy, moved);
         }
     } else {
         struct dft_burst_call copy = *quick;

@@ -86,14 +86,18 @@ static inline __attribute__((always_inline)) int dft_meets_ours(enum dft_op op, 
 /* A call that dft_probe_begin has refused may be one on a number that is not open. */
 struct dft_not_open {
     uint64_t start; /* ticks; 0: of no interest, whatever becomes of the call */
+    int fd;         /* the call may free the stream or the directory that tells it */
     int error;      /* errno before the call */
 };
 
 static inline __attribute__((always_inline)) void dft_not_open_begin(struct dft_not_open *refused,
                                                                      const struct dft_call_args *args)
 {
-    refused->start = 0;
-    if (!dft_on || args->path != DFT_NO_PATH || args->system || dft_probe_word(args, dft_probe_fd(args)))
+    *refused = (struct dft_not_open){.fd = -1};
+    if (!dft_on || args->path != DFT_NO_PATH || args->system)
+        return;
+    refused->fd = dft_probe_fd(args);
+    if (dft_probe_word(args, refused->fd))
         return;
     refused->error = errno;
     if (args->errno_tells)
@@ -113,8 +117,8 @@ static inline __attribute__((always_inline)) void dft_not_open_end(const struct 
         return;
     result = dft_result(op, args, raw, pointer, &failed);
     if (failed && (args->returns_error ? (int)raw : errno) == EBADF)
-        dft_end_not_open(refused->start, dft_probe_fd(args), call, op, args->size, args->offset, args->flags,
-                         args->mode, result);
+        dft_end_not_open(refused->start, refused->fd, call, op, args->size, args->offset, args->flags, args->mode,
+                         result);
     else if (args->errno_tells && !errno)
         errno = refused->error;
 }

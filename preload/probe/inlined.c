@@ -74,14 +74,13 @@ static int look(const FILE *stream, struct dft_open *open, uint32_t tickets, int
     return dft_is_single() || started == atomic_load_explicit(&open->started, memory_order_relaxed) ? 0 : -1;
 }
 
-static void put(struct dft_thread *self, const struct dft_probe *probe, FILE *stream, enum dft_op op, int64_t offset,
-                int64_t bytes, int64_t calls)
+static void put(struct dft_thread *self, const struct dft_probe *probe, FILE *stream, enum dft_call_number call,
+                enum dft_op op, int64_t offset, int64_t bytes, int64_t calls)
 {
     while (bytes > 0) {
         int64_t part = bytes < MOST ? bytes : MOST, counted = calls < part ? calls : part;
 
-        dft_burst_add_inlined(self, probe, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
-                              dft_burst_pack((uint32_t)counted, (uint64_t)part),
+        dft_burst_add_inlined(self, probe, call, stream, offset, dft_burst_pack((uint32_t)counted, (uint64_t)part),
                               dft_access_bits(probe->open, op, offset, part));
         if (offset >= 0)
             offset += part;
@@ -103,7 +102,7 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
                                       uint32_t tickets)
 {
     enum dft_op op = dft_stream_is_written(stream) ? DFT_OP_FPUTS : DFT_OP_FGETS;
-    int known = !(atomic_load_explicit(&open->flags, memory_order_relaxed) & ~DFT_OPEN_KNOWN);
+    int known = dft_stream_is_known(stream, open);
     struct dft_inlined *at = find(stream);
     int64_t distance, offset, mark, gap, back, waits;
     struct dft_thread *self;
@@ -133,8 +132,50 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
                             .file = open->file,
                             .class = dft_probe_class(open, op),
                             .start = dft_ticks()},
-        stream, op, known ? offset + back : -1, gap - back, gap - back - waits);
+        stream, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, op, known ? offset + back : -1, gap - back,
+        gap - back - waits);
     return at;
+}
+
+void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved)
+{
+    struct dft_inlined *at = find(stream);
+    int64_t position = dft_stream_position(stream), distance, offset, mark, missing;
+    struct dft_thread *self = dft_thread_get();
+    enum dft_call_number call;
+
+    if (!self || dft_vfork_mark || position < 0)
+        return;
+    atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_SCANNED, memory_order_relaxed);
+    if (!dft_stream_is_known(stream, open))
+        return;
+    mark = at ? atomic_load_explicit(&at->mark, memory_order_relaxed) : DFT_INLINED_NONE;
+    if (mark == DFT_INLINED_NONE || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word) ||
+        look(stream, open, 0, &distance, &offset)) {
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+        return;
+    }
+    missing = position - moved - offset - (distance - pointers - mark);
+    if (missing <= 0)
+        return;
+    call = dft_bursts_call(self, stream);
+    atomic_fetch_add_explicit(&open->offset, missing, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&at->mark, missing, memory_order_relaxed);
+    put(self,
+        &(struct dft_probe){.fd = dft_stream_fd(stream),
+                            .word = word,
+                            .open = open,
+                            .file = open->file,
+                            .class = dft_probe_class(open, DFT_OP_FGETS),
+                            .start = dft_ticks()},
+        stream, call ? call : DFT_CALL_fscanf, DFT_OP_FGETS, offset, missing, 0);
+}
+
+struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word)
+{
+    if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_SCANNED)
+        dft_inlined_count_scanned(stream, open, word, 0, 0);
+    return dft_inlined_sync(stream, open, word, 0, 0);
 }
 
 /* Two streams on one description move each other's offset, as another process would. */
@@ -228,7 +269,7 @@ void dft_inlined_detach_slow(uint64_t word)
 
         if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word))
             continue;
-        dft_inlined_sync(stream, dft_fd_open(word), word, 0, 0);
+        dft_inlined_sync_slow(stream, dft_fd_open(word), word);
         atomic_fetch_add_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
                                   memory_order_relaxed);
         atomic_store_explicit(&at->word, DETACHED, memory_order_relaxed);
@@ -285,7 +326,7 @@ void dft_inlined_sync_all(void)
     FILE *stream;
 
     for (uint32_t i = 0; (stream = next(&i, &word));)
-        dft_inlined_sync(stream, dft_fd_open(word), word, 0, 0);
+        dft_inlined_sync_slow(stream, dft_fd_open(word), word);
 }
 
 void dft_inlined_mark_all(void)

@@ -70,6 +70,13 @@ dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word, int64_t mov
                : dft_inlined_count(stream, open, word, moved, tickets);
 }
 
+/* A quick call that does not tell how much it read may have read whole buffers more than the pointers tell:
+ * counts them, by the kernel's offset, before a call of another kind. Since then the pointers and the
+ * stream have moved by so much. */
+void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved);
+/* The two in their order, where there may be such a call. */
+struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word);
+
 /* After it. `at`: what was returned before. A seek and a flush drop what was pushed back. */
 static inline __attribute__((always_inline)) void dft_inlined_mark(enum dft_op op, struct dft_inlined *at, FILE *stream,
                                                                    struct dft_open *open, uint64_t word,

@@ -193,12 +193,16 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
         dft_inlined_sync_all();
     if (!args->stream || !probe->open)
         return;
-    probe->inlined = dft_inlined_sync(args->stream, probe->open, probe->word, 0, 0);
+    flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+    if (__builtin_expect(flags & (DFT_OPEN_SCANNED | DFT_OPEN_LOST | DFT_OPEN_MOVED), 0)) {
+        probe->inlined = dft_inlined_sync_slow(args->stream, probe->open, probe->word);
+        if (dft_op_effect(op) == DFT_EFFECT_STREAM && flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED))
+            dft_stream_find(probe->open, args->stream);
+    } else {
+        probe->inlined = dft_inlined_sync(args->stream, probe->open, probe->word, 0, 0);
+    }
     if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
         dft_inlined_forget(args->stream);
-    flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
-    if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_effect(op) == DFT_EFFECT_STREAM)
-        dft_stream_find(probe->open, args->stream);
     if (!args->run && dft_self && dft_self->bursts_open)
         dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
     if (dft_op_effect(op) == DFT_EFFECT_STREAM)
@@ -232,8 +236,11 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     } else {
         enum dft_begun begun = dft_begin_descriptor(probe, op, args);
 
-        if (__builtin_expect(begun != DFT_BEGUN_ON_FILE, 0))
+        if (__builtin_expect(begun != DFT_BEGUN_ON_FILE, 0)) {
+            if (args->stream && dft_op_effect(op) == DFT_EFFECT_CLOSES) /* whatever its number means now */
+                dft_inlined_forget(args->stream);
             return begun == DFT_BEGUN_ALONE;
+        }
         dft_begin_offset(probe, op, args);
     }
     dft_begin_stream(probe, op, args);

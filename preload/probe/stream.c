@@ -64,11 +64,16 @@ static int64_t position_of(const FILE *stream)
     return position;
 }
 
+int dft_stream_is_known(const FILE *stream, const struct dft_open *open)
+{
+    uint32_t appends = dft_stream_is_written(stream) ? 0 : DFT_OPEN_APPEND;
+
+    return !(atomic_load_explicit(&open->flags, memory_order_relaxed) & ~(DFT_OPEN_KNOWN | appends));
+}
+
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess)
 {
-    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int appends = flags & DFT_OPEN_APPEND && dft_stream_is_written(stream);
-    int64_t moved = appends || flags & ~(DFT_OPEN_KNOWN | DFT_OPEN_APPEND)
+    int64_t moved = !dft_stream_is_known(stream, open)
                         ? -1
                         : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
 
@@ -166,8 +171,7 @@ int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
 
 void dft_stream_resync(struct dft_open *open, const FILE *stream)
 {
-    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t position = flags & ~DFT_OPEN_KNOWN ? -1 : position_of(stream);
+    int64_t position = dft_stream_is_known(stream, open) ? position_of(stream) : -1;
 
     if (position >= 0)
         dft_offset_set(open, position);

@@ -53,6 +53,9 @@ int dft_stream_is_filled(const FILE *stream);
  * pipes). */
 int64_t dft_stream_position(const FILE *stream);
 
+/* Is its position the description's offset? That holds for reads of a file that is open for appending, too. */
+int dft_stream_is_known(const FILE *stream, const struct dft_open *open);
+
 /* Bytes that a call moved: how far the position went from the one that is known. `guess` where none
  * is. */
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess);

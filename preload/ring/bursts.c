@@ -55,6 +55,17 @@ void dft_bursts_break(struct dft_thread *self, const void *stream, enum dft_call
     unlock(self->home);
 }
 
+enum dft_call_number dft_bursts_call(const struct dft_thread *self, const void *stream)
+{
+    for (uint32_t i = 0; i < DFT_BURSTS; i++) {
+        uint64_t call = (self->burst_keys[i] ^ dft_bursts_key(stream, DFT_CALL_NONE)) >> 48;
+
+        if (self->burst_keys[i] == dft_bursts_key(stream, (enum dft_call_number)call))
+            return (enum dft_call_number)call;
+    }
+    return DFT_CALL_NONE;
+}
+
 void dft_bursts_end(struct dft_thread *self)
 {
     if (!self->bursts_open || lock(self->home))

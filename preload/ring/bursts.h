@@ -24,6 +24,8 @@ static inline uint64_t dft_bursts_key(const void *stream, enum dft_call_number c
 
 /* Ends the thread's bursts on a stream, except the burst of the call `keep`. */
 void dft_bursts_break(struct dft_thread *self, const void *stream, enum dft_call_number keep);
+/* The call of the thread's open burst on a stream; DFT_CALL_NONE: there is none. */
+enum dft_call_number dft_bursts_call(const struct dft_thread *self, const void *stream);
 /* Ends all bursts of this thread. */
 void dft_bursts_end(struct dft_thread *self);
 /* Moves all bursts to another ring, which becomes the thread's `home`. Returns 0, or -1 when they

@@ -34,6 +34,7 @@ static inline uint32_t dft_fd_index(uint64_t word)
 #define DFT_OPEN_SHARED  2u   /* another process may move the offset */
 #define DFT_OPEN_STREAM  4u   /* a FILE uses it: the kernel's offset runs ahead of the program's */
 #define DFT_OPEN_LOST    8u   /* the offset is not known: ask the kernel */
+#define DFT_OPEN_SCANNED 16u  /* the stream may be whole buffers further: ask the kernel before another call */
 #define DFT_OPEN_NEW     32u  /* not yet known whether it has an offset */
 #define DFT_OPEN_NOWHERE 64u  /* it has no offset: a pipe, a terminal */
 #define DFT_OPEN_MOVED   128u /* the offset moved under the stream: its buffer holds other bytes */
@@ -41,7 +42,7 @@ static inline uint32_t dft_fd_index(uint64_t word)
 #define DFT_OPEN_FREE 0x80000000u /* bit of `serial` */
 
 /* The position of a stream is known when no flag besides these is set. */
-#define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_NEW)
+#define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_NEW | DFT_OPEN_SCANNED)
 
 /* Which way an access moves bytes. */
 enum dft_way { DFT_WAY_NONE = 0, DFT_WAY_READS = 1, DFT_WAY_WRITES = 2 };

@@ -68,9 +68,9 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
     if (!dft_has_other_files()) {
         before = dft_fd_unbind(dft_stream_fd(stream));
         if (before & DFT_FD_TRACED)
-            dft_inlined_sync(stream, dft_fd_open(before), before, 0, 0);
-        dft_inlined_forget(stream);
+            dft_inlined_sync_slow(stream, dft_fd_open(before), before);
     }
+    dft_inlined_forget(stream);
     result = DFT_REAL(freopen)(path, mode, stream);
     drop(before);
     dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,

@@ -107,6 +107,7 @@ WRAPPER(int, pclose, (FILE * stream))
         return DFT_REAL(pclose)(stream);
     if (!dft_has_other_files())
         dft_fd_drop(dft_fd_unbind(dft_stream_fd(stream)));
+    dft_inlined_forget(stream);
     if (!dft_process_begin(&probe, DFT_CALL_pclose))
         return DFT_REAL(pclose)(stream);
     result = DFT_REAL(pclose)(stream);

@@ -206,6 +206,15 @@ def moved(directory):
     return {name: tuple(entry) for name, entry in found.items() if any(entry)}
 
 
+WHERE = {
+    "flushed": [("fprintf", 3100, 2000, 1), ("fputs", 8100, 2000, 1)],
+    "reread": [("fprintf", None, 10000, 2000), ("fgets", 0, 5, 1), ("fread", 305, 10, 1), ("fscanf", 4093, 1, 1), ("fgets", 4094, 1, 1)],
+    "long_items": [*(("fprintf", i, 5000, 1) for i in range(0, 50000, 5000)), ("fgetc", 0, 1, 1), ("fscanf", 1, 8999, 1), ("fgets", 9010, 19, 1), ("fscanf", 9029, 5100, 2),
+                   ("fscanf", 14130, 5000, 1), ("fscanf", 19130, 4096, 1), ("fgetc", 23226, 1, 1), ("fscanf", 23227, 8292, 2), ("fread", 31519, 10, 1),
+                   ("fscanf", 31529, 8392, 3)],
+}
+
+
 UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream's buffer is lost, what the kernel got
     "copy": {"in": (20000, 0), "out": (0, 20000)},
     "die": {"in": (20000, 0), "out": (0, 16384)},
@@ -219,6 +228,10 @@ UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream'
     "twice": {"twice": (1510, 6125)},
     "threads": {"in": (20000, 0), "out": (0, 20000)},
     "measured": {"wide": (12000, 12000), "words": (0, 15000)},
+    "flushed": {"flushed": (1, 20000)},
+    "reread": {"reread": (4095, 10000)},
+    "freed": {"in": (3, 0)},
+    "long_items": {"long_items": (39921, 50000)},
 }
 
 
@@ -234,6 +247,18 @@ def inlined_characters_without_a_known_offset(directory):
             with open(work / "in", "rb") as given, open(work / "out", "ab") as taken:
                 subprocess.run([program, mode], cwd=work, env=env, stdin=given, stdout=taken, check=mode != "die")
             equal(moved(out), expected, f"{mode}, {'aggregates' if aggregates else 'events'}: bytes read and written of each file")
+
+
+@tests.case
+def where_calls_among_inlined_characters_happen(directory):
+    program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
+    for mode, expected in WHERE.items():
+        work = directory / mode
+        work.mkdir()
+        (work / "in").write_bytes(b"x" * 20000)
+        equal(run([program, mode], cwd=work, env=tracing(directory / f"{mode}.out" / "trace", DATA_DIR=work)).code, 0, mode)
+        found = [a for a in accesses(dump(directory / f"{mode}.out"), mode) if a[0] not in ("putc", "getc")]
+        equal(found, expected, f"{mode}: calls that are seen, their offsets, bytes and numbers")
 
 
 FILTERS = ("cut -c1-3", "cut -d3 -f1", "paste -", "uniq", "nl", "fold -w3", "tr 1 2", "od -c", "sort", "fmt", "expand", "unexpand -a", "wc",

@@ -4,8 +4,10 @@
  *
  * usage: unlocked MODE */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -230,14 +232,106 @@ static void measured(void)
             exit(99);
 }
 
+/* Calls that flush what inlined code has put into the buffer, of a stream that was read before. */
+static void flushed(void)
+{
+    FILE *stream = fopen("flushed", "w+");
+    char text[2001];
+
+    memset(text, 'y', 2000);
+    text[2000] = 0;
+    put(stream, 10000);
+    rewind(stream);
+    get(stream, 1);
+    fseek(stream, 100, SEEK_SET);
+    put(stream, 3000);
+    fprintf(stream, "%2000d", 1);
+    put(stream, 3000);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+/* Reads of files that are open for appending. */
+static void reread(void)
+{
+    FILE *stream = fopen("reread", "a+");
+    char text[100];
+    int number;
+
+    for (int i = 1000; i < 3000; i++)
+        fprintf(stream, "%d\n", i);
+    rewind(stream);
+    fgets(text, 100, stream);
+    get(stream, 300);
+    fread(text, 1, 10, stream);
+    get(stream, 4088 - 310);
+    fscanf(stream, "%d", &number);
+    fgets(text, 100, stream);
+    fclose(stream);
+}
+
+/* Items longer than the buffer, before calls of each kind. */
+static void long_items(void)
+{
+    FILE *stream = fopen("long_items", "w+");
+    char text[9000];
+
+    for (int i = 0; i < 10; i++)
+        fprintf(stream, "%04999d\n", i);
+    rewind(stream);
+    fgetc(stream);
+    fscanf(stream, "%8999[^-]", text);
+    get(stream, 10);
+    fgets(text, 20, stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%5000[^-]", text);
+    get(stream, 1);
+    fscanf(stream, "%5000[^-]", text);
+    fscanf(stream, "%4096[^-]", text);
+    fgetc(stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%8192[^-]", text);
+    ftell(stream);
+    fread(text, 1, 10, stream);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%100[^-]", text);
+    fscanf(stream, "%8192[^-]", text);
+}
+
+/* Streams and directories whose memory is gone once they are closed, though their descriptors are not theirs. */
+static void freed(void)
+{
+    FILE *stream;
+    DIR *directory;
+    int fds[2];
+
+    mallopt(M_MMAP_THRESHOLD, 256);
+    directory = opendir(".");
+    close(dirfd(directory));
+    closedir(directory);
+    stream = fopen("in", "r");
+    fgetc(stream);
+    close(fileno(stream));
+    fclose(stream);
+    stream = fopen("in", "r");
+    fgetc(stream);
+    get(stream, 1);
+    close(fileno(stream));
+    if (pipe(fds))
+        exit(99);
+    fclose(stream);
+    open("other", O_RDWR | O_CREAT, 0644);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},       {"append", append},
-                 {"printed", printed}, {"turned", turned},   {"reopened", reopened}, {"forked", forked},
-                 {"twice", twice},     {"threads", threads}, {"measured", measured}, {"ranged", ranged}};
+    } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},           {"append", append},
+                 {"printed", printed}, {"turned", turned},   {"reopened", reopened},     {"forked", forked},
+                 {"twice", twice},     {"threads", threads}, {"measured", measured},     {"flushed", flushed},
+                 {"reread", reread},   {"freed", freed},     {"long_items", long_items}, {"ranged", ranged}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
