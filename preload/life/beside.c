@@ -131,6 +131,10 @@ void dft_beside_note_taken(void)
         struct dft_library library;
 
         dft_library_read(&library, map->l_addr, map->l_ld);
+        if (dft_loader_is_called(map, "/libc.so.")) { /* dlopen: the program's calls do not come to our wrappers */
+            dft_process_note_text(DFT_NOTES_LATE);
+            return;
+        }
         found = !find_api(&library) && tell_taken(&line, &library, path_of(map));
     }
     if (!map || !found)

@@ -133,6 +133,25 @@ def files_touched_once(directory):
     at_most(size(ran.out), MIB, "the trace")
 
 
+FOLDERS = """
+import os
+for i in range(400):
+    os.makedirs("d/%d" % i)
+    open("d/%d/f" % i, "w").write("x")
+"""
+
+
+@tests.case
+def files_of_too_many_directories(directory):
+    run_checked(["/usr/bin/python3", "-S", "-c", FOLDERS], cwd=directory, env=tracing(directory / "out" / "t", ENABLE_AGGREGATION=1))
+    found, _ = by_file(directory / "out")
+    anywhere = found["//"]
+    true(anywhere > 0, f"{found}")
+    for key, count in (("dir", anywhere), ("dir:1", anywhere), ("mount", anywhere), ("ext", sum(n for name, n in found.items() if name.endswith("/")))):
+        groups = {g[key[:5].split(":")[0]]: g["count"] for g in summary("--by", key, directory / "out")["groups"]}
+        equal(groups["(unknown)"], count, key)
+
+
 @tests.case
 def the_live_file(directory):
     """A page for the process, 64 KiB a thread, and a page where the file has grown to, which the library reserves."""

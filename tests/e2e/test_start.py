@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-from tracing import LIBRARY, Tests, compile_program, dump, environment, equal, run, run_checked, traces, tracing, true
+from tracing import LIBRARY, Tests, compile_program, dftmerge, dump, environment, equal, run, run_checked, traces, tracing, true
 
 tests = Tests()
 EVENTS = 20_000
@@ -48,6 +48,16 @@ def loaded_by_a_program(directory):
     for variables in ({}, {"DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "trace")}):
         done = run_checked([sys.executable, "-c", script, LIBRARY, directory / "file"], env=environment(**variables))
         equal(done.out, b"0 9 -1 2\n", "results")
+
+
+@tests.case
+def loaded_behind_the_c_library(directory):
+    """Nothing takes the program's calls then, and the page says so."""
+    code = f"import ctypes; ctypes.CDLL({str(LIBRARY)!r}, mode=ctypes.RTLD_GLOBAL); open('f', 'w').write('x')"
+    run_checked(["/usr/bin/python3", "-c", code], cwd=directory, env=environment(DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=directory / "out" / "t"))
+    done = dftmerge("summary", directory / "out")
+    true(b"annotations alone are recorded, and no I/O" in done.err and b"hands on past" not in done.err, f"{done.err!r}")
+    true(b"no I/O recorded in 1 process" in done.out, f"{done.out!r}")
 
 
 if __name__ == "__main__":

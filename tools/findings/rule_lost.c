@@ -29,11 +29,15 @@ static int say_losses(const struct dft_findings_request *request, char **evidenc
 /* Pauses that are too short to matter are named among what is good. */
 static int say_good(struct dft_rules *rules)
 {
+    const uint32_t ioless = rules->facts->request->job->ioless;
     char *text = NULL, *unrecorded = NULL;
     int rc = say_losses(rules->facts->request, &unrecorded);
 
     if (!rc)
         rc = dft_finding_say(&text, "lost 0%s%s", *unrecorded ? ", " : "", unrecorded);
+    if (!rc && ioless)
+        rc = dft_finding_say(&text, ", no I/O recorded in %u process%s (annotations alone)", ioless,
+                             ioless == 1 ? "" : "es");
     if (!rc)
         rc = dft_rules_good(rules, text);
     free(unrecorded);

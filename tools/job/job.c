@@ -7,6 +7,7 @@
 #include "job/job.h"
 #include "mpi/comm.h"
 #include "source/source_node.h"
+#include "format/notes.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
 
@@ -216,6 +217,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
     job->recovered += process->exit_kind == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
     job->unseen += process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen;
     job->running += process->exit_kind == DFT_ENDING_RUNNING;
+    job->ioless += dft_source_has_line(process->process.notes, DFT_NOTES_LATE, strlen(DFT_NOTES_LATE)) != 0;
     job->rewritten += dft_source_was_rewritten(process) != 0;
     job->endless += process->known && !process->ended && !process->live_file;
     if (process->known && process->process.exe.length &&

@@ -23,6 +23,7 @@ struct dft_job {
     uint32_t signalled; /* processes that a signal ended, and the library saw it */
     uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group */
     uint32_t running;
+    uint32_t ioless;            /* processes that recorded annotations alone */
     uint32_t rewritten;         /* processes whose traces were removed while they ran, and written again whole */
     uint32_t unseen;            /* processes that may still run, or may have been killed */
     uint64_t recovered;         /* events from the live files of processes that have ended */

@@ -272,9 +272,17 @@ static int use_pattern(struct dft_text file, int (*use)(void *context, struct df
     return rc;
 }
 
+/* What the recorder writes where directories are too many as well: such files may lie in each. */
+static int is_anywhere(struct dft_text file)
+{
+    return file.length == 2 && !memcmp(file.bytes, "//", 2);
+}
+
 int dft_file_grouping_text(const struct dft_file_grouping *grouping, struct dft_text file,
                            int (*use)(void *context, struct dft_text group), void *context)
 {
+    if (is_anywhere(file) && grouping->by != DFT_FILES_PATTERN)
+        return use(context, TEXT(DFT_FILES_UNKNOWN));
     switch (grouping->by) {
     case DFT_FILES_DIR:
         return use(context, cut_directory(directory_of(file), grouping->depth));

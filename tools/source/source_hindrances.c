@@ -21,7 +21,8 @@ static uint32_t count_with(const struct dft_source_process *processes, uint32_t 
 /* May calls be unseen by what this line tells? */
 static int hides_calls(const char *line, size_t length)
 {
-    static const char *const heads[] = {DFT_NOTES_COPY, DFT_NOTES_TAKEN, DFT_NOTES_DEEPBIND, DFT_NOTES_HANDLE};
+    static const char *const heads[] = {DFT_NOTES_COPY, DFT_NOTES_TAKEN, DFT_NOTES_LATE, DFT_NOTES_DEEPBIND,
+                                        DFT_NOTES_HANDLE};
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (length >= strlen(heads[i]) && !memcmp(line, heads[i], strlen(heads[i])))
