@@ -174,7 +174,7 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
 {
     struct dft_key key = add_key(table, event, call);
     struct dft_recent *recent = add_recent(table, event->call, &key);
-    int to_file = table->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE;
+    int to_file = table->keep & DFT_KEEP_FILES && event->file;
     struct add_sample sample;
     int is_recent, rc;
 
@@ -198,7 +198,7 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
         }
     }
     if (to_file)
-        add_to_file(table, event, call, class, &sample);
+        add_to_file(table, event, call, dft_class_on_file(class), &sample);
     return 0;
 }
 

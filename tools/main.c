@@ -144,7 +144,7 @@ static int length_of(char **argv)
             return 2;
         is_common = 1;
     }
-    return is_common || argv[1][0] == '-' || find(argv[1]) ? 1 : 2;
+    return is_common || (argv[1][0] == '-' && argv[1][1]) || find(argv[1]) ? 1 : 2; /* "-" is a file's name */
 }
 
 static int is_version(const char *word)
@@ -191,6 +191,10 @@ static int run(int argc, char **argv)
     if (ask_itself(argv[1], argv[2], &code) || (at < argc && ask_itself(argv[at], argv[at + 1], &code)))
         return code;
     command = at < argc ? find(argv[at]) : NULL;
+    if (command && at + 1 < argc && is_version(argv[at + 1])) {
+        ask_itself(argv[at + 1], NULL, &code);
+        return code;
+    }
     if (!command && at < argc && (at == 1 || length_of(argv + at - 1) == 1) && is_misspelt(argv[at], at + 1 == argc))
         return deny(argv[at]);
     argv[0] = command ? argv[at] : (char *)(size_t)dft_command_summary.name;

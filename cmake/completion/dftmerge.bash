@@ -15,24 +15,46 @@ _dftmerge_value() {
     esac
 }
 
+# Sets `at`: which word is the command, behind options and their values; that of an option that summary does not know
+# is taken for one unless it is a command. More than COMP_CWORD: a value is typed.
+_dftmerge_at() {
+    local word next
+
+    _dftmerge_options summary
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        word=${COMP_WORDS[at]} next=${COMP_WORDS[at + 1]} kind=''
+        [[ $word == -?* && $word != -- ]] || break
+        if [[ $next == = ]]; then
+            ((at += 2))
+            continue
+        fi
+        _dftmerge_value "summary $word"
+        if [[ -n $kind ]] || [[ $word != *=* && " $options " != *" $word "* && $next != -?* && " $commands " != *" $next "* ]]; then
+            ((at++))
+        fi
+    done
+    kind='' words='' options=''
+}
+
 _dftmerge() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=summary options='' kind='' words='' before=''
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=summary options='' kind='' words='' before='' at
     local commands='@COMMANDS@' verbs='@VERBS@'
 
     COMPREPLY=()
 @JOINED@
-    if ((COMP_CWORD > 1)) && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
-        command=${COMP_WORDS[1]}
-    elif ((COMP_CWORD == 2)) && [[ ${COMP_WORDS[1]} == help ]]; then
+    _dftmerge_at
+    if ((COMP_CWORD > at)) && [[ " $commands " == *" ${COMP_WORDS[at]} "* ]]; then
+        command=${COMP_WORDS[at]}
+    elif ((COMP_CWORD == at + 1)) && [[ ${COMP_WORDS[at]} == help ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
         return
     fi
     if [[ $command == spans ]]; then
-        if ((COMP_CWORD == 2)); then
+        if ((COMP_CWORD == at + 1)); then
             mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
             return
         fi
-        command="spans ${COMP_WORDS[2]}"
+        command="spans ${COMP_WORDS[at + 1]}"
     fi
     _dftmerge_value "$command $prev"
     case $kind in
@@ -41,7 +63,7 @@ _dftmerge() {
         if [[ $cur == -* ]]; then
             _dftmerge_options "$command"
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
-        elif ((COMP_CWORD == 1)); then
+        elif ((COMP_CWORD == at)); then
             compopt -o filenames
             mapfile -t COMPREPLY < <(compgen -W "$commands help" -- "$cur"; compgen -f -- "$cur")
         fi

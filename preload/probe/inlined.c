@@ -204,6 +204,18 @@ void dft_inlined_forget(const FILE *stream)
     atomic_store_explicit(&at->stream, NULL, memory_order_relaxed);
 }
 
+void dft_inlined_shift(const struct dft_open *open, int64_t by)
+{
+    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
+        struct dft_inlined *at = &dft_inlined_streams[i];
+        uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
+
+        if (atomic_load_explicit(&at->stream, memory_order_relaxed) && word & DFT_FD_TRACED &&
+            dft_fd_open(word) == open)
+            atomic_fetch_sub_explicit(&at->mark, by, memory_order_relaxed);
+    }
+}
+
 /* --- another file under the stream ------------------------------------------------------------ */
 
 int dft_inlined_detached;

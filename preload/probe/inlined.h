@@ -88,6 +88,9 @@ static inline __attribute__((always_inline)) void dft_inlined_mark(enum dft_op o
 void dft_inlined_pushed_back(const FILE *stream, int64_t bytes);
 void dft_inlined_waits(const FILE *stream);
 
+/* The offset of the description went so far ahead, and no stream on it did. */
+void dft_inlined_shift(const struct dft_open *open, int64_t by);
+
 /* The stream ends. */
 void dft_inlined_forget(const FILE *stream);
 /* The descriptor with this word ends, and not its stream: what is in the buffer goes to the next file

@@ -18,6 +18,10 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alon
 void dft_probe_begin_effective(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
 int64_t dft_probe_end_effective(struct dft_probe *probe, int64_t moved);
 
+/* Takes over an offset that somebody else has set: the kernel's, or that of a seek. Streams that share the
+ * description do not move with it. */
+void dft_offset_set(struct dft_open *open, int64_t offset);
+
 /* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer
  * it goes on there. */
 void dft_stream_find(struct dft_open *open, const FILE *stream);

@@ -404,7 +404,7 @@ static void move_offset(struct dft_probe *probe, const struct dft_call_args *arg
     if (args->flags == SEEK_END && !args->offset)
         dft_access_from_end(open, position);
     if (position >= 0) {
-        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        dft_offset_set(open, position);
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
         atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What probes must find out about descriptors: those met for the first time, and offsets that
  * others move. */
+#include "probe/inlined.h"
 #include "probe/probe.h"
 
 #include <dirent.h>
@@ -261,6 +262,15 @@ int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 }
 
+void dft_offset_set(struct dft_open *open, int64_t offset)
+{
+    int64_t before = atomic_load_explicit(&open->offset, memory_order_relaxed);
+
+    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    if (before != offset && atomic_load_explicit(&open->references, memory_order_relaxed) > 1)
+        dft_inlined_shift(open, offset - before);
+}
+
 /* The kernel's offset is this one, unless another call may move it now: one that begins after the
  * last look sees a ticket that is not given back. */
 static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
@@ -268,7 +278,7 @@ static void know_offset(const struct dft_probe *probe, int64_t offset, int alone
     struct dft_open *open = probe->open;
 
     if (alone) {
-        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+        dft_offset_set(open, offset);
         if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_LOST)
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_seq_cst);
     }
@@ -340,7 +350,7 @@ void dft_stream_find(struct dft_open *open, const FILE *stream)
     offset = dft_sys_lseek(stream->_fileno, 0, SEEK_CUR);
     if (offset < 0)
         return;
-    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    dft_offset_set(open, offset);
     atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
     atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
 }
@@ -358,7 +368,7 @@ int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int al
     if (flags & DFT_OPEN_NOWHERE)
         return -1;
     if (alone && flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
-        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        dft_offset_set(open, position);
         atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
         return position - moved;
     }

@@ -170,7 +170,7 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream)
     int64_t position = flags & ~DFT_OPEN_KNOWN ? -1 : position_of(stream);
 
     if (position >= 0)
-        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        dft_offset_set(open, position);
     else
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }

@@ -36,9 +36,9 @@ void dft_rows_read(struct dft_rows_event *event, const struct dft_slot *record, 
                                      .samples = more->calls != 0,
                                      .offset = -1,
                                      .is_data = moves && !record->err};
-    event->which = dft_op_class(op) > DFT_CLASS_WRITE
+    event->which = dft_op_class(op) == DFT_CLASS_MARK
                        ? DFT_ROWS_NO_FILE
-                       : dft_live_which((enum dft_io)(event->call >> 16), dft_op_class(op));
+                       : dft_live_which((enum dft_io)(event->call >> 16), dft_class_on_file(dft_op_class(op)));
     if (moves) {
         event->asked = more->size;
         event->offset = record->offset;

@@ -146,8 +146,13 @@ WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
 /* These were closed and opened anew within the C library. */
 static void forget_standard_streams(void)
 {
-    for (int fd = 0; fd <= 2; fd++)
-        dft_fd_drop(dft_fd_unbind(fd));
+    for (int fd = 0; fd <= 2; fd++) {
+        uint64_t before = dft_fd_unbind(fd);
+
+        dft_inlined_detach(before);
+        dft_fd_drop(before);
+        dft_inlined_attach(fd);
+    }
 }
 
 static void end_fork(struct dft_probe *probe, enum dft_call_number call, enum dft_phase phase, int64_t result)

@@ -216,8 +216,21 @@ static void forget_range(unsigned first, unsigned last)
 
     if (dft_has_other_files())
         return;
-    for (unsigned fd = first; fd < end && fd <= last; fd = (unsigned)dft_fd_next((int)fd + 1))
-        dft_fd_drop(dft_fd_unbind((int)fd));
+    for (unsigned fd = first; fd < end && fd <= last; fd = (unsigned)dft_fd_next((int)fd + 1)) {
+        uint64_t before = dft_fd_unbind((int)fd);
+
+        dft_inlined_detach(before);
+        dft_fd_drop(before);
+    }
+}
+
+/* The call has failed: the streams go on as they were. */
+static void take_back_range(unsigned first, unsigned last)
+{
+    unsigned end = (unsigned)dft_fd_limit();
+
+    for (unsigned fd = first; fd < end && fd <= last && dft_inlined_detached; fd++)
+        dft_inlined_attach((int)fd);
 }
 
 /* The range without our descriptor. */
@@ -239,7 +252,7 @@ int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigne
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = flags);
     struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
-    int result, parts;
+    int result, parts, error;
 
     if (!(dft_on & DFT_ON_POSIX))
         return make(first, last, flags);
@@ -247,9 +260,13 @@ int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigne
     if (!(flags & CLOSE_RANGE_CLOEXEC) && first <= last && !parts)
         forget_range(first, last);
     result = close_around(first, last, flags, make);
+    error = errno;
     if (parts && !result)
         dft_own_files_begin();
-    dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);
+    if (result < 0)
+        take_back_range(first, last);
+    dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? error : 0);
+    errno = error;
     return result;
 }
 

@@ -46,9 +46,9 @@ static void busy_of_events(const struct dft_event *events, const struct busy_key
 
         if (events[i].region != key->region || events[i].calls == 0)
             continue;
-        if (key->kind == DFT_ROW_CALL
-                ? call->id != key->subject
-                : events[i].file != key->subject || dft_op_class(call->op) != (enum dft_class)key->class)
+        if (key->kind == DFT_ROW_CALL ? call->id != key->subject
+                                      : events[i].file != key->subject ||
+                                            dft_class_on_file(dft_op_class(call->op)) != (enum dft_class)key->class)
             continue;
         for (uint64_t t = events[i].start_ns; t < events[i].start_ns + events[i].dur_ns; t++)
             busy[t / width]++;

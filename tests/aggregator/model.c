@@ -273,9 +273,9 @@ static void model_add_one(struct model *model, const struct dft_event *event)
         if (model_is_data(event, call->op))
             found->asked[model_bin(event->size)]++;
     }
-    if (model->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE) {
+    if (model->keep & DFT_KEEP_FILES && event->file) {
         key = (struct dft_row){.kind = DFT_ROW_FILE,
-                               .class = (uint8_t) class,
+                               .class = class == DFT_CLASS_NONE ? DFT_CLASS_META : (uint8_t) class,
                                .io = call->io,
                                .region = event->region,
                                .subject = event->file};

@@ -136,8 +136,10 @@ static void test_what_is_not_aggregated(void)
     CU_ASSERT_EQUAL(count, 0);
     events[4].phase = DFT_PHASE_BEGIN; /* an exec that did not return: counted, without duration */
     rows = rows_after(table, events, 6, &count);
-    CU_ASSERT_EQUAL_FATAL(count, 2);
+    CU_ASSERT_EQUAL_FATAL(count, 3);
     CU_ASSERT_TRUE(rows[0].metrics.count == 1 && rows[0].metrics.dur_sum == 0 && rows[0].metrics.last_end == 10500);
+    CU_ASSERT_TRUE(rows[2].kind == DFT_ROW_FILE && rows[2].class == DFT_CLASS_META && rows[2].io == DFT_IO_NONE);
+    CU_ASSERT_TRUE(rows[2].metrics.count == 1);
     dft_table_destroy(table);
 }
 

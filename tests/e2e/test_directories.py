@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import subprocess
 import sys
 
 from tracing import DFTMERGE, DFTRUN, LIBRARY, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run, run_checked, traces, tracing, true
@@ -184,8 +185,52 @@ def removed_traces_come_back_or_are_told(directory):
         true(b"traces were removed while the job ran" in done.err and b"not all of the job is here" in done.err, f"{mode}: {done.err!r}")
         true(b"nothing lost" not in done.err, f"{mode}: {done.err!r}")
         equal(len(traces(out)), 4, f"{mode}: sh, rm, cat, and the cat that sh became: {traces(out)}")
-        equal(dftmerge("check", out).code, 0, "what is there is whole")
+        true(b"perhaps traces of programs that had ended before 2 traces were removed" in done.err, f"{mode}: {done.err!r}")
+        checked = dftmerge("check", out)
+        true(checked.code == 1 and b"every block is whole, but not all is well" in checked.out, f"{mode}: {checked}")
+        true(b"that had ended before may be missing" in checked.err, f"{mode}: {checked}")
         run_checked(["rm", "-rf", out])
+
+
+WRITES = """
+import os
+out = os.open("data", os.O_RDWR | os.O_CREAT)
+for i in range(30000):
+    os.pwrite(out, b"x", 0)
+print("written", flush=True)
+input()
+"""
+
+
+@tests.case
+def a_trace_that_is_gone_is_missed_at_once(directory):
+    for mode in (0, 1):
+        out = directory / f"out{mode}"
+        program = subprocess.Popen(["/usr/bin/python3", "-S", "-c", WRITES], cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env=tracing(out / "t", ENABLE_AGGREGATION=mode, TRACE_INTERVAL_MS=10))
+        try:
+            equal(program.stdout.readline(), b"written\n", f"{mode}: the program")
+
+            def told(*how):
+                checked = json.loads(dftmerge("check", *how, "--json", out).out)
+                page = json.loads(dftmerge("summary", "--json", out).out)
+                return checked["good"], page["events"], checked["events_missing"], page["events_missing"]
+
+            whole = told()
+            true(whole[0] and whole[1] > 30000 and not whole[2], f"{mode}: {whole}")
+            run_checked(["sh", "-c", f"rm {out}/*.dft"])
+            good, here, missing, said = removed = told()
+            equal((good, here + missing, said), (not missing, whole[1], missing), f"{mode}: removed")
+            true(missing or mode, "the trace had events")
+            if missing:
+                equal(json.loads(dftmerge("findings", "--json", out).out)["findings"][0]["title"], "not all of the job is here", "first")
+        finally:
+            program.kill()
+            program.communicate()
+        equal(told()[1:], removed[1:], f"{mode}: killed")
+        equal(told("--recover")[1:3], removed[1:3], f"{mode}: recovered")
+        if not mode:  # of rows alone nobody knows how many events they are
+            equal(told()[1:], removed[1:], "in a trace of its own")
 
 
 LATER = """

@@ -26,8 +26,8 @@ def traced(directory, *words, name="traces", expect=0, **settings):
     return place
 
 
-def answer(command, place, code=0):
-    done = dftmerge(command, "--json", place)
+def answer(command, *places, code=0):
+    done = dftmerge(command, "--json", *places)
     equal(done.code, code, f"{command}: {done.err.decode()}")
     return json.loads(done.out)
 
@@ -44,6 +44,14 @@ def share_is_told(place, check=True):
     true("nothing lost" not in text and "nothing wrong" not in text, summary)
     true("not recorded: " in findings and "nothing wrong" not in findings and "lost 0" not in findings, findings)
     true("lost" in [f["code"] for f in answer("findings", place)["findings"]], "a finding")
+    for command in ("ranks", "overlap", "layers"):
+        done = dftmerge(command, place)
+        true(b"not recorded: " in done.out + done.err, f"{command}: {done}")
+        notes = json.loads(dftmerge(command, "--json", place).out)["notes"]
+        equal(sum(note.startswith("not recorded: ") for note in notes), 1, f"{command}: {notes}")
+    said, notes = dftmerge("compare", place, place).out.decode(), answer("compare", place, place)["notes"]
+    equal(" ".join(said.split()).count("not recorded: "), 2, said)
+    equal(sorted(note[:17] for note in notes if "not recorded" in note), ["A: not recorded: ", "B: not recorded: "], notes)
     if check:
         said = dftmerge("check", place).out.decode()
         true("all good, but not recorded: " in said, said)
@@ -68,8 +76,10 @@ def without_a_pause_nothing_is_said(directory):
     place = traced(directory, "reads")
     summary = answer("summary", place)
     equal((summary["pauses"], summary["kept_ns"]["nothing"]), ({"control": 0, "program": 0}, 0), "no pause")
-    for command in ("summary", "findings", "check"):
-        true("not recorded" not in dftmerge(command, place).out.decode(), command)
+    for command in ("summary", "findings", "check", "ranks", "overlap", "layers"):
+        done = dftmerge(command, place)
+        true(b"not recorded" not in done.out + done.err, command)
+    true(b"not recorded" not in dftmerge("compare", place, place).out, "compare")
 
 
 @tests.case

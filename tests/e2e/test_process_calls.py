@@ -73,6 +73,28 @@ def the_tree_has_all_that_exec(directory):
 
 
 @tests.case
+def programs_that_run_are_files_that_are_asked_about(directory):
+    """Also where aggregates alone are kept, whose rows must be there before the exec."""
+    text = """import os
+os.waitpid(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
+try:
+    os.execv("/no/such/program", ["program"])
+except OSError:
+    pass
+child = os.fork()
+if not child:
+    os.execv("/bin/true", ["true"])
+os.waitpid(child, 0)
+os.execv("/bin/true", ["true"])"""
+    for mode in ({}, {"ENABLE_AGGREGATION": 1}):
+        place = directory / f"out{len(mode)}"
+        run_checked([sys.executable, "-c", text], env=tracing(place / "t", **mode))
+        done = dftmerge("summary", "--json", "--by", "file,class", "--file", "/bin/true,/no/such/*", place)
+        groups = {(g["file"], g["class"]): (g["count"], g["errors"]) for g in json.loads(done.out)["groups"]}
+        equal(groups, {("/bin/true", "none"): (2, 0), ("/bin/true", "wait"): (1, 0), ("/no/such/program", "none"): (1, 1)}, f"{mode}")
+
+
+@tests.case
 def a_daemon_and_its_parent(directory):
     _, files = family(directory, "daemon", expect=0)
     for _ in range(SECONDS * 20):  # the daemon runs on

@@ -170,6 +170,67 @@ def the_same_files(directory):
     equal({path.relative_to(below): path.stat().st_size for path in below.rglob("*") if path.is_file()}, sizes, "files")
 
 
+def moved(events, root=""):
+    """Where each call read and wrote how much: file, class, offset, bytes."""
+    return sorted((os.path.relpath(e["file"], root or "/"), e["class"], e["offset"], e["bytes"]) for e in events
+                  if is_repeated(e) and e.get("class") in ("read", "write"))
+
+
+TRANSFERS = """
+import os, shutil
+open("given", "wb").write(b"z" * 50_000)
+i, o = os.open("given", os.O_RDONLY), os.open("copied", os.O_RDWR | os.O_CREAT)
+os.sendfile(o, i, 0, 1 << 40)
+os.sendfile(o, i, 50_000, 1 << 30)
+os.read(i, 100)
+os.copy_file_range(i, o, 3_000, 0, 90_000)
+os.copy_file_range(i, o, 4_000, 2_000)
+os.read(i, 100)
+os.sendfile(o, i, None, 500)
+d = os.dup(i)
+os.read(d, 10)
+os.write(o, b"end")
+shutil.copyfile("given", "whole")
+"""
+
+
+@tests.case
+def transfers_between_files(directory):
+    """Halves of transfers move what was moved, where it was moved: not what was asked for, nor from where the descriptor stands."""
+    work = directory / "work"
+    work.mkdir()
+    run_checked([sys.executable, "-S", "-c", TRANSFERS], cwd=work, env=tracing(directory / "t" / "t", DATA_DIR=work))
+    recorded = moved(dump(directory / "t"))
+    true(any(size == 0 for _, _, _, size in recorded) and all(size <= 50_000 for _, _, _, size in recorded), recorded)
+    root = new_root(directory)
+    answer = replayed("--root", root, "--speed", "max", directory / "t", env=tracing(directory / "again" / "t"))
+    equal(moved(dump(directory / "again"), root), recorded, "what was moved where")
+    equal([c for c in answer["calls"] if c["other_result"] or c["not_made"]], [], "calls with another result")
+    true(answer["bytes_needed"] < 1 << 20, f"{answer['bytes_needed']} bytes are needed")
+    below = pathlib.Path(f"{root}{work}")
+    equal({p.name: p.stat().st_size for p in below.iterdir()}, {p.name: p.stat().st_size for p in work.iterdir()}, "files")
+
+
+@tests.case
+def short_writes(directory):
+    """A write that found no more room writes what it wrote, not what it was asked for."""
+    work = directory / "work"
+    work.mkdir()
+    source = """
+import os, resource
+o, (soft, hard) = os.open("short", os.O_WRONLY | os.O_CREAT), resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+os.write(o, bytes(1 << 20))
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+"""
+    run_checked([sys.executable, "-S", "-c", source], cwd=work, env=tracing(directory / "t" / "t", DATA_DIR=work))
+    equal(moved(dump(directory / "t"), work), [("short", "write", 0, 50_000)], "what was recorded")
+    root = new_root(directory)
+    answer = replayed("--root", root, "--speed", "max", directory / "t")
+    equal(pathlib.Path(f"{root}{work}/short").stat().st_size, 50_000, "bytes of the file")
+    true(answer["bytes_needed"] < 100_000, f"{answer['bytes_needed']} bytes are needed")
+
+
 def modes_in(traces):
     return [(e["name"], os.path.basename(e["file"]), e["flags"], e.get("mode"), e.get("errno", 0)) for e in dump(traces)
             if e["name"] in ("fopen", "freopen", "fdopen")]

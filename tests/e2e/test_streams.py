@@ -214,6 +214,7 @@ UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream'
     "printed": {"out": (0, 205), "printed": (0, 68)},
     "turned": {"turned": (5022, 6011)},
     "reopened": {"out": (0, 500), "second": (0, 201), "third": (0, 300), "fourth": (500, 500)},
+    "ranged": {"out": (0, 110), "second": (0, 305), "third": (0, 7)},
     "forked": {"in": (5055, 0), "out": (0, 11110)},
     "twice": {"twice": (1510, 6125)},
     "threads": {"in": (20000, 0), "out": (0, 20000)},

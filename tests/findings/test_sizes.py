@@ -122,6 +122,26 @@ def small_writes(directory):
 
 
 @tests.case
+def halves_are_no_requests(directory):
+    """The writing half of a transfer has no time of its own: it is no large write that small ones are held against."""
+    source = """
+import os
+small, large, copied = (os.open(name, os.O_RDWR | os.O_CREAT) for name in ("small", "large", "copied"))
+for _ in range(300):
+    os.write(small, bytes(4096))
+for _ in range(4):
+    os.write(large, bytes(1 << 20))
+for _ in range(8):
+    os.sendfile(copied, large, 0, 1 << 30)
+"""
+    work, traces = directory / "work", directory / "traces"
+    work.mkdir()
+    run_checked([sys.executable, "-S", "-c", source], cwd=work, env=slowly(directory, tracing(traces / "t"), {"SLOW_US": 1000}))
+    found = {finding["code"]: finding for finding in answer(traces)["findings"]}
+    true(found["small-writes"]["why_sure"].startswith("larger requests moved 4.00 MiB in"), found["small-writes"])
+
+
+@tests.case
 def time_is_told_once(directory):
     """Small requests of files that are read again, opened again, or small: one finding has their time."""
     for arguments, code in (((200, 3), "small-reads"), ((250, 20, 200), "reopened"), ((250, 4, 200), "small-files"),

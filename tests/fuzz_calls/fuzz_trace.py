@@ -252,7 +252,7 @@ class Checker:
                 self.found("a run goes over another call", other, text(other))
         self.same_file(first, event)
         # A line with NUL bytes is as long as the stream's position tells, where that is known.
-        unsure = any("nul" in c.facts and {"shared", "mixed", "appends"} & set(c.facts) for c in run)
+        unsure = any("unsure" in c.facts or "nul" in c.facts and {"shared", "mixed", "appends"} & set(c.facts) for c in run)
         if event.get("bytes", 0) != sum(number(c, "moved") for c in run) and not unsure:
             self.found("bytes are wrong", first, f"{event.get('bytes')} in {len(run)} calls: {text(first)}")
         errors = {number(c, "err") for c in run}

@@ -202,7 +202,7 @@ static void op_fscanf(struct worker *w)
         : which == 1 ? DO(w, fscanf(s->stream, "%9s", word))
                      : DO(w, fscanf(s->stream, "%*[^\n]"));
     failed = r == EOF && w->error != STALE_ERRNO;
-    say_stream(w, "fscanf", s, r, failed, 0, at, stream_read(s, at), s->at.file->shared ? "\tunsure=1" : "");
+    say_stream(w, "fscanf", s, r, failed, 0, at, stream_read(s, at), s->at.file->shared ? "\tchar=1\tunsure=1" : "\tchar=1");
     moved_by(s->at.file, "fscanf");
 }
 
@@ -217,7 +217,7 @@ static void op_fprintf(struct worker *w)
     stream_turn(w, s, 1);
     at = stream_place(s, 1);
     r = DO(w, fprintf(s->stream, "%d %-*s|%.3f\n", w->op, (int)below(w, 100), "formatted", 1.0 / 3));
-    say_stream(w, "fprintf", s, r, r<0, 0, at, r> 0 ? r : 0, "");
+    say_stream(w, "fprintf", s, r, r<0, 0, at, r> 0 ? r : 0, "\tchar=1");
 }
 
 const struct operation text_operations[] = {{"getc", 20, 20, op_getc},       {"putc", 20, 20, op_putc},

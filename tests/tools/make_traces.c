@@ -43,6 +43,7 @@
 #define SECOND      UINT64_C(1000000000)
 #define CALLS       14
 #define FILES       12
+#define NOT_FOLDED  8
 #define REGIONS     4
 #define TRANSFER    (CALLS + REGIONS) /* position of the halves of a call between two files */
 #define ALL_CALLS   (TRANSFER + 2)
@@ -247,7 +248,7 @@ static uint64_t some_file(struct walk *walk)
     if (!settings.many) {
         uint64_t number = random_below(FILES);
 
-        if (settings.fold && number >= 8)
+        if (settings.fold && number >= NOT_FOLDED)
             return folded[number < 10 ? 0 : number - 9].id;
         return files[number].id;
     }
@@ -288,6 +289,8 @@ static void call_event(struct walk *walk)
     }
     if (class != DFT_CLASS_NONE)
         event->file = some_file(walk);
+    else if (op == DFT_OP_EXEC && !settings.many)
+        event->file = files[walk->now % NOT_FOLDED].id;
     if (op == DFT_OP_RENAME || settings.liar)
         event->file2 = files[random_below(FILES)].id;
     if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE)

@@ -341,7 +341,7 @@ def one_alone(where):
     few = write(where / "few", [steady(30 + r, n=12) for r in range(16)])
     odd = [steady(60 + r, n=12) for r in range(16)]
     odd[5] = [(*call[:3], 9000 if i == 6 else call[3], call[4]) for i, call in enumerate(odd[5])]
-    answer, _ = agrees(few, write(where / "odd", odd), "--fail-over", "0", "--no-index")
+    answer, _ = agrees(few, write(where / "odd", odd), "--fail-over", "0", "--no-index", expect=2)
     line = line_of(answer, "total")
     assert line["time_ns"]["spread"] == "unknown" and line["alone"]["rank"] == 5 and not line["alone"]["sure"], line
     # Ranks that changed alike stay together, however much that is.
@@ -403,8 +403,12 @@ def too_little_to_tell(where):
     """One process and a few calls: slower, and nobody knows."""
     a = write(where / "a", [steady(1, n=5)])
     b = write(where / "b", [steady(2, n=5, mean=500)])
-    answer, _ = agrees(a, b, "--fail-over", "10", "--no-index")
+    answer, _ = agrees(a, b, "--fail-over", "10", "--no-index", expect=2)
     assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "unknown"
+    assert not answer["worse"] and answer["notes"] == ["whether all I/O of B is worse by more than 10 %, and not by chance, cannot be told"], answer
+    for arguments in ((b, a), ("1000", a, b)):  # less, or not by so much: nothing is left to tell
+        compare("--no-index", "--fail-over", *(arguments if len(arguments) == 3 else ("10", *arguments)))
+    assert not compare("--no-index", a, b)["notes"]
     text = told("--no-index", a, b)
     assert "how sure low: whether by chance cannot be told" in text and " ? " in text, text
     lossy = make(where / "lossy", lossy=1, seed=2)
@@ -480,6 +484,26 @@ def aggregates_alone(where):
         return [{k: f[k] for k in ("pattern", "count", "bytes")} for f in sorted(answer["files"], key=str)
                 if f.update(time_ns={}, time_p50_ns={}, time_p95_ns={}, time_p99_ns={}) is None]
     assert sorted(map(str, known(rows))) == sorted(map(str, known(all_)))
+
+
+def files_counted_by_directory(where):
+    """What one run counts by directory alone is neither new nor gone, nor are the files there; all else is compared."""
+    make(where / "events", processes=2, fold=0)
+    make(where / "rows", processes=2, fold=1, keep=0)
+    patterns = {line["pattern"] for line in compare(where / "rows", where / "rows")["files"]}
+    assert any(p.endswith("/") for p in patterns), patterns
+    for a, b in (("events", "rows"), ("rows", "events")):
+        for metric in ("time", "count", "bytes"):
+            done = dftmerge("compare", "--json", "--fail-over", "1000", "--metric", metric, where / a, where / b)
+            assert not json.loads(done.out)["worse"], done.out
+        answer = compare(where / a, where / b)
+        assert {line[m]["spread"] for line in answer["calls"] for m in ("count", "bytes")} == {"same"}
+        changed = [line for line in answer["files"] if line["count"]["spread"] != "same"]
+        assert changed and {line[m]["spread"] for line in changed for m in ("count", "time_ns")} <= {"unknown"}, changed
+        assert any(None in (line["count"]["a"], line["count"]["b"]) for line in changed), changed
+        text = told("--top", "0", where / a, where / b)
+        assert not {"new", "gone", "beyond"} & set(text.split()), text
+    assert {line["count"]["spread"] for line in compare(where / "rows", where / "rows")["files"]} == {"same"}
 
 
 def what_both_know(where):
@@ -654,7 +678,7 @@ def the_first_line_and_what_fails(where):
     assert text.startswith("B makes 50 % fewer calls and moves 50 % less bytes; as a whole they do not differ in I/O by more than runs do: "), text
     # One run a side, slower, and nobody knows: it is not told that it is not worse.
     few = [write(where / name, [steady(1, n=5, mean=mean)]) for name, mean in (("few", 100), ("slow", 500))]
-    text = told("--no-index", "--fail-over", "10%", *few)
+    text = told("--no-index", "--fail-over", "10%", *few, expect=2)
     assert re.search(r" not worse for sure: time of all I/O \+\d+ % \(limit 10 %\), but whether by chance cannot be told ", text), text
 
 
@@ -774,6 +798,9 @@ def usage(where):
     (torn / "a0.pfw").write_text((torn / "a0.pfw").read_text()[:-40])
     nothing = run(DFTMERGE, "compare", "--no-index", "--fail-over", "9", "--name", "nosuch", fast, slow)
     assert nothing.code == 2 and "nothing is compared" in nothing.err, nothing
+    assert b"do not differ" not in nothing.out and b"not worse" not in nothing.out and b"how sure  low: nothing is compared" in nothing.out, nothing
+    nothing = compare("--no-index", "--name", "nosuch", fast, fast)
+    assert not nothing["same"] and nothing["sure"] == "low" and nothing["headline"].startswith("nothing is compared"), nothing
     for arguments, code in (((fast, slow), 1), ((slow, fast), 0), ((fast, torn), 2), ((torn, slow), 1)):
         assert run(DFTMERGE, "compare", "--no-index", "--fail-over", "50%", *arguments).code == code, arguments
     assert "rank-sum" in dftmerge("compare", "--help").out.decode()
@@ -781,6 +808,6 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, files_counted_by_directory, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
           it_says_what_is_odd, more_files_than_fit, filters,
           usage])

@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import struct
+import subprocess
 import termios
 
 from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, main, make, run, same_groups, summary
@@ -192,7 +193,12 @@ def commands_and_help(where):
     assert dftmerge("sumary", "--top", "1", cwd=where).out == dftmerge("summary", "sumary", "--top", "1", cwd=where).out
     assert dftmerge("help").out == dftmerge("--help").out
     version = dftmerge("--version").out
-    assert version.startswith(b"dftmerge ") and all(version == dftmerge(*words).out for words in (["-V"], ["-q", "-V"], ["--json", "--version"]))
+    assert version.startswith(b"dftmerge ") and all(version == dftmerge(*words).out for words in (["-V"], ["-q", "-V"], ["--json", "--version"],
+                                                                                             ["summary", "-V"], ["-q", "calls", "--version"]))
+    for words in (["-o", "-", "export", "--format", "csv"], ["--format", "csv", "-o", "-", "export"]):  # "-" is an option's value, too
+        assert dftmerge(*words, where).out == dftmerge("export", "--format", "csv", "-o", "-", where).out, words
+    listed = subprocess.run([DFTMERGE, "--files-from", "-", "summary", "--json"], input=f"{where}\n".encode(), capture_output=True, check=True)
+    assert listed.stdout == dftmerge("summary", "--json", where).out
     summary_of_one = dftmerge("summary", "--json", "--rank", "1", "--by", "name", where).out
     for words in (["--json", "summary", "--rank", "1", "--by", "name", where], ["--rank", "1", "--json", "summary", "--by=name", where],
                   ["--by", "name", "--json", "--rank=1", "-q", "summary", where], ["-q", "--json", "--rank", "1", "--by", "name", where]):

@@ -270,6 +270,14 @@ def sums_that_would_wrap(directory):
         assert sum(g["bytes"] for g in found["groups"]) == bytes_ and sum(g["count"] for g in found["groups"]) == len(lines), found["groups"]
         assert any("the sum passes 2^63" in n for n in found["notes"]), found["notes"]
         assert sum(e.get("bytes", 0) for e in map(json.loads, dftmerge("dump", "--json", path, expect=1).out.splitlines())) == bytes_
+    odd = [call(0, 4096), call(1, 2**63), call(2, 10**20), call(3, -2**65), call(4, 2**64 - 1), call(5, -1)]
+    found = summary(write(directory / "results.pfw", "\n".join(odd)), expect=1)
+    group_, = found["groups"]
+    assert (group_["count"], group_["errors"], group_["bytes"]) == (6, 2, 4096), group_  # -1, and -1 that is printed unsigned
+    assert any("3 records tell of so much" in n for n in found["notes"]), found["notes"]
+    pids = [json.dumps({**json.loads(call(i, 1)), "pid": pid}) for i, pid in enumerate((99999999999, 99999999999, 7))]
+    found = summary(write(directory / "pids.pfw", "\n".join(pids)))
+    assert any("1 process has a pid of more than 32 bits" in n for n in found["notes"]), found["notes"]
     together = directory / "together"
     together.mkdir()
     for i in range(3):

@@ -199,6 +199,13 @@ def monitoring_nulls(directory):
     db.close()
     done = load(directory / "t.db", path)
     assert b"1 skipped because they make no sense" in done.out and f"{path}:task:3: skipped: the time" in done.err, done
+    with sqlite3.connect(path) as db:  # an empty text and a blank are no times; nothing is made of them
+        db.execute("update task set task_time_invoked = '' where task_id = 2")
+        db.execute("update status set timestamp = case task_id when 0 then '' else ' ' end where task_status_name = 'launched'")
+    db.close()
+    done = load(directory / "u.db", path, "--timezone", "UTC")
+    assert b"4 skipped because they make no sense" in done.out, done
+    assert ("parsl.monitoring.try", "launched") not in events(directory / "u.db"), events(directory / "u.db")
 
 
 def rundirs(directory):
@@ -301,6 +308,12 @@ def json_documents(directory):
     path.write_text(json.dumps({"events": [[1, "a"], 3, ["x", "e", "T", 1], [5, "e", "T", 1]], "binds": [["T"]]}))
     done = load(directory / "t.db", path)
     assert b"4 skipped" in done.out and b"1 spans, 1 events" in done.out, done.out
+    path.write_text(json.dumps({"events": [["", "e", "T", 1], [5, "e", "T", 1]], "binds": []}))
+    done = load(directory / "e.db", path)
+    assert b"1 skipped" in done.out and ask(directory / "e.db", "select time from event") == [("5",)], done.out
+    lines = write(directory / "lines", *(json.dumps({"time": time, "span_type": "t", "span_id": "i", "event": "e"}) for time in ("", 5)))
+    done = load(directory / "l.db", lines)
+    assert b"1 skipped" in done.out and ask(directory / "l.db", "select time from event") == [("5",)], done.out
 
 
 def json_lines(directory):

@@ -278,8 +278,8 @@ const struct dft_command dft_command_compare = {
         "run is asked for that, and \"?\" stands for what one of them does not know.\n"
         "\n"
         "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. With it the exit\n"
-        "code is 1 only where B is worse; 2 is wrong usage, and what could not be read or compared. Without it a trace\n"
-        "that cannot be read gives 1.",
+        "code is 1 only where B is worse. 2 is wrong usage, and what could not be read or compared; and all I/O grew by\n"
+        "more, but whether by chance cannot be told. Without it a trace that cannot be read gives 1.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .sort_word = measure_word,

@@ -35,7 +35,8 @@
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
  * does not know which calls were made on which files, nor what was done in a slice of its time.
  * Then the other run is not asked either: both get the same question. A number that one run alone
- * knows (percentiles of files) is unknown, never new or gone.
+ * knows (percentiles of files) is unknown, never new or gone. So are the numbers of files that one run
+ * alone tells apart, and those of the directory that it counts them by.
  *
  * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is
  * within the spread, whatever the tests say. With many calls a test finds any difference, even
@@ -189,6 +190,7 @@ struct dft_comparison {
         uint32_t item;
     } * failures;
     uint32_t nfailures;
+    int untold; /* whether all I/O is worse by more than fail_over, chance apart */
 };
 
 /* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given;
@@ -222,6 +224,9 @@ int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, 
 
 /* compare_ranks.c: ranks that do about as much are put together. */
 int dft_compare_ranks(struct dft_comparison *comparison);
+
+/* compare_folded.c: of lines of files what some runs do not tell apart is unknown. Returns 0 or -ENOMEM. */
+int dft_compare_folded(const struct dft_comparison *comparison, struct dft_compared_items *files);
 
 /* compare_items.c: the tables; and what is worse beyond fail_over. */
 int dft_compare_items(struct dft_comparison *comparison);
@@ -259,7 +264,9 @@ const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */
 const char *dft_measure_word(enum dft_measure measure); /* "p50" */
 const char *dft_spread_name(enum dft_spread spread);    /* "beyond" */
 const char *dft_compared_name(enum dft_compared table); /* "calls" */
-/* Does no number of any table differ? */
+/* Has neither side anything that is asked for? */
+int dft_compare_is_empty(const struct dft_comparison *comparison);
+/* Is there something, and does no number of any table differ? */
 int dft_compare_is_same(const struct dft_comparison *comparison);
 /* What is not compared, as a run does not know it; NULL: nothing. */
 const char *dft_compare_left_out(const struct dft_comparison *comparison);

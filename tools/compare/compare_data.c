@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison for programs: JSON and CSV. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -207,6 +208,24 @@ static int json_failures(struct dft_json *json, const struct dft_comparison *com
     return rc;
 }
 
+/* "B, run 2: not recorded: 61 % of the time" */
+static void json_unrecorded(struct dft_json *json, const struct dft_comparison *comparison)
+{
+    for (int side = 0; side < 2; side++)
+        for (uint32_t number = 1; number <= comparison->counts[side]; number++) {
+            char run[32], *text;
+
+            if (comparison->counts[side] > 1)
+                snprintf(run, sizeof run, "%s, run %" PRIu32 ": ", side ? "B" : "A", number);
+            else
+                snprintf(run, sizeof run, "%s: ", side ? "B" : "A");
+            text = dft_job_unrecorded_text(run, &dft_compared_run_of(comparison, side, number)->job);
+            if (text)
+                dft_json_string(json, NULL, text);
+            free(text);
+        }
+}
+
 static void json_notes(struct dft_json *json, const struct dft_comparison *comparison)
 {
     dft_json_array(json, "notes");
@@ -217,6 +236,7 @@ static void json_notes(struct dft_json *json, const struct dft_comparison *compa
         for (size_t i = 0; i < count; i++)
             dft_json_string(json, NULL, notes[i]);
     }
+    json_unrecorded(json, comparison);
     dft_json_end_array(json);
 }
 

@@ -228,6 +228,8 @@ int dft_compare_items(struct dft_comparison *comparison)
             rc = collect(comparison, (enum dft_compared)t, run);
         if (!rc)
             rc = measure(comparison, items);
+        if (!rc && t == DFT_COMPARED_FILES)
+            rc = dft_compare_folded(comparison, items);
         if (!rc)
             sort(comparison, items);
     }
@@ -271,6 +273,20 @@ static int is_worse(const struct dft_comparison *comparison, const struct dft_it
     return grown > 0 && grown > a * comparison->fail_over / 100 && matters(comparison, item);
 }
 
+/* Can it not be told whether all I/O grew by more than the limit? */
+static int is_untold(const struct dft_comparison *comparison)
+{
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    const struct dft_change *change = totals->count ? &totals->items[0].changes[comparison->metric] : NULL;
+
+    if (!change || change->spread != DFT_SPREAD_UNKNOWN || !totals->items[0].changes[DFT_MEASURE_COUNT].value[1])
+        return 0;
+    if (!change->known[0] || !change->known[1])
+        return 1;
+    return change->value[1] > change->value[0] &&
+           100 * (double)distance(change) > comparison->fail_over * (double)change->value[0];
+}
+
 int dft_compare_fail(struct dft_comparison *comparison)
 {
     uint32_t all = 0;
@@ -280,8 +296,13 @@ int dft_compare_fail(struct dft_comparison *comparison)
     comparison->failures = calloc(all + 1u, sizeof *comparison->failures);
     if (!comparison->failures)
         return -ENOMEM;
-    if (comparison->fail_over >= 0 && !all)
-        dft_source_note(comparison->runs[0].source, 1,
+    comparison->untold = comparison->fail_over >= 0 && is_untold(comparison);
+    if (comparison->untold)
+        dft_source_note(comparison->runs[0].source, DFT_BAD_OTHER,
+                        "whether all I/O of B is worse by more than %g %%, and not by chance, cannot be told",
+                        comparison->fail_over);
+    if (comparison->fail_over >= 0 && dft_compare_is_empty(comparison))
+        dft_source_note(comparison->runs[0].source, DFT_BAD_OTHER,
                         "neither A nor B has an event that is asked for: nothing is compared");
     for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++) {
         const struct dft_compared_items *items = &comparison->tables[t];

@@ -142,6 +142,9 @@ enum dft_repeated_sure dft_compare_sure(FILE *out, const struct dft_comparison *
     if (dft_compare_is_same(comparison)) {
         fputs("every number of every call and file is the same", out);
         sure = DFT_REPEATED_HIGH;
+    } else if (dft_compare_is_empty(comparison)) {
+        fputs("nothing is compared", out);
+        sure = DFT_REPEATED_LOW;
     } else if (!totals->count) {
         fputs("neither side has a call of I/O", out);
         sure = DFT_REPEATED_HIGH;

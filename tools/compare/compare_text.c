@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison for people: first what matters, then tables. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,21 @@ static int is_lossy(const struct dft_comparison *comparison, int side)
     return lossy;
 }
 
+/* Of one run of several, the share is that of this run. */
+static void print_unrecorded(const struct dft_comparison *comparison, int side)
+{
+    for (uint32_t number = 1; number <= comparison->counts[side]; number++) {
+        char run[32] = "", *text;
+
+        if (comparison->counts[side] > 1)
+            snprintf(run, sizeof run, "run %" PRIu32 ": ", number);
+        text = dft_job_unrecorded_text(run, &dft_compared_run_of(comparison, side, number)->job);
+        if (text)
+            dft_text_wrapped(stdout, "", 3, text);
+        free(text);
+    }
+}
+
 static void put_side(FILE *out, const struct dft_comparison *comparison, int side)
 {
     const struct dft_compared_run *run = &comparison->runs[side];
@@ -89,6 +105,7 @@ static int print_side(const struct dft_comparison *comparison, int side)
     if (!rc && is_lossy(comparison, side))
         dft_text_wrapped(stdout, "", 3,
                          "not all of it is there: events were lost, or processes have no end (dftmerge check)");
+    print_unrecorded(comparison, side);
     return rc;
 }
 
@@ -118,13 +135,17 @@ static int print_verdict(const struct dft_comparison *comparison)
     return rc;
 }
 
-/* All I/O grew by more than the limit, and yet it is no failure: why. Returns 0: it did not. */
+/* All I/O grew by more than the limit, or that is not known, and yet it is no failure: why. Returns 0: it did not. */
 static int print_unsure(const struct dft_comparison *comparison)
 {
     const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
     const struct dft_change *change = totals->count ? &totals->items[0].changes[comparison->metric] : NULL;
     char capacity[DFT_TEXT_ROOM];
 
+    if (comparison->untold && (!change->known[0] || !change->known[1])) {
+        printf("not worse for sure: %s of all I/O is not known of both\n", dft_measure_word(comparison->metric));
+        return 1;
+    }
     if (!change || !dft_change_is_up(change) || !change->known[0] || !change->known[1] ||
         100 * (double)dft_change_size(change) <= comparison->fail_over * (double)change->value[0])
         return 0;
@@ -138,7 +159,7 @@ static int print_unsure(const struct dft_comparison *comparison)
 
 static int print_failures(const struct dft_comparison *comparison)
 {
-    if (comparison->fail_over < 0)
+    if (comparison->fail_over < 0 || dft_compare_is_empty(comparison))
         return 0;
     if (!comparison->nfailures && !print_unsure(comparison))
         printf("not worse: no %s that matters grew by more than %g %% beyond the spread\n",

@@ -264,7 +264,9 @@ static int put_headline(FILE *out, const struct dft_comparison *comparison)
         return 0;
     }
     if (!totals->count) {
-        fputs("neither side has I/O", out);
+        fputs(dft_compare_is_empty(comparison) ? "nothing is compared: neither A nor B has an event that is asked for"
+                                               : "neither side has I/O",
+              out);
         return 0;
     }
     time = &totals->items[0].changes[DFT_MEASURE_TIME];
@@ -357,7 +359,10 @@ static void put_evidence(FILE *out, const struct dft_comparison *comparison)
     static const struct dft_item nothing;
     const struct dft_change *changes = (totals->count ? totals->items : &nothing)->changes;
 
-    if (changes[DFT_MEASURE_COUNT].spread == DFT_SPREAD_SAME && changes[DFT_MEASURE_BYTES].spread == DFT_SPREAD_SAME) {
+    if (dft_compare_is_empty(comparison)) {
+        fputs("no call and no region of either side", out);
+    } else if (changes[DFT_MEASURE_COUNT].spread == DFT_SPREAD_SAME &&
+               changes[DFT_MEASURE_BYTES].spread == DFT_SPREAD_SAME) {
         fputs("as many calls, and as many bytes", out);
     } else {
         put_counted(out, &changes[DFT_MEASURE_COUNT], "calls", 0);

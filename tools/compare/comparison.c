@@ -61,6 +61,15 @@ struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64
     return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, capacity) : text;
 }
 
+int dft_compare_is_empty(const struct dft_comparison *comparison)
+{
+    uint32_t all = 0;
+
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++)
+        all += comparison->tables[t].count;
+    return !all;
+}
+
 int dft_compare_is_same(const struct dft_comparison *comparison)
 {
     for (int t = 0; t < DFT_COMPARED_COUNT; t++)
@@ -74,7 +83,7 @@ int dft_compare_is_same(const struct dft_comparison *comparison)
                     change->low[0] != change->high[0] || change->low[1] != change->high[1])
                     return 0;
             }
-    return 1;
+    return !dft_compare_is_empty(comparison);
 }
 
 const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table)

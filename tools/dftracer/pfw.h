@@ -10,7 +10,7 @@
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of
  * what is made. */
-#define DFT_PFW_VERSION 5u
+#define DFT_PFW_VERSION 6u
 
 #define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
 
@@ -40,6 +40,7 @@ uint64_t dft_pfw_version(uint64_t period_ns, int period_ends);
     DFT_PFW_COUNT(unresolved) /* events on files whose hash has no name in the file */                                 \
     DFT_PFW_COUNT(ambiguous)  /* events on files whose hash has had several names */                                   \
     DFT_PFW_COUNT(arguments)  /* left out or cut */                                                                    \
+    DFT_PFW_COUNT(long_pids)  /* processes whose number has more than 32 bits */                                       \
     DFT_PFW_COUNT(not_kept)   /* events that no block could take */                                                    \
     DFT_PFW_COUNT(unchecked)  /* records not looked at for repetitions: there were too many */                         \
     DFT_PFW_COUNT(unspread)   /* aggregated records that do not say how their calls are spread: no percentiles */

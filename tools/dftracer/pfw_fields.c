@@ -32,6 +32,21 @@ static inline int has_number(const struct dft_pfw_record *record, enum dft_pfw_m
     return (record->have >> member & 1) && !integer(&record->member[member], number);
 }
 
+/* Beyond 2^63 a result is none: it stays unknown, and an argument. But a writer may print -1 unsigned. */
+static inline int has_result(const struct dft_pfw_record *record)
+{
+    static const char minus_one[] = "18446744073709551615";
+    const struct dft_pfw_value *ret = &record->member[DFT_PFW_RET];
+    uint64_t magnitude;
+    int negative;
+
+    if (dft_likely(!DFT_PFW_HAS(record, RET) || (ret->kind == DFT_PFW_INTEGER && ret->number <= INT64_MAX)))
+        return 1;
+    return dft_pfw_unsigned(ret, &magnitude, &negative) || magnitude <= INT64_MAX ||
+           (!negative && ret->text.length == sizeof minus_one - 1 &&
+            !memcmp(ret->text.bytes, minus_one, sizeof minus_one - 1));
+}
+
 /* Items and the bytes of each. */
 static void item_fields(struct dft_pfw_record *record, struct dft_event *event)
 {
@@ -62,7 +77,8 @@ static void libc_fields(struct dft_pfw_record *record, const struct dft_pfw_call
 {
     int64_t number;
 
-    take(record, DFT_PFW_RET, &event->result);
+    if (has_result(record))
+        take(record, DFT_PFW_RET, &event->result);
     if (dft_op_bytes(call->op) == DFT_BYTES_ITEMS)
         item_fields(record, event);
     else if (dft_op_bytes(call->op) == DFT_BYTES_RESULT)
@@ -148,6 +164,7 @@ void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     if (call->libc) {
         uint64_t have = record->have;
 
+        pfw->counts->long_sizes += !has_result(record);
         libc_fields(record, call, stream->process->ours, event);
         check_bytes(pfw, record, have, call, event);
     }

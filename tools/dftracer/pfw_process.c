@@ -31,6 +31,7 @@ static struct dft_pfw_process *make_process(struct dft_pfw *pfw, uint64_t pid, u
     process->host = host;
     process->record.key = key_of(pfw, pid, pfw->nprocesses);
     process->record.pid = (uint32_t)pid;
+    pfw->counts->long_pids += pid > UINT32_MAX;
     process->record.rank = process->record.local_rank = -1;
     pfw->processes[pfw->nprocesses++] = process;
     return process;

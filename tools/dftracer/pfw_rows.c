@@ -191,10 +191,10 @@ static int merge(struct dft_pfw_stream *stream, struct dft_row *row, uint64_t st
     *spread_unknown = !histogram.ndurations || (metrics.data && !histogram.nsizes);
     if (!rc && (histogram.ndurations || histogram.nsizes))
         rc = dft_table_merge(stream->rows, &histogram);
-    if (rc || !file || dft_op_class(row->op) > DFT_CLASS_WRITE)
+    if (rc || !file || dft_op_class(row->op) == DFT_CLASS_MARK)
         return rc;
     row->kind = DFT_ROW_FILE;
-    row->class = (uint8_t)dft_op_class(row->op);
+    row->class = (uint8_t)dft_class_on_file(dft_op_class(row->op));
     row->op = row->size_class = 0;
     row->err = 0;
     row->interval = histogram.interval;

@@ -76,7 +76,7 @@ void dft_perfetto_put_head(struct dft_perfetto *p, const struct dft_plan *plan, 
     snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
     fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", p->export->out);
     dft_json_object(json, NULL);
-    dft_json_string(json, "producer", "dftmerge export --to perfetto");
+    dft_json_string(json, "producer", "dftmerge export --format perfetto");
     dft_json_string(json, "origin_ns", origin);
     dft_json_seconds(json, "origin_s", p->origin_ns);
     if (width_ns && width_ns != UINT64_MAX)

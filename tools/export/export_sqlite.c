@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/outfile.h"
 #include "database/database.h"
@@ -157,13 +158,27 @@ static void block_signals(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
+static int deny(void)
+{
+    fputs("dftmerge: export: a database is a regular file that is not compressed: -o traces.db\n", stderr);
+    return DFT_EXPORT_SAID;
+}
+
+/* Signals wait while a file is opened, and a pipe would wait for its reader. */
+static int is_special(const struct dft_export *export, const char *path)
+{
+    struct stat st;
+
+    return !export->is_inside && !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
 /* Opens the file, and fills it; signals end that. */
 static int fill_file(struct dft_export *export, sqlite3 **db, const struct dft_outfile *out)
 {
     int rc;
 
     if (!out->whole.temporary)
-        return -ENOTSUP;
+        return deny();
     if (dft_database_open(db, out->whole.temporary, DFT_DATABASE_WRITE))
         return DFT_EXPORT_SAID;
     dft_database_interruptible(*db);
@@ -181,10 +196,8 @@ static int write_database(struct dft_export *export, const char *path)
     size_t length = strlen(path);
     int rc;
 
-    if (!strcmp(path, "-") || (length > 3 && !strcmp(path + length - 3, ".gz"))) {
-        fputs("dftmerge: export: a database is a file that is not compressed: -o traces.db\n", stderr);
-        return DFT_EXPORT_SAID;
-    }
+    if (!strcmp(path, "-") || is_special(export, path) || (length > 3 && !strcmp(path + length - 3, ".gz")))
+        return deny();
     block_signals(SIG_BLOCK);
     rc = dft_export_open(export, &out, path);
     if (!rc)

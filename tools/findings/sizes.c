@@ -79,6 +79,8 @@ static int add(struct dft_size_units *units, const struct dft_group *group, uint
 
     if (flow == DFT_FLOWS || dft_facets_err(group->key.facets))
         return 0;
+    if (!group->metrics.count) /* writing halves of transfers: the time is that of the reading ones */
+        return 0;
     size = size_of(group, flow);
     unit = find(units, group->key.file, flow);
     if (!unit) {

@@ -220,6 +220,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
     job->recovered += process->exit_kind == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
     job->unseen += process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen;
     job->running += process->exit_kind == DFT_ENDING_RUNNING;
+    job->rewritten += dft_source_was_rewritten(process) != 0;
     job->endless += process->known && !process->ended && !process->live_file;
     if (process->known && process->process.exe.length &&
         (!job->first || process->process.start_ns < job->first->process.start_ns))

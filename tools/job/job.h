@@ -24,6 +24,7 @@ struct dft_job {
     uint32_t signalled; /* processes that a signal ended, and the library saw it */
     uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group */
     uint32_t running;
+    uint32_t rewritten;         /* processes whose traces were removed while they ran, and written again whole */
     uint32_t unseen;            /* processes that may still run, or may have been killed */
     uint64_t recovered;         /* events from the live files of processes that have ended */
     uint32_t endless;           /* processes without END or live file: nothing says what they lost */
@@ -55,6 +56,10 @@ void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job); /* 
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
 /* "not recorded: 61 % of the time (paused 3 times by the program)"; nothing, and 0, where there was no pause. */
 int dft_job_unrecorded(FILE *out, const struct dft_job *job);
+/* The same behind a prefix, to be freed; NULL where there was no pause. */
+char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job);
+/* The same as a note, for commands that look at nothing else of the job. Returns 0 or -ENOMEM. Collective. */
+int dft_job_note_unrecorded(struct dft_source *source);
 void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job); /* the same as the member pauses */
 /* The sum of kept_ns. */
 uint64_t dft_job_lived_ns(const struct dft_job *job);

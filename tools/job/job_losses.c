@@ -37,7 +37,7 @@ void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job)
 
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source)
 {
-    uint64_t unread = dft_job_unread(job, source);
+    uint64_t unread = dft_job_unread(job, source) - (job->rewritten != 0); /* of which one note tells */
     char capacity[DFT_TEXT_ROOM];
     const char *comma = dft_job_dropped(out, job) ? ", " : "";
 
@@ -56,6 +56,11 @@ void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *sou
     if (job->endless) {
         fprintf(out, "%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
                 job->endless);
+        comma = ", ";
+    }
+    if (job->rewritten) {
+        fprintf(out, "%sperhaps traces of programs that had ended before %u trace%s removed (and written again whole)",
+                comma, job->rewritten, job->rewritten == 1 ? " was" : "s were");
         comma = ", ";
     }
     if (unread)

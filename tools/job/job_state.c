@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a job is doing, or was when it was killed; and for how long it was not recorded. */
+#include <stdlib.h>
+
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "format/ops.h"
 #include "job/job.h"
+#include "source/source_notes.h"
 
 /* --- pauses ----------------------------------------------------------------------------------- */
 
@@ -54,6 +57,39 @@ int dft_job_unrecorded(FILE *out, const struct dft_job *job)
     say_endless(out, job);
     fputs(")", out);
     return 1;
+}
+
+char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int said;
+
+    if (!out)
+        return NULL;
+    fputs(prefix, out);
+    said = dft_job_unrecorded(out, job);
+    if (!fclose(out) && said)
+        return text;
+    free(text);
+    return NULL;
+}
+
+int dft_job_note_unrecorded(struct dft_source *source)
+{
+    struct dft_job job;
+    char *text;
+    int rc = dft_job_collect(&job, source);
+
+    if (rc)
+        return rc;
+    text = dft_job_unrecorded_text("", &job);
+    if (text)
+        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
+    free(text);
+    dft_job_fini(&job);
+    return 0;
 }
 
 void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job)

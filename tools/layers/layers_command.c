@@ -10,6 +10,7 @@
 #include "base/nearest_word.h"
 #include "base/write_wrapped.h"
 #include "command/command.h"
+#include "job/job.h"
 #include "layers/layers_output.h"
 #include "source/source_notes.h"
 
@@ -150,6 +151,8 @@ static int answer(struct asked *asked, struct dft_source *source, struct dft_pre
     if (rc == -E2BIG)
         fprintf(stderr, "dftmerge layers: --interval %s makes more than %u intervals; --from and --to choose a part\n",
                 asked->interval, DFT_LAYER_INTERVALS_MAX);
+    if (!rc)
+        rc = dft_job_note_unrecorded(source);
     if (!rc && !layers.overlap.nprocesses)
         dft_command_nothing(&asked->options, source);
     if (!rc && asked->options.json)

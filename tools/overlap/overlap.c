@@ -8,6 +8,7 @@
 
 #include "base/nearest_word.h"
 #include "command/command.h"
+#include "job/job.h"
 #include "mpi/comm.h"
 #include "overlap/overlap_output.h"
 
@@ -54,11 +55,13 @@ static int answer(const struct dft_options *options, const struct dft_overlap_re
     struct dft_overlap overlap;
     int rc = dft_overlap_make(request, &overlap), any = !rc && overlap.nprocesses;
 
+    if (!rc)
+        rc = dft_job_note_unrecorded(request->source);
     if (!any && !rc)
         dft_command_nothing(options, request->source);
     if (!rc && !dft_comm_rank() && options->json)
         dft_overlap_json(stdout, &overlap, request->source, DFT_OVERLAP_SCOPES);
-    else if (any && !dft_comm_rank())
+    else if (!rc && any && !dft_comm_rank())
         rc = dft_overlap_text(&overlap, request->source, (enum dft_overlap_by)by, top);
     dft_overlap_fini(&overlap);
     if (rc)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/job.h"
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
 #include "source/source_names.h"
@@ -69,6 +70,8 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options, 
         rc = fetch_names(job);
     if (!rc)
         rc = dft_ranks_hosts(job);
+    if (!rc)
+        rc = dft_job_note_unrecorded(job->source);
     if (!rc)
         dft_ranks_filter_note(job);
     if (!rc && !job->ncalls)

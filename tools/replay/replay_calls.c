@@ -74,9 +74,10 @@ int dft_replay_calls_make(struct dft_map *calls)
     return 0;
 }
 
-enum dft_replay_call dft_replay_call_of(const struct dft_map *calls, uint64_t call, uint8_t op)
+enum dft_replay_call dft_replay_call_of(const struct dft_map *calls, uint64_t call, uint8_t op, int *stands_in)
 {
     const uint64_t *known = dft_map_find(calls, call);
 
+    *stands_in = !known && (op == DFT_OP_READ || op == DFT_OP_WRITE);
     return known ? (enum dft_replay_call) * known : call_by_op(op);
 }

@@ -22,7 +22,8 @@ enum dft_replay_call {
 int dft_replay_calls_make(struct dft_map *calls);
 /* Does it work on a descriptor or a stream? Else on a path. */
 int dft_replay_on_descriptor(enum dft_replay_call call);
-/* What repeats an event of this call and operation. */
-enum dft_replay_call dft_replay_call_of(const struct dft_map *calls, uint64_t call, uint8_t op);
+/* What repeats an event of this call and operation. stands_in: no function has the call's name, and one of plain reads
+ * and writes moves its bytes. */
+enum dft_replay_call dft_replay_call_of(const struct dft_map *calls, uint64_t call, uint8_t op, int *stands_in);
 
 #endif

@@ -15,7 +15,6 @@
 
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
-#include "replay/replay_resolve.h"
 
 #define MODE_OF_FILES 0600u /* always given: the user of the replay can remove what it made */
 
@@ -137,9 +136,14 @@ static int64_t move_piece(const struct dft_replay_call_at *call, size_t bytes, o
 
 static int64_t move(struct dft_replay_thread *thread, const struct dft_replay_call_at *call)
 {
-    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded);
+    uint64_t size = call->size;
     int64_t sum = 0;
 
+    if (call->seeks) { /* by the C library: a trace of the replay knows the place, too */
+        dft_replay_hide();
+        lseek(call->handle->fd, call->offset, SEEK_SET);
+        dft_replay_show();
+    }
     thread->outcome->pieces += size > DFT_REPLAY_PIECE;
     do {
         size_t bytes = size - (uint64_t)sum < DFT_REPLAY_PIECE ? (size_t)(size - (uint64_t)sum) : DFT_REPLAY_PIECE;

@@ -185,7 +185,7 @@ static void plan_space(const struct dft_replay_plan *plan, const struct dft_repl
 {
     const struct dft_event *event = take->at->event;
     uint64_t from = place_of(plan, take), bytes = dft_event_bytes(event, take->at->op);
-    uint64_t asked = dft_replay_asked(event->size, bytes, dft_replay_succeeded(event));
+    uint64_t asked = dft_replay_asked(take);
 
     bytes = bytes > asked ? bytes : asked;
     if (take->at->op == DFT_OP_FPUTS && event->calls > bytes)
@@ -232,10 +232,8 @@ static void plan_data(struct dft_replay_plan *plan, const struct dft_replay_take
         was_likely_absent(file);
     if (writes && dft_replay_plus(from, bytes) > file->size)
         resize(file, dft_replay_plus(from, bytes));
-    if (dft_op_effect(take->at->op) != DFT_EFFECT_AT)
+    if (dft_replay_moves_place(take))
         take->handle->place = dft_replay_plus(from, bytes);
-    if (take->at->event->size > plan->max_call_bytes)
-        plan->max_call_bytes = take->at->event->size;
 }
 
 static void plan_allocation(struct dft_replay_file *file, const struct dft_event *event)

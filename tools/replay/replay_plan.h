@@ -24,9 +24,8 @@ struct dft_replay_plan {
     struct dft_replay_tallies recorded;
     uint64_t kinds[DFT_REPLAY_CALLS];
     uint64_t processes, events, first_ns, last_ns; /* of the calls that are repeated */
-    uint64_t max_call_bytes;
-    uint64_t files, folders, start_bytes; /* to be made before the start */
-    uint64_t need_bytes, need_inodes;     /* at most, at any time */
+    uint64_t files, folders, start_bytes;          /* to be made before the start */
+    uint64_t need_bytes, need_inodes;              /* at most, at any time */
 };
 
 /* Returns 0 or -ENOMEM. The caller calls fini in either case. */

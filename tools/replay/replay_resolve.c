@@ -61,16 +61,21 @@ static int take_process(struct dft_replay_resolver *resolver, const struct dft_e
     return rc ? rc : leave(resolver, at, DFT_LEFT_PROCESS);
 }
 
-/* Of fcntl only what copies a descriptor or asks about it: other arguments are not recorded. */
-static enum dft_replay_call call_of(const struct dft_replay_resolver *resolver, const struct dft_event_at *at)
+/* Of fcntl only what copies a descriptor or asks about it: other arguments are not recorded. A transfer may have been
+ * told its places, and then moves none of a descriptor: its halves go where it was. */
+static void find_call(const struct dft_replay_resolver *resolver, struct dft_replay_take *take)
 {
-    enum dft_replay_call call = dft_replay_call_of(&resolver->calls, at->call, at->op);
+    const struct dft_event_at *at = take->at;
     uint32_t command = at->event->flags;
+    int stands_in;
 
-    if (call == DFT_REPLAY_fcntl && command != F_DUPFD && command != F_DUPFD_CLOEXEC && command != F_GETFD &&
+    take->call = dft_replay_call_of(&resolver->calls, at->call, at->op, &stands_in);
+    take->stands_in = (uint8_t)stands_in;
+    if (stands_in && dft_event_has_offset(at->event))
+        take->call = at->op == DFT_OP_READ ? DFT_REPLAY_pread : DFT_REPLAY_pwrite;
+    if (take->call == DFT_REPLAY_fcntl && command != F_DUPFD && command != F_DUPFD_CLOEXEC && command != F_GETFD &&
         command != F_GETFL && command != F_SETFD)
-        return DFT_REPLAY_NONE;
-    return call;
+        take->call = DFT_REPLAY_NONE;
 }
 
 static int is_copy(const struct dft_replay_take *take)
@@ -91,6 +96,7 @@ static int make(struct dft_replay_resolver *resolver, struct dft_replay_take *ta
         return -ENOMEM;
     take->made->cloexec = (at->op == DFT_OP_OPEN || at->op == DFT_OP_FOPEN) && (at->event->flags & O_CLOEXEC);
     take->made->appends = take->handle ? take->handle->appends : (at->event->flags & O_APPEND) != 0;
+    take->made->astray = take->handle && take->handle->astray;
     if (take->call == DFT_REPLAY_fopen)
         take->made->number = ++resolver->streams;
     return dft_replay_tables_put_later(&resolver->tables, at->process->number, fd, take->made,
@@ -122,6 +128,20 @@ static int find(struct dft_replay_resolver *resolver, struct dft_replay_take *ta
     return take->handle ? dft_replay_tables_put(&resolver->tables, process, fd, take->handle) : -ENOMEM;
 }
 
+/* Whether a transfer moved the place of the descriptor is not recorded. The next call that moves data from there on
+ * tells. */
+static void find_place(struct dft_replay_take *take)
+{
+    const struct dft_event_at *at = take->at;
+
+    if (take->stands_in && !dft_replay_moves_place(take)) {
+        take->handle->astray = 1;
+    } else if (take->handle->astray && dft_op_effect(at->op) == DFT_EFFECT_MOVES && dft_event_has_offset(at->event)) {
+        take->seeks = 1;
+        take->handle->astray = 0;
+    }
+}
+
 static int take_descriptor(struct dft_replay_resolver *resolver, struct dft_replay_take *take)
 {
     const struct dft_event_at *at = take->at;
@@ -130,6 +150,8 @@ static int take_descriptor(struct dft_replay_resolver *resolver, struct dft_repl
     int closes = dft_op_effect(at->op) == DFT_EFFECT_CLOSES && dft_replay_succeeded(event);
     int rc = find(resolver, take, fd);
 
+    if (!rc)
+        find_place(take);
     if (!rc && closes) {
         take->shared = take->handle->tables > 1;
         rc = dft_replay_tables_put(&resolver->tables, at->process->number, fd, NULL);
@@ -151,7 +173,8 @@ int dft_replay_resolve(struct dft_replay_resolver *resolver, const struct dft_ev
     enum dft_replay_reason reason = DFT_LEFT_NOT;
     int rc;
 
-    *take = (struct dft_replay_take){.at = at, .call = call_of(resolver, at)};
+    *take = (struct dft_replay_take){.at = at};
+    find_call(resolver, take);
     if (!is_call(at))
         return 0;
     rc = dft_replay_tables_enter(&resolver->tables, at->process->number, event->start_ns);

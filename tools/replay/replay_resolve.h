@@ -30,6 +30,8 @@ struct dft_replay_take {
     struct dft_replay_handle *made;       /* it makes this one */
     uint8_t lazy;                         /* the opening of `handle` was not recorded */
     uint8_t shared;                       /* it closes a descriptor of several for the same open file */
+    uint8_t stands_in;                    /* it moves the bytes of a transfer, such as a half of sendfile */
+    uint8_t seeks;                        /* the descriptor is led to the recorded place before */
 };
 
 /* Returns 0 or -ENOMEM. The caller calls fini in either case. */
@@ -45,19 +47,34 @@ int dft_replay_resolve(struct dft_replay_resolver *resolver, const struct dft_ev
                        struct dft_replay_take *take);
 void dft_replay_take_fini(struct dft_replay_take *take);
 
-/* The bytes that a repeated call on data asks for. What a call that failed asked for may be more than there is memory or
- * disk, so that of it is limited. */
-static inline uint64_t dft_replay_asked(uint64_t size, uint64_t bytes, int succeeded)
-{
-    if (!succeeded)
-        return size < DFT_REPLAY_PIECE ? size : DFT_REPLAY_PIECE;
-    return size > DFT_REPLAY_SIZE_MAX || !size ? bytes : size;
-}
-
 /* Did the recorded call succeed? One whose result is not known counts so. */
 static inline int dft_replay_succeeded(const struct dft_event *event)
 {
     return !event->err && (event->result >= 0 || event->result == DFT_RESULT_UNKNOWN);
+}
+
+/* The bytes that a repeated call on data asks for. A call that failed may have asked for more than there is memory or
+ * disk, so that of it is limited. A write asks for what was moved: it would move all that it is asked for. So does the
+ * reading half of a transfer, which may have found more than could be written. */
+static inline uint64_t dft_replay_asked(const struct dft_replay_take *take)
+{
+    const struct dft_event *event = take->at->event;
+    uint64_t bytes = dft_event_bytes(event, take->at->op);
+
+    if (take->stands_in)
+        return bytes;
+    if (!dft_replay_succeeded(event))
+        return event->size < DFT_REPLAY_PIECE ? event->size : DFT_REPLAY_PIECE;
+    if (dft_op_class(take->at->op) == DFT_CLASS_WRITE && event->result != DFT_RESULT_UNKNOWN)
+        return bytes;
+    return event->size > DFT_REPLAY_SIZE_MAX || !event->size ? bytes : event->size;
+}
+
+/* Does the repeated call move the place of its descriptor? */
+static inline int dft_replay_moves_place(const struct dft_replay_take *take)
+{
+    return dft_op_effect(take->at->op) != DFT_EFFECT_AT && take->call != DFT_REPLAY_pread &&
+           take->call != DFT_REPLAY_pwrite;
 }
 
 /* Has an fopen the flags of its mode? In older traces it has none, and no permissions either. */

@@ -219,7 +219,8 @@ static void fill(struct dft_replay_call_at *call, const struct dft_replay_take *
     call->file2 = take->file2;
     call->lazy = take->lazy;
     call->shared = take->shared;
-    call->size = event->size;
+    call->seeks = take->seeks;
+    call->size = dft_op_is_data(take->at->op) ? dft_replay_asked(take) : event->size;
     call->bytes = dft_event_bytes(event, take->at->op);
     call->result = event->result;
     call->offset = dft_event_has_offset(event) ? event->offset : -1;

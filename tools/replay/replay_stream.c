@@ -11,7 +11,6 @@
 
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
-#include "replay/replay_resolve.h"
 
 /* --- streams and folders over descriptors that have none yet ----------------------------------- */
 
@@ -195,7 +194,7 @@ static int64_t move_items(FILE *stream, const struct dft_replay_call_at *call)
 {
     int by_items = dft_op_bytes(call->op) == DFT_BYTES_ITEMS;
     uint64_t unit = by_items && call->unit ? call->unit : 1;
-    uint64_t size = dft_replay_asked(call->size, call->bytes, call->succeeded), items = 0;
+    uint64_t size = call->size, items = 0;
     uint64_t each = call->calls > 1 && size > call->calls ? (size + call->calls - 1) / call->calls : DFT_REPLAY_PIECE;
     uint64_t most = each < DFT_REPLAY_PIECE ? each : DFT_REPLAY_PIECE / unit * unit; /* a burst: call by call */
 

@@ -32,6 +32,7 @@ struct dft_replay_handle {
     uint8_t cloexec;
     uint8_t appends; /* opened with O_APPEND */
     uint8_t at_end;  /* plan: a seek has led to the end */
+    uint8_t astray;  /* its own place may not be that of the recorded descriptor */
 };
 
 /* NULL: no memory. The caller has one reference. */

@@ -34,13 +34,13 @@ struct dft_replay_call_at {
     struct dft_replay_handle *handle, *made;
     struct dft_replay_file *file, *file2;
     struct dft_replay_progress *process;
-    uint64_t after_ns; /* when it began, after the first call of all */
-    uint64_t size, bytes;
+    uint64_t after_ns;    /* when it began, after the first call of all */
+    uint64_t size, bytes; /* size: of a call on data what it asks for, else as recorded */
     int64_t result, offset;
     uint32_t calls, unit, flags, mode;
     enum dft_replay_call call;
     uint8_t op, io;
-    uint8_t lazy, shared, changes, succeeded;
+    uint8_t lazy, shared, seeks, changes, succeeded;
     const char *stream_mode; /* of fopen */
     uint32_t nneeds;
     struct dft_replay_need needs[DFT_REPLAY_NEEDS_MAX];

@@ -181,6 +181,9 @@ static void compare_ends(struct dft_check *check)
                             "elsewhere, the file was cut or copied, or it is still running)",
                             path, p->process.pid);
         }
+        if (dft_source_was_rewritten(p))
+            dft_source_note(check->source, DFT_BAD_OTHER,
+                            "%s: was removed while process %u ran, which wrote it again whole", path, p->process.pid);
         for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
             if (p->end.dropped[reason])
                 dft_source_note(check->source, DFT_BAD_OTHER, "%s: process %u: %llu events lost: %s", path,

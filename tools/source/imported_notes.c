@@ -47,6 +47,10 @@ static void note_oddities(struct dft_source *source, const char *path, const str
         dft_source_note(source, 0, "%s: %" PRIu64 " repeated lines, byte for byte, as forked children write them; %s",
                         path, counts->repeated,
                         source->dedupe ? "left out (--dedupe)" : "all are counted (--dedupe leaves them out)");
+    if (counts->long_pids)
+        dft_source_note(source, 0,
+                        "%s: %" PRIu64 " process%s a pid of more than 32 bits: told apart, but shown by the lowest 32",
+                        path, counts->long_pids, counts->long_pids == 1 ? " has" : "es have");
     if (counts->unchecked)
         dft_source_note(source, 0, "%s: %" PRIu64 " lines were not looked at for repetitions: there are too many", path,
                         counts->unchecked);

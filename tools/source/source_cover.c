@@ -57,16 +57,20 @@ static void sum_up(struct dft_source *source)
     for (size_t i = 0; i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         struct dft_source_process *process = &source->processes[block->process];
+        const int is_live = source->files[block->file].kind == DFT_FILE_LIVE;
+        const uint64_t rows = block->last - block->first + 1;
 
         if (block->type < DFT_TYPES && block->state == DFT_BLOCK_USED)
             source->used[block->type]++;
         if (!dft_cover_is_kept(block) || !block->end)
             continue;
-        if (block->type == DFT_BLOCK_BUCKETS && block->use & DFT_IN_EVENTS)
-            process->rows_only += block->last - block->first + 1;
+        if (block->type == DFT_BLOCK_BUCKETS && block->use & DFT_IN_EVENTS) {
+            process->rows_only += rows;
+            process->live_rows += is_live ? rows : 0;
+        }
         if (block->type == DFT_BLOCK_EVENTS) {
             process->events += block->count;
-            process->recovered += source->files[block->file].kind == DFT_FILE_LIVE ? block->count : 0;
+            process->live_events += is_live ? block->count : 0;
         }
         if (!process->start_ns || block->start < process->start_ns)
             process->start_ns = block->start;
@@ -80,11 +84,15 @@ static void sum_up(struct dft_source *source)
 }
 
 /* Rows of live files stand for events, too. */
-static void add_rows_recovered(struct dft_source *source)
+static void count_recovered(struct dft_source *source)
 {
-    for (uint32_t p = 0; p < source->nprocesses; p++)
-        if (source->processes[p].live_file)
-            source->processes[p].recovered += source->files[source->processes[p].live_file - 1].in_rows;
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        struct dft_source_process *process = &source->processes[p];
+
+        process->recovered = process->live_events;
+        if (process->live_file)
+            process->recovered += source->files[process->live_file - 1].in_rows;
+    }
 }
 
 int dft_source_cover(struct dft_source *source)
@@ -105,7 +113,7 @@ int dft_source_cover(struct dft_source *source)
     }
     rc = covering.rc;
     sum_up(source);
-    add_rows_recovered(source);
+    count_recovered(source);
 out:
     free(sorted);
     free(covering.kept);

@@ -181,19 +181,23 @@ static int has_option(struct dft_text options, const char *option)
     return options.length && memmem(options.bytes, options.length, option, strlen(option)) != NULL;
 }
 
+int dft_source_was_rewritten(const struct dft_source_process *process)
+{
+    return process->known &&
+           dft_source_has_line(process->process.notes, DFT_NOTE_REMOVED_TEXT, strlen(DFT_NOTE_REMOVED_TEXT));
+}
+
 /* What had been removed together with these traces nobody knows: that of programs that had ended. */
 static void note_removed(struct dft_source *source)
 {
     uint32_t processes = 0;
 
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        processes +=
-            source->processes[p].known && dft_source_has_line(source->processes[p].process.notes, DFT_NOTE_REMOVED_TEXT,
-                                                              strlen(DFT_NOTE_REMOVED_TEXT));
+        processes += dft_source_was_rewritten(&source->processes[p]) != 0;
     if (processes)
         dft_source_note(source, DFT_BAD_GONE,
-                        "traces were removed while the job ran: %u program%s wrote %s again; traces of programs that "
-                        "had ended before are missing",
+                        "traces were removed while the job ran: %u program%s wrote %s again, whole; traces of programs "
+                        "that had ended before may be missing",
                         processes, processes == 1 ? "" : "s", processes == 1 ? "its trace" : "their traces");
 }
 
@@ -222,18 +226,21 @@ static int keeps_rows_alone(const struct dft_source_process *process)
            has_option(options, "DFTRACER_AGGREGATION_TYPE=");
 }
 
+/* A live file counts what its process has written to the trace: what the file holds itself is not meant. */
 static uint64_t events_here(const struct dft_source_process *process)
 {
-    uint64_t rows = keeps_rows_alone(process) ? process->rows_only : 0;
+    uint64_t events = process->events - (process->live_file ? process->live_events : 0), rows = 0;
 
-    return rows < UINT64_MAX - process->events ? process->events + rows : UINT64_MAX;
+    if (keeps_rows_alone(process))
+        rows = process->rows_only - (process->live_file ? process->live_rows : 0);
+    return rows < UINT64_MAX - events ? events + rows : UINT64_MAX;
 }
 
 uint64_t dft_source_missing(const struct dft_source_process *process)
 {
     uint64_t here = events_here(process);
 
-    return process->ended && !process->live_file && !process->parts && process->end.events > here
+    return (process->ended || process->live_file) && !process->parts && process->end.events > here
                ? process->end.events - here
                : 0;
 }
@@ -261,10 +268,11 @@ void dft_missing_notes(struct dft_source *source)
         const struct dft_source_process *process = &source->processes[p];
 
         if (dft_source_missing(process))
-            dft_source_note(
-                source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events, %s%llu are here",
-                source->files[process->file].path, process->process.pid, (unsigned long long)process->end.events,
-                events_here(process) > process->events ? "at most " : "", (unsigned long long)events_here(process));
+            dft_source_note(source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events%s, %s%llu are here",
+                            source->files[process->file].path, process->process.pid,
+                            (unsigned long long)process->end.events, process->live_file ? " to its trace" : "",
+                            keeps_rows_alone(process) && events_here(process) ? "at most " : "",
+                            (unsigned long long)events_here(process));
     }
 }
 

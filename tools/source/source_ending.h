@@ -15,8 +15,10 @@ void dft_live_notes(struct dft_source *source);
 /* Notes processes that wrote more events than the source has. The processes with only some groups
  * must be known. */
 void dft_missing_notes(struct dft_source *source);
-/* A lower bound for the events that END says were written, and that no block has. */
+/* A lower bound for the events that END or the live file says were written, and that no block has. */
 uint64_t dft_source_missing(const struct dft_source_process *process);
+/* Was its trace removed while it ran, and written again whole? */
+int dft_source_was_rewritten(const struct dft_source_process *process);
 /* Is this one of the lines? */
 int dft_source_has_line(struct dft_text lines, const char *line, size_t length);
 /* Notes how many calls DFTRACER_DATA_DIR has left out, if any. */

@@ -139,10 +139,11 @@ struct dft_source_process {
     uint64_t recovered; /* number of these events that only the live file has */
     /* numbers in ranges that only BUCKETS blocks cover: an upper bound for the events there */
     uint64_t rows_only;
-    uint8_t parts;     /* only some groups of its events are here */
-    uint8_t more_kept; /* KEPT has pairs that the trace lacks */
-    uint32_t job;      /* number of its job + 1; 0: no job is known */
-    uint32_t run;      /* number of its run + 1 */
+    uint64_t live_events, live_rows; /* of `events` and of `rows_only`: those in blocks of live files */
+    uint8_t parts;                   /* only some groups of its events are here */
+    uint8_t more_kept;               /* KEPT has pairs that the trace lacks */
+    uint32_t job;                    /* number of its job + 1; 0: no job is known */
+    uint32_t run;                    /* number of its run + 1 */
 };
 
 /* One launch of a parallel program; source_jobs.c says how launches are told apart. Jobs are in

@@ -32,6 +32,7 @@ int dft_span_cell_time(sqlite3_stmt *row, int column, int64_t *ns)
 {
     char number[64];
     struct dft_text text;
+    size_t parsed; /* 0: no time, and *ns is not set, though an empty text is as long */
 
     if (sqlite3_column_type(row, column) == SQLITE_FLOAT) {
         shortest(sqlite3_column_double(row, column), number);
@@ -39,7 +40,6 @@ int dft_span_cell_time(sqlite3_stmt *row, int column, int64_t *ns)
     } else {
         text = dft_span_cell_text(row, column);
     }
-    return text.bytes && text.length < sizeof number && dft_log_time_parse(text.bytes, text.length, ns) == text.length
-               ? 0
-               : -EINVAL;
+    parsed = text.bytes && text.length < sizeof number ? dft_log_time_parse(text.bytes, text.length, ns) : 0;
+    return parsed && parsed == text.length ? 0 : -EINVAL;
 }

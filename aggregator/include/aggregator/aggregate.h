@@ -24,8 +24,8 @@
  *   Call row: interval floor(start / W) of the event's region, call, op and facets: the call's class (struct
  *   dft_call), and size class, access and errno (dft_event_facets). Histogram row: the same key, interval floor(start
  *   / 64 W), with the event's duration, bytes moved and bytes asked for. File row: interval floor(start / 64 W),
- *   region, file (not file2), class of the op and class of the call; none for class NONE and for events without a
- *   file.
+ *   region, file (not file2), class of the op (META for NONE: an exec's file is looked at) and class of the call; none
+ *   for events without a file.
  *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies
  *   there; where whole intervals lie between, `step` goes up by 1 in the first of them and down by 1 in the last
  *   interval. So the rows of one key know busy(k) = edge(k) + W * (sum of steps up to k) exactly, and all busy(k) add

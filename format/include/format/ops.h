@@ -26,6 +26,12 @@ enum dft_effect {
 };
 enum dft_op_group { DFT_GROUP_POSIX = 0, DFT_GROUP_STDIO, DFT_GROUP_PROCESS, DFT_GROUP_REGIONS };
 
+/* The class of a file's row for calls of a class. An exec is of none, but its file is looked at. */
+static inline enum dft_class dft_class_on_file(enum dft_class class)
+{
+    return class == DFT_CLASS_NONE ? DFT_CLASS_META : class;
+}
+
 /* Unknown operations count as OTHER. */
 static inline enum dft_class dft_op_class(uint8_t op)
 {

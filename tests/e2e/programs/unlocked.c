@@ -3,6 +3,7 @@
  * reopened. Standard input has 20000 bytes. The test knows what each mode does.
  *
  * usage: unlocked MODE */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
@@ -122,6 +123,27 @@ static void reopened(void)
     get(stdin, 1000);
 }
 
+static void open_at(int fd, const char *path)
+{
+    if (open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644) != fd)
+        exit(99);
+}
+
+static void ranged(void)
+{
+    put(stdout, 100);
+    fflush(stdout);
+    put(stdout, 10);
+    close_range(1, 1, 0);
+    open_at(1, "second");
+    put(stdout, 300);
+    fflush(stdout);
+    put(stdout, 5);
+    closefrom(1);
+    open_at(1, "third");
+    put(stdout, 7);
+}
+
 static void forked(void)
 {
     put(stdout, 100);
@@ -215,7 +237,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},       {"append", append},
                  {"printed", printed}, {"turned", turned},   {"reopened", reopened}, {"forked", forked},
-                 {"twice", twice},     {"threads", threads}, {"measured", measured}};
+                 {"twice", twice},     {"threads", threads}, {"measured", measured}, {"ranged", ranged}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
