@@ -98,8 +98,43 @@ def of_a_killed_process(directory):
                 equal(flight["ts"], running["in_flight"][0]["ts"], where)
                 for command in ("summary", "findings"):
                     true(it.line(command).startswith(f"in flight when it was killed: {it.call}"), f"{where}: {it.line(command)}")
-                equal(it.answer("findings")["findings"][0]["code"], "in-flight", where)
+                found = it.answer("findings")["findings"][0]
+                equal(found["code"], "in-flight", where)
+                true("--stacks" not in found["advice"], f"{where}: nobody is there any more: {found['advice']}")
                 true("nothing wrong" not in dftmerge("findings", it.place).out.decode(), where)
+
+
+@tests.case
+def waits_for_children_are_none(directory):
+    """A shell waits for its command: that command's call is told, and with a filter only that of processes that pass."""
+    fifo, place, rules = directory / "fifo", directory / "traces", directory / "rules"
+    rules.write_text("in-flight.time = 1 ns\n")
+    os.mkfifo(fifo)
+    program = compile_program("waits.c", directory / "waits")
+    with subprocess.Popen(["sh", "-c", f"'{program}' read '{fifo}'; true"], cwd=directory, env=tracing(place / "t")) as shell:
+        flights = {}
+        while len(flights) < 2:
+            equal(shell.poll(), None, "the shell has not ended")
+            said = json.loads(dftmerge("ps", "--json", place).out)["processes"] if list(place.glob("*.live")) else []
+            flights = {p["pid"]: f["name"] for p in said for f in p["in_flight"] if f["cat"] == "PROCESS" or f["name"] == "read"}
+        try:
+            child, = flights.keys() - {shell.pid}
+            for filters, expected in (((), [child]), (("--pid", child), [child]), (("--pid", shell.pid), []),
+                                      (("--file", fifo), [child]), (("--file", "/nothing/*"), []), (("--to", "1ns"), [])):
+                for command in ("findings", "summary"):
+                    rule = ("--rules", rules) if command == "findings" else ()
+                    where, done = f"{command} {filters}", dftmerge(command, "--json", *rule, *filters, place)
+                    true(done.out, f"{where}: {done.err.decode()}")
+                    said = json.loads(done.out)
+                    equal([f["pid"] for f in said["in_flight"]], expected, where)
+                    if rule:
+                        equal(["in-flight"] * len(expected), [f["code"] for f in said["findings"] if f["code"] == "in-flight"], where)
+                    text = dftmerge(command, *rule, *filters, place).out.decode()
+                    equal("in flight now" in text, bool(expected), f"{where}: {text}")
+        finally:
+            with open(fifo, "r+b", buffering=0) as pipe:
+                pipe.write(b"x")
+    equal(shell.returncode, 0, "exit code")
 
 
 if __name__ == "__main__":

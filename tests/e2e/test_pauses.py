@@ -96,6 +96,8 @@ def never_resumed(directory):
     process, = answer("ps", place)["processes"]
     last = process["kept"][-1]
     equal((last["keep"], last["why"], last["to_ns"]), ("nothing", "program", process["end_ns"]), "until the end")
+    kept = json.loads((ROOT / "docs" / "schema" / "ps.json").read_text())["properties"]["processes"]["items"]["properties"]["kept"]
+    true(last["why"] in kept["items"]["properties"]["why"]["enum"], "the schema knows why")
     share_is_told(place)
 
 
@@ -113,6 +115,28 @@ def of_a_killed_process(directory):
             equal(list(place.glob("*.live")), [], "the live file is gone")
             after = answer("summary", place)
             equal([after[k] for k in ("kept_ns", "pauses", "wall_ns")], [before[k] for k in ("kept_ns", "pauses", "wall_ns")], f"{mode} {who}")
+
+
+@tests.case
+def killed_at_once(directory):
+    """A pause without a sign of life behind its begin: it is named, and its length is not known."""
+    for number, mode in enumerate(MODES):
+        for who in ((), ("thread",)):
+            where = f"{mode} {who}"
+            place = traced(directory, *who, "reads", "pause", "kill", name=f"{number}{len(who)}", expect=-signal.SIGKILL, **mode)
+            before = answer("summary", place)
+            equal(before["pauses"], {"control": 0, "program": 1}, where)
+            for recovered in (False, True):
+                text = " ".join(dftmerge("summary", place).out.decode().split())
+                true("not recorded: at least " in text, f"{where}: {text}")
+                true(who or "until it was killed; for how long is not known" in text, f"{where}: {text}")
+                share_is_told(place, check=recovered)
+                if not recovered:
+                    equal(dftmerge("check", "--recover", "--quiet", place).code, 1, f"{where}: recovered")
+            after = answer("summary", place)
+            equal([after[k] for k in ("kept_ns", "pauses", "wall_ns")], [before[k] for k in ("kept_ns", "pauses", "wall_ns")], where)
+            process, = answer("ps", place)["processes"]
+            true(who or process["kept"][-1]["keep"] == "nothing", f"{where}: {process['kept']}")
 
 
 @tests.case

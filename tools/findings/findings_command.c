@@ -26,6 +26,7 @@ static int write_findings(const struct dft_options *options, struct dft_source *
 
     if (rc)
         return rc;
+    dft_job_filter_flights(&job, source, &options->filter);
     rc = dft_findings_make(
         &(struct dft_findings_request){
             .source = source, .filter = &options->filter, .job = &job, .limits = limits, .thorough = 1},

@@ -2,6 +2,7 @@
 /* A call that does not end: a process waits in it, or waited in it when it was killed. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/names.h"
 #include "findings/facts.h"
@@ -53,5 +54,11 @@ int dft_rule_in_flight(struct dft_rules *rules)
         return rc;
     finding->sure = DFT_SURE_HIGH;
     finding->calls = hangs ? now.calls : before.calls;
+    if (!hangs) { /* nothing is there any more whose stacks could be seen */
+        free(finding->advice);
+        finding->advice = strdup("See who should have answered it.");
+        if (!finding->advice)
+            return -ENOMEM;
+    }
     return say(finding, request, hangs ? now.longest : before.longest, hangs ? "waits in" : "ended in");
 }

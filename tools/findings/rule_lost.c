@@ -54,7 +54,7 @@ int dft_rule_lost(struct dft_rules *rules)
     struct dft_finding *finding;
     int rc;
 
-    if (!lossy && !job->nmissing && job->kept_ns[DFT_KEEP_NOTHING] <= least)
+    if (!lossy && !job->nmissing && !job->paused_longer && job->kept_ns[DFT_KEEP_NOTHING] <= least)
         return say_good(rules);
     rc = dft_rules_add(rules, DFT_FINDING_LOST, 0, 0, &finding);
     if (rc <= 0)

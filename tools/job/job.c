@@ -181,8 +181,9 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
 static void add_pauses(struct dft_job *job, const struct dft_source_process *process)
 {
     uint64_t start, end, own[DFT_KEEP_COUNT + 1] = {0}, part;
+    int is_cut = process->exit_kind == DFT_ENDING_KILLED || process->exit_kind == DFT_ENDING_UNKNOWN;
     struct dft_kept_reader reader;
-    struct dft_kept_span kept;
+    struct dft_kept_span kept = {0};
 
     dft_process_lifetime(process, &start, &end);
     for (dft_kept_begin(&reader, &process->process, end); dft_kept_next(&reader, &kept);)
@@ -191,6 +192,9 @@ static void add_pauses(struct dft_job *job, const struct dft_source_process *pro
             job->paused += kept.why != DFT_KEEP_WHY_CONTROL;
         }
     job->paused += process->end.pauses;
+    is_cut &= !dft_process_is_node(process);
+    job->endless_pauses += is_cut && kept.known && kept.keep == DFT_KEEP_NOTHING;
+    job->paused_longer |= is_cut && ((kept.known && kept.keep == DFT_KEEP_NOTHING) || process->end.pauses);
     dft_kept_times(&process->process, start, end, own);
     part = process->end.paused_ns / (job->threads_of[process->number] ? job->threads_of[process->number] : 1);
     for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++) {

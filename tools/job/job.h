@@ -9,6 +9,7 @@
 #include "format/end.h"
 #include "format/kept.h"
 #include "job/flights.h"
+#include "source/filter.h"
 #include "source/source_object.h"
 
 #define DFT_MISSING_MAX 65536u
@@ -37,6 +38,8 @@ struct dft_job {
     uint64_t overhead_ns;
     uint64_t kept_ns[DFT_KEEP_COUNT + 1];   /* lifetimes of processes by what was kept: kept.h */
     uint64_t controlled, paused;            /* pauses by `dftmerge control`, and by the programs */
+    uint32_t endless_pauses;                /* processes that were paused when they were killed */
+    int paused_longer;                      /* pauses may have been longer than kept_ns says: of killed processes */
     uint64_t damaged;                       /* blocks */
     uint64_t missing;                       /* events that were written and are not here: at least so many */
     uint64_t noted;                         /* notes that say of these */
@@ -62,7 +65,8 @@ void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job); /* t
 /* The sum of kept_ns. */
 uint64_t dft_job_lived_ns(const struct dft_job *job);
 
-/* Which calls are in flight, or were when their processes were killed. */
+/* Which calls are in flight, or were when their processes were killed; but for waits for children, which are no
+ * trouble of their own. */
 struct dft_job_flying {
     const struct dft_flight *longest; /* NULL: there is none */
     uint64_t calls, time_ns;          /* time_ns: that they take so far; 0 where that is not known */
@@ -75,6 +79,8 @@ uint64_t dft_job_flown_ns(const struct dft_flight *flight, const struct dft_sour
 int dft_job_in_flight(FILE *out, const struct dft_job *job, const struct dft_source *source);
 /* The same as a line on standard output, for the first line of what a command says. */
 void dft_job_print_in_flight(const struct dft_job *job, const struct dft_source *source);
+/* Leaves out what is in flight and does not pass. A filter of calls leaves nothing. */
+void dft_job_filter_flights(struct dft_job *job, const struct dft_source *source, const struct dft_filter *filter);
 void dft_job_json_in_flight(struct dft_json *json, const struct dft_job *job, const struct dft_source *source);
 
 /* How many notes say of something else that it could not be read. */

@@ -30,6 +30,18 @@ static void say_times(FILE *out, uint64_t count, const char *who)
         fprintf(out, "%s times by %s", dft_text_count(capacity, count), who);
 }
 
+/* How long a pause went on behind the last sign of life, nothing tells. */
+static void say_endless(FILE *out, const struct dft_job *job)
+{
+    const char *how = job->killed ? "killed" : "last seen";
+
+    if (job->endless_pauses && job->processes == 1)
+        fprintf(out, ", until it was %s; for how long is not known", how);
+    else if (job->endless_pauses)
+        fprintf(out, ", until %u process%s %s %s; for how long is not known", job->endless_pauses,
+                job->endless_pauses == 1 ? "" : "es", job->endless_pauses == 1 ? "was" : "were", how);
+}
+
 int dft_job_unrecorded(FILE *out, const struct dft_job *job)
 {
     uint64_t unrecorded_ns = job->kept_ns[DFT_KEEP_NOTHING], lived_ns = dft_job_lived_ns(job);
@@ -37,10 +49,12 @@ int dft_job_unrecorded(FILE *out, const struct dft_job *job)
 
     if (!unrecorded_ns && !job->controlled && !job->paused)
         return 0;
-    fprintf(out, "not recorded: %s of the time (paused ", dft_text_share(capacity, unrecorded_ns, lived_ns));
+    fprintf(out, "not recorded: %s%s of the time (paused ", job->paused_longer ? "at least " : "",
+            dft_text_share(capacity, unrecorded_ns, lived_ns));
     say_times(out, job->controlled, "dftmerge control");
     fputs(job->controlled && job->paused ? ", " : "", out);
     say_times(out, job->paused, "the program");
+    say_endless(out, job);
     fputs(")", out);
     return 1;
 }
@@ -108,6 +122,30 @@ static int is_running(const struct dft_flight *flight, const struct dft_source *
     return process_of(flight, source)->exit_kind == DFT_ENDING_RUNNING;
 }
 
+/* Is it a call that should not last? A region may, and so may a wait for a child. */
+static int is_call(const struct dft_flight *flight)
+{
+    return flight->op != DFT_OP_REGION && flight->op != DFT_OP_WAIT && flight->op != DFT_OP_SPAWN &&
+           flight->op != DFT_OP_FORK;
+}
+
+void dft_job_filter_flights(struct dft_job *job, const struct dft_source *source, const struct dft_filter *filter)
+{
+    int is_of_calls = (dft_filter_options(filter) & DFT_FILTER_OF_CALLS) != 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < job->flights.count && !is_of_calls; i++) {
+        const struct dft_flight flight = job->flights.list[i];
+        const struct dft_source_process *process = process_of(&flight, source);
+        uint64_t end_ns = flight.start_ns + dft_job_flown_ns(&flight, source);
+
+        if (dft_filter_process(filter, process) && dft_filter_file(filter, flight.file) &&
+            flight.start_ns < filter->to_ns && end_ns >= filter->from_ns)
+            job->flights.list[n++] = flight;
+    }
+    job->flights.count = n;
+}
+
 struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft_source *source, int running)
 {
     struct dft_job_flying flying = {0};
@@ -117,7 +155,7 @@ struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft
         const struct dft_flight *flight = &job->flights.list[i];
         uint64_t ns = dft_job_flown_ns(flight, source);
 
-        if (flight->op == DFT_OP_REGION || is_running(flight, source) != running)
+        if (!is_call(flight) || is_running(flight, source) != running)
             continue;
         flying.calls++;
         flying.time_ns += ns;
@@ -182,7 +220,7 @@ void dft_job_json_in_flight(struct dft_json *json, const struct dft_job *job, co
     for (size_t i = 0; i < job->flights.count; i++) {
         const struct dft_flight *flight = &job->flights.list[i];
 
-        if (flight->op == DFT_OP_REGION)
+        if (!is_call(flight))
             continue;
         dft_json_object(json, NULL);
         dft_json_uint(json, "pid", process_of(flight, source)->process.pid);

@@ -3,7 +3,7 @@
  *
  * A process that was killed says nothing of its end. Its last sign of life is the latest of: the start of a call or
  * a region (kept when the call is over, too, and in a pause), a sample of counters, a pair of KEPT. Records count as
- * they are read. */
+ * they are read. What KEPT or a pause begins lasts for a ns at least, so that readers see it at the end of the life. */
 #include "source/source_live_told.h"
 
 #include <errno.h>
@@ -28,9 +28,16 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* A sign of life just behind the moment at which something began; 0: nothing did. */
+static uint64_t behind(uint64_t ns)
+{
+    return ns ? ns + 1 : 0;
+}
+
 static uint64_t sign_of_ring(const struct dft_live *live, const struct dft_ring *ring)
 {
-    uint64_t ticks = ring->flight_start, sign = atomic_load(&((struct dft_ring *)(uintptr_t)ring)->paused_since);
+    uint64_t ticks = ring->flight_start,
+             sign = behind(atomic_load(&((struct dft_ring *)(uintptr_t)ring)->paused_since));
     uint32_t depth = atomic_load(&((struct dft_ring *)(uintptr_t)ring)->depth);
 
     for (uint32_t i = 0; i < depth && i < DFT_OPEN_REGIONS; i++)
@@ -51,7 +58,7 @@ static uint64_t last_sign(const struct dft_live *live, const void *bytes, size_t
     while ((ring = dft_live_ring(bytes, length, &offset)))
         sign = later(sign, sign_of_ring(live, ring));
     for (uint32_t i = 0; i < DFT_LIVE_KEPT; i++)
-        sign = later(sign, live->kept[i].time_ns);
+        sign = later(sign, behind(live->kept[i].time_ns));
     return sign;
 }
 

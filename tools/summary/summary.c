@@ -239,8 +239,10 @@ static int run(int argc, char **argv)
         return dft_command_end(&options, summary.source, DFT_EXIT_USAGE);
     dft_source_note_outside(summary.source);
     rc = dft_job_collect(&summary.job, summary.source);
-    if (!rc)
+    if (!rc) {
+        dft_job_filter_flights(&summary.job, summary.source, &options.filter);
         rc = write_summary(&summary, &asked);
+    }
     if (rc == -E2BIG)
         fputs("dftmerge summary: --hist: too many groups for histograms in memory: fewer keys, or a filter\n", stderr);
     else if (rc)
