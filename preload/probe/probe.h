@@ -313,7 +313,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
-    if (args->unsized || (args->measured && !args->size))
+    if (args->unsized || ((args->measured || args->run) && !args->size))
         size = (uint64_t)moved;
     marks = 0;
     if (dft_probe_is_same(probe))

@@ -261,6 +261,14 @@ def where_calls_among_inlined_characters_happen(directory):
         equal(found, expected, f"{mode}: calls that are seen, their offsets, bytes and numbers")
 
 
+@tests.case
+def sizes_of_calls_that_are_given_none(directory):
+    program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
+    equal(run([program, "vforked"], cwd=directory, env=tracing(directory / "out" / "trace", DATA_DIR=directory)).code, 0, "exit code")
+    equal([(e["name"], e["size"], e["bytes"]) for e in dump(directory / "out") if e["name"] in ("fprintf", "fputs", "fwrite")],
+          [("fprintf", 2, 2), ("fputs", 4, 4)], "a vfork child's calls, their sizes and bytes")
+
+
 FILTERS = ("cut -c1-3", "cut -d3 -f1", "paste -", "uniq", "nl", "fold -w3", "tr 1 2", "od -c", "sort", "fmt", "expand", "unexpand -a", "wc",
            "pr -t", "comm - in2", "join - in2", "csplit -s - 9", "tac", "sum", "base64", "split -l 9000", "awk {print}", "sed s/1/2/",
            "grep 1", "head -n 9", "tail -n 9", "numfmt --invalid=ignore", "tsort")

@@ -298,6 +298,18 @@ static void long_items(void)
     fscanf(stream, "%8192[^-]", text);
 }
 
+/* Calls without a size that are no bursts. */
+static void vforked(void)
+{
+    FILE *stream = fopen("vforked", "w");
+
+    if (!vfork()) {
+        fprintf(stream, "%d\n", 1);
+        fputs("text", stream);
+        _exit(0);
+    }
+}
+
 /* Streams and directories whose memory is gone once they are closed, though their descriptors are not theirs. */
 static void freed(void)
 {
@@ -331,7 +343,8 @@ int main(int argc, char **argv)
     } modes[] = {{"copy", copy},       {"die", die},         {"leave", leave},           {"append", append},
                  {"printed", printed}, {"turned", turned},   {"reopened", reopened},     {"forked", forked},
                  {"twice", twice},     {"threads", threads}, {"measured", measured},     {"flushed", flushed},
-                 {"reread", reread},   {"freed", freed},     {"long_items", long_items}, {"ranged", ranged}};
+                 {"reread", reread},   {"freed", freed},     {"long_items", long_items}, {"ranged", ranged},
+                 {"vforked", vforked}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
