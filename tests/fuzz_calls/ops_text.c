@@ -202,7 +202,8 @@ static void op_fscanf(struct worker *w)
         : which == 1 ? DO(w, fscanf(s->stream, "%9s", word))
                      : DO(w, fscanf(s->stream, "%*[^\n]"));
     failed = r == EOF && w->error != STALE_ERRNO;
-    say_stream(w, "fscanf", s, r, failed, 0, at, stream_read(s, at), s->at.file->shared ? "\tchar=1\tunsure=1" : "\tchar=1");
+    say_stream(w, "fscanf", s, r, failed, 0, at, stream_read(s, at),
+               s->at.file->shared ? "\tchar=1\tunsure=1" : "\tchar=1");
     moved_by(s->at.file, "fscanf");
 }
 
