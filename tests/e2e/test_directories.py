@@ -138,6 +138,27 @@ def children_know_what_the_first_meant(directory):
             equal((opened.count("data"), opened.count("secret")), (data, secret), f"{setting} of {command[0]}")
 
 
+COMMANDS = """
+import ctypes
+libc = ctypes.CDLL(None)
+environ = ctypes.c_void_p.in_dll(libc, "environ")
+libc.popen.restype = ctypes.c_void_p
+before = environ.value
+for i in range(3):
+    libc.system(b"cat f >/dev/null")
+    libc.pclose(ctypes.c_void_p(libc.popen(b"cat f >/dev/null", b"r")))
+print(environ.value == before)
+"""
+
+
+@tests.case
+def commands_leave_the_environment_alone(directory):
+    (directory / "f").write_text("x")
+    done = run(["/usr/bin/python3", "-c", COMMANDS], cwd=directory, env=environment(LD_PRELOAD=LIBRARY, DFTRACER_ENABLE=1))
+    equal((done.code, done.out, done.err), (0, b"True\n", b""), "environ behind system and popen")
+    equal(len({e["pid"] for e in dump(directory) if e["name"] == "read" and e["file"] == str(directory / "f")}), 6, "programs that read")
+
+
 SPAWNS = """
 import os, subprocess, sys
 os.chdir("deep")
