@@ -2,7 +2,8 @@
 /* Owns the variables that let programs with a cleaned environment be traced, and their removal.
  *
  * Without FOLLOW_EXEC these are settings alone that the environment does not have, and that another
- * working directory would change (config_place.h). They go to programs that have a variable of ours.
+ * working directory would change (config_place.h). They go to programs that have a variable of ours, and an
+ * LD_PRELOAD.
  *
  * Programs that are traced anyway get the marker alone, when a line has told that no trace can be
  * made: so an image that this process becomes does not tell it again.
