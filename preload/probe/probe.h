@@ -394,6 +394,7 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                                                enum dft_op op, const struct dft_call_args *args,
                                                                int64_t result, int err)
 {
+    const int flags = op == DFT_OP_FOPEN ? dft_stream_flags(args->fopen_mode) : args->flags;
     const struct dft_path_call at = {.start = probe->start,
                                      .result = result,
                                      .path = args->path,
@@ -405,8 +406,8 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .offset = args->offset,
                                      .dirfd = args->dirfd,
                                      .dirfd2 = args->dirfd2,
-                                     .flags = op == DFT_OP_FOPEN ? dft_stream_flags(args->fopen_mode) : args->flags,
-                                     .mode = op == DFT_OP_FOPEN ? DFT_STREAM_MODE : args->mode,
+                                     .flags = flags,
+                                     .mode = op == DFT_OP_FOPEN ? DFT_STREAM_PERMISSIONS(flags) : args->mode,
                                      .err = err,
                                      .call = (uint16_t)call,
                                      .op = (uint8_t)op,

@@ -7,6 +7,7 @@
 #ifndef DFT_STREAM_H
 #define DFT_STREAM_H
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <wchar.h>
@@ -38,9 +39,9 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
 /* The same for a call that writes. */
 void dft_stream_mark_written(const FILE *stream, struct dft_stream_mark *mark);
 
-/* The flags of the open that fopen makes of a mode, and the permissions that it asks for. */
+/* The flags of the open that fopen makes of a mode, and the permissions that it asks for: of a file that it may make. */
 int dft_stream_flags(const char *mode);
-#define DFT_STREAM_MODE 0666
+#define DFT_STREAM_PERMISSIONS(flags) ((flags)&O_CREAT ? 0666u : 0)
 
 /* Is it being written, not read? */
 int dft_stream_is_written(const FILE *stream);

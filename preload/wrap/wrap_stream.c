@@ -33,8 +33,9 @@ static struct dft_file file_again(const struct dft_probe *probe, const char *mod
  * become of the file. */
 static FILE *reopen_same(const char *mode, FILE *stream)
 {
+    const int flags = dft_stream_flags(mode);
     const struct dft_call_args args =
-        DFT_ARGS(.stream = stream, .fopen_mode = mode, .flags = dft_stream_flags(mode), .mode = DFT_STREAM_MODE);
+        DFT_ARGS(.stream = stream, .fopen_mode = mode, .flags = flags, .mode = DFT_STREAM_PERMISSIONS(flags));
     struct dft_probe probe;
     uint64_t before = 0;
     FILE *result;

@@ -77,10 +77,11 @@ static inline int dft_replay_moves_place(const struct dft_replay_take *take)
            take->call != DFT_REPLAY_pwrite;
 }
 
-/* Has an fopen the flags of its mode? In older traces it has none, and no permissions either. */
+/* Has an fopen the flags of its mode? Those of "r" are 0, as in older traces, which have none: then what is done with the
+ * stream tells the mode. */
 static inline int dft_replay_knows_mode(const struct dft_event *event)
 {
-    return event->mode != 0;
+    return event->flags != 0;
 }
 
 #endif
