@@ -110,11 +110,8 @@ static void plan_path(const struct dft_replay_take *take)
 
     switch (take->at->op) {
     case DFT_OP_OPEN:
+    case DFT_OP_FOPEN: /* without flags it is "r", but in older traces */
         plan_open(take);
-        break;
-    case DFT_OP_FOPEN: /* of older traces the calls on the stream tell */
-        if (dft_replay_knows_mode(take->at->event))
-            plan_open(take);
         break;
     case DFT_OP_OPENDIR:
         was_there(file, DFT_START_FOLDER);
