@@ -509,7 +509,7 @@ def a_database_has_the_tables(tmp):
         assert rows_of("pragma integrity_check", tmp / "out.db") == [{"integrity_check": "ok"}]
     os.mkfifo(tmp / "pipe")  # nobody reads it: it must not be opened
     for special in (tmp / "pipe", "/dev/null", "/dev/stdout"):
-        assert "a database is a regular file" in dftmerge("export", "--format", "sqlite", "-o", special, tmp / "a", expect=1).err, special
+        assert "a database is a file, regular" in dftmerge("export", "--format", "sqlite", "-o", special, tmp / "a", expect=1).err, special
     dftmerge("export", "--format", "sqlite", "-o", f"{tmp}/dir/", tmp / "a", "--rank", "1")
     same(rows_of("select * from events", tmp / "dir" / "traces.db"), rows_of("select * from events", tmp / "a", "--rank", "1"), "filter")
     if MPIRUN and PROGRAM.exists():

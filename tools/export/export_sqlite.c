@@ -160,7 +160,7 @@ static void block_signals(int how)
 
 static int deny(void)
 {
-    fputs("dftmerge: export: a database is a regular file that is not compressed: -o traces.db\n", stderr);
+    fputs("dftmerge: export: a database is a file, regular and not compressed: -o traces.db\n", stderr);
     return DFT_EXPORT_SAID;
 }
 

@@ -275,8 +275,10 @@ int dft_report_make(struct dft_report *report, uint64_t at, char **head)
 
     for (uint32_t i = 0; i < count; i++)
         report->events += processes[i].events;
-    if (!rc)
+    if (!rc) {
+        dft_job_filter_flights(&report->job, report->source, &report->options->filter);
         rc = make_summary(report, &summary);
+    }
     if (!rc)
         rc = dft_report_times(report);
     if (!rc)
