@@ -394,7 +394,8 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                                                enum dft_op op, const struct dft_call_args *args,
                                                                int64_t result, int err)
 {
-    const int flags = op == DFT_OP_FOPEN ? dft_stream_flags(args->fopen_mode) : args->flags;
+    const int names = op == DFT_OP_FOPEN && !args->opened; /* the C library makes tmpfile's file in its own way */
+    const int flags = names ? dft_stream_flags(args->fopen_mode) : args->flags;
     const struct dft_path_call at = {.start = probe->start,
                                      .result = result,
                                      .path = args->path,
@@ -407,7 +408,7 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .dirfd = args->dirfd,
                                      .dirfd2 = args->dirfd2,
                                      .flags = flags,
-                                     .mode = op == DFT_OP_FOPEN ? DFT_STREAM_PERMISSIONS(flags) : args->mode,
+                                     .mode = names ? DFT_STREAM_PERMISSIONS(flags) : args->mode,
                                      .err = err,
                                      .call = (uint16_t)call,
                                      .op = (uint8_t)op,

@@ -73,8 +73,8 @@ def perfetto_is_one_strict_object(directory):
     for e in slices:
         moved[e["cat"], e["name"]] += e["args"].get("bytes", 0)
     equal({k: v for k, v in moved.items() if v}, {k: v[1] for k, v in totals(events).items() if v[1]}, "bytes")
-    equal({e["args"]["file"] for e in slices if "file" in e["args"]}, {e["file"] for e in events if "file" in e},
-          "files")
+    names = {e["file"].encode("utf-8", "surrogateescape").decode("utf-8", "replace") for e in events if "file" in e}  # JSON is Unicode
+    equal({e["args"]["file"] for e in slices if "file" in e["args"]}, names, "files")
     named = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"
              and e["name"] == "process_name"}
     equal(set(named), {e["pid"] for e in events}, "processes with a name")

@@ -88,7 +88,7 @@ os.waitpid(child, 0)
 os.execv("/bin/true", ["true"])"""
     for mode in ({}, {"ENABLE_AGGREGATION": 1}):
         place = directory / f"out{len(mode)}"
-        run_checked([sys.executable, "-c", text], env=tracing(place / "t", **mode))
+        run_checked([sys.executable, "-c", text], env=tracing(place / "t", DATA_DIR="/bin:/no", **mode))  # rows have no room for all
         done = dftmerge("summary", "--json", "--by", "file,class", "--file", "/bin/true,/no/such/*", place)
         groups = {(g["file"], g["class"]): (g["count"], g["errors"]) for g in json.loads(done.out)["groups"]}
         equal(groups, {("/bin/true", "none"): (2, 0), ("/bin/true", "wait"): (1, 0), ("/no/such/program", "none"): (1, 1)}, f"{mode}")

@@ -191,7 +191,9 @@ def export(form, path, output):  # is the text whole in it?
     out = run_command(["export", "--format", form, "-o", "-"], path)
     harmless(out, f"export {form}")
     run_command(["export", "--format", form, "-o", output], path)
-    if form in ("perfetto", "perfflow"):
+    if form == "perfetto":  # Unicode alone
+        return ODD.decode("utf-8", "replace") in set(strings(json.loads(out)))
+    if form == "perfflow":
         return SHOWN in set(strings(json.loads(out)))
     if form == "pfw":
         return SHOWN in {text for line in out.splitlines()[1:] if line.startswith(b"{") for text in strings(json.loads(line))}

@@ -44,6 +44,8 @@ def fields(event, told=None):
     found = {key: event[key] for key in FIELDS if event.get(key) is not None}
     if told is not None and told.get("outside"):
         true(found.pop("file", None), f"{event['name']} has no file")
+    if told is not None and not told.get("size") and "size" in found:  # a call that is given none has what it moved
+        equal(found.pop("size"), event.get("bytes", 0), f"{event['name']}: size")
     for key in ("file", "file2"):
         if key in found:
             found[key] = os.path.normpath(found[key])

@@ -224,7 +224,7 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
-         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%; with 2 when this cannot be told"},
+         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 2: it cannot be told"},
         {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
          .word = measure_word},
         {"job-a", 0, "LIST", &asked.jobs[0], NULL, "only these jobs of A, where several are together"},

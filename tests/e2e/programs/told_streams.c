@@ -48,7 +48,8 @@ static void write_lines(const char *path)
     struct group group = {(char *)"group", (char *)"x", 56, members};
     struct spwd shadow = {(char *)"who", (char *)"!", 19000, 0, 99999, 7, -1, -1, ~0ul};
     struct sgrp gshadow = {(char *)"group", (char *)"!", nobody, members + 1};
-    FILE *stream = GET(fopen, (path, "w"), .file = path, .success = next_number());
+    FILE *stream = GET(fopen, (path, "w"), .file = path, .mode = 0666, .flags = O_WRONLY | O_CREAT | O_TRUNC,
+                       .success = next_number());
     int fd = fileno(stream);
     long at = 0;
 
@@ -113,7 +114,8 @@ static void read_lines(const char *path, int again)
 static void mounts(void)
 {
     const struct mntent mount = {(char *)"/dev/sda1", (char *)"/mnt", (char *)"ext4", (char *)"rw", 0, 1};
-    FILE *stream = GET(setmntent, ("mounts", "w+"), .file = "mounts", .success = next_number());
+    FILE *stream = GET(setmntent, ("mounts", "w+"), .file = "mounts", .mode = 0666, .flags = O_RDWR | O_CREAT | O_TRUNC,
+                       .success = next_number());
     int fd = fileno(stream);
 
     DO(addmntent, (stream, &mount), .file = "mounts", .fd = fd, .flags = SEEK_END);
@@ -198,7 +200,8 @@ static void backtraces(void)
 
 static void memory(void)
 {
-    FILE *stream = GET(fopen, ("memory", "w"), .file = "memory", .success = next_number());
+    FILE *stream = GET(fopen, ("memory", "w"), .file = "memory", .mode = 0666, .flags = O_WRONLY | O_CREAT | O_TRUNC,
+                       .success = next_number());
     int fd = fileno(stream);
     struct stat st;
 
