@@ -210,7 +210,9 @@ def check_traces(place, endings, dropped):
             if status not in (None, process["status"] << 8):
                 wrong.append(f"{who}: the trace says it ended with {process['status']}, the kernel {status:#x}")
     true(not wrong, f"{len(wrong)} processes: " + "; ".join(wrong[:4]))
-    true(report["live_left"] or report["good"] or report["dropped"] or len(begun) == len(report["notes"]), f"dftmerge check: {report['notes'][:3]}")
+    killed = any(process["status"] is None and died_of_signal(endings, process["pid"], until) for process in images)  # without a live file
+    true(report["live_left"] or report["good"] or report["dropped"] or killed or len(begun) == len(report["notes"]),
+         f"dftmerge check: {report['notes'][:3]}")
 
 
 def both(directory, command, prepare=None, expect=0, rules=(), ignore=(), least=1, **more):
