@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "os/bulk.h"
+#include "os/sys.h"
 #include "format/live_format.h"
 
 #define BUCKETS DFT_OUTSTANDING_BUCKETS
@@ -23,7 +24,8 @@ enum state { FREE = 0, BUSY = 1, READY = 2 };
 #define KEY_WORDS     (sizeof(struct dft_request_key) / 8)
 
 static _Atomic uint64_t words[DFT_OUTSTANDING_MAX] DFT_BULK;
-static _Atomic uint64_t requests[DFT_OUTSTANDING_MAX][REQUEST_WORDS] DFT_BULK;
+/* Mapped by the first request: few programs make one, and a program may lock all its memory. */
+static _Atomic uint64_t (*requests)[REQUEST_WORDS];
 static _Atomic uint64_t numbers; /* 0: no request was ever put in */
 
 static _Atomic(struct dft_slot *) shown; /* NULL: requests are not shown */
@@ -111,6 +113,20 @@ static int fill(uint32_t first, uint32_t hash, const struct dft_request *request
     return 0;
 }
 
+/* Any thread, any handler. Returns 0 or -1. */
+static int make_room(void)
+{
+    const size_t bytes = DFT_OUTSTANDING_MAX * sizeof *requests;
+    void *none = NULL, *room;
+
+    if (__atomic_load_n(&requests, __ATOMIC_ACQUIRE))
+        return 0;
+    room = dft_sys_map(bytes);
+    if (room && !__atomic_compare_exchange_n((void **)&requests, &none, room, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        DFT_SYS(munmap, room, bytes, 0, 0, 0, 0);
+    return room ? 0 : -1;
+}
+
 int dft_outstanding_put(struct dft_request *request)
 {
     uint32_t hash = hash_of(&request->key), first[2], emptier;
@@ -118,6 +134,8 @@ int dft_outstanding_put(struct dft_request *request)
 
     _Static_assert(__builtin_offsetof(struct dft_request, number) == 8 * KEY_WORDS, "the number follows the key");
     request->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
+    if (make_room())
+        return -ENOSPC;
     memcpy(from, request, sizeof from);
     buckets_of(hash, first);
     emptier = count_free(first[1]) > count_free(first[0]);

@@ -315,7 +315,9 @@ def directory_deleted(directory):
             shutil.rmtree(directory / "traces")
 
     plain_and_traced(directory, directory / "traces" / PREFIX, between=between)
-    true(not (directory / "traces").exists(), "it is there again")
+    true(list((directory / "traces").iterdir()), "what is left of the job is there again")
+    done = dftmerge("summary", "--json", directory / "traces")
+    true(any("removed" in note for note in json.loads(done.out)["notes"]), f"told: {done.out[-600:]}")
 
 
 @tests.case
