@@ -93,14 +93,10 @@ static PyObject *event(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     if (!api->enabled || !CORE_HAS(api, event))
         Py_RETURN_NONE;
-    if (start < 0) {
-        PyErr_SetString(PyExc_ValueError, "an event cannot start before 1970: its start is negative");
-        return NULL;
-    }
     core_args_init(&site.args);
     bad = core_site_set(&site, category, name) < 0 || core_args_add_mapping(&site.args, mapping) < 0;
     if (!bad)
-        api->event(&site.site, (uint64_t)start, duration > 0 ? (uint64_t)duration : 0, site.args.items,
+        api->event(&site.site, start > 0 ? (uint64_t)start : 0, duration > 0 ? (uint64_t)duration : 0, site.args.items,
                    site.args.count);
     core_site_clear(&site);
     return none_or_error(bad);

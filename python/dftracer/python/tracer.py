@@ -66,7 +66,7 @@ class dftracer:
                   relations: Optional[Mapping[Any, Iterable[int]]] = None) -> None:
         """Records an event with given times: get_time() at its begin, and how many microseconds it took.
 
-        Events of a thread may overlap. Fractions of microseconds are kept. A negative start_time is a ValueError.
+        Events of a thread may overlap. Fractions of microseconds are kept.
         Values of arguments are ints, floats, texts or TagValues. relations: ids of entities by EntityRelation.
         """
         if not DFTRACER_ENABLE:
