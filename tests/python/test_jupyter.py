@@ -136,7 +136,10 @@ def test_an_error_and_an_interrupt_in_a_cell(kernel: Kernel) -> None:
                          f"print('now', flush=True); time.sleep({SECONDS})", interrupt_at="now")
     assert stopped.status == "error" and "3 B written" in stopped.text, stopped
     assert "KeyboardInterrupt" in "".join(stopped.errors)
-    assert kernel.run("6 * 7").text.strip() == "42"
+    after = kernel.run("6 * 7")
+    while after.status == "aborted":  # a kernel refuses for a moment what comes behind an error
+        after = kernel.run("6 * 7")
+    assert after.text.strip() == "42", after
 
 
 def test_a_restart_keeps_what_was_recorded(kernel: Kernel, tmp_path: pathlib.Path) -> None:
