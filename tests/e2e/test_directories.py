@@ -208,7 +208,8 @@ def removed_traces_come_back_or_are_told(directory):
         equal(len(traces(out)), 4, f"{mode}: sh, rm, cat, and the cat that sh became: {traces(out)}")
         true(b"perhaps traces of programs that had ended before 2 traces were removed" in done.err, f"{mode}: {done.err!r}")
         checked = dftmerge("check", out)
-        true(checked.code == 1 and b"every block is whole, but not all is well" in checked.out, f"{mode}: {checked}")
+        true(checked.code == 0 and b"every block is whole, but traces of programs that had ended before may be gone" in checked.out,
+             f"{mode}: {checked}")
         true(b"that had ended before may be missing" in checked.err, f"{mode}: {checked}")
         run_checked(["rm", "-rf", out])
 

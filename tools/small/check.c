@@ -182,7 +182,7 @@ static void compare_ends(struct dft_check *check)
                             path, p->process.pid);
         }
         if (dft_source_was_rewritten(p))
-            dft_source_note(check->source, DFT_BAD_OTHER,
+            dft_source_note(check->source, DFT_BAD_GONE,
                             "%s: was removed while process %u ran, which wrote it again whole", path, p->process.pid);
         for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++)
             if (p->end.dropped[reason])

@@ -18,7 +18,7 @@ void dft_check_print_json(const struct dft_check *check)
     dft_source_files(check->source, &nfiles);
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
-    dft_json_bool(&json, "good", dft_source_status(check->source) == 0);
+    dft_json_bool(&json, "good", dft_source_status(check->source) == 0 && !check->job.rewritten);
     dft_json_uint(&json, "files", nfiles);
     dft_json_uint(&json, "files_bad", check->bad_files);
     dft_json_uint(&json, "blocks", check->blocks);
@@ -70,7 +70,8 @@ static void print_losses(const struct dft_check *check)
 static void print_verdict(const struct dft_check *check)
 {
     if (dft_source_status(check->source) == 0)
-        printf("all good");
+        printf(check->job.rewritten ? "every block is whole, but traces of programs that had ended before may be gone"
+                                    : "all good");
     else if (!(check->endless | check->damaged | check->undecodable | check->unreadable_bytes | check->live_left |
                check->bad_files))
         printf("every block is whole, but not all is well");

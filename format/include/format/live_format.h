@@ -80,7 +80,7 @@ struct dft_live {
     int64_t clock_offset; /* Unix ns - CLOCK_MONOTONIC ns of the process */
     /* The last pairs of KEPT: PROCESS in the trace lacks some of them. Pair n of `nkept` is at n % DFT_LIVE_KEPT. */
     _Atomic uint64_t nkept;
-    struct dft_live_kept kept[DFT_LIVE_KEPT] __attribute__((aligned(64)));
+    struct dft_live_kept kept[DFT_LIVE_KEPT];
 };
 
 enum dft_control {
