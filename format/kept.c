@@ -40,12 +40,12 @@ static int get(const uint8_t **at, const uint8_t *end, uint64_t *value)
 
 uint32_t dft_kept_count(struct dft_text column, uint64_t *last_ns)
 {
-    const uint8_t *at = (const uint8_t *)column.bytes, *end = at + column.length;
+    const uint8_t *at = (const uint8_t *)column.bytes, *end = column.length ? at + column.length : at;
     uint64_t gap_ns, what;
     uint32_t count = 0;
 
     *last_ns = 0;
-    while (column.length && at < end && !get(&at, end, &gap_ns) && !get(&at, end, &what)) {
+    while (at < end && !get(&at, end, &gap_ns) && !get(&at, end, &what)) {
         *last_ns += gap_ns;
         count++;
     }

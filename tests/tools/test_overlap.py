@@ -6,6 +6,7 @@ dftmerge; estimates from aggregates near them; epochs and steps; ranks, trainers
 import collections
 import fnmatch
 import json
+import os
 import random
 
 from intervals import common, length, less, union
@@ -190,6 +191,8 @@ def a_team_is_a_head_and_what_it_started(where):
 
 def a_shell_trains_nobody(where):
     """The rank is a script: the first program that it runs is the trainer. A process that execs counts once."""
+    if os.environ.get("DFT_SANITIZE"):
+        return  # the library is not built with sanitizers
     env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "t"),
            "DFTRACER_RANK": "3", "DFTRACER_WORLD_SIZE": "4"}
     done = run("sh", "-c", "cat /etc/passwd; tac /etc/group; :", env=env)
