@@ -16,6 +16,10 @@ void dft_proc_name(char name[DFT_PROC_ROOM], const char *file, int turn);
 /* The same of a descriptor. Its link tells what file that is. */
 void dft_proc_fd_name(char name[DFT_PROC_ROOM], unsigned fd, int turn);
 
+/* What the kernel writes behind the name of a file that has none any more. */
+#define DFT_PROC_DELETED        " (deleted)"
+#define DFT_PROC_DELETED_LENGTH ((long)sizeof DFT_PROC_DELETED - 1)
+
 /* Reads a link of the caller's, and that of a descriptor. Return the length, or -errno. */
 long dft_proc_link(const char *file, char *text, size_t capacity);
 long dft_proc_fd_link(unsigned fd, char *text, size_t capacity);

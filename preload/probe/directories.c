@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/self.h"
+#include "os/proc.h"
 #include "os/sys.h"
 #include "tables/fdtable.h"
 
@@ -33,9 +34,6 @@ void dft_directories_walking(int more)
     dft_directory_of_work_changed();
 }
 
-#define DELETED        " (deleted)"
-#define DELETED_LENGTH ((long)sizeof DELETED - 1)
-
 /* A directory that was removed, or lies on no mount any more, is known by its last name alone. */
 uint32_t dft_directory_ask(char *text, size_t capacity)
 {
@@ -43,9 +41,10 @@ uint32_t dft_directory_ask(char *text, size_t capacity)
 
     if (n > 0 && text[0] == '/')
         return (uint32_t)n - 1;
-    n = dft_sys_readlink("/proc/thread-self/cwd", text, capacity);
-    if (n > DELETED_LENGTH && !memcmp(text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH))
-        n -= DELETED_LENGTH;
+    n = dft_proc_link("cwd", text, capacity);
+    if (n > DFT_PROC_DELETED_LENGTH &&
+        !memcmp(text + n - DFT_PROC_DELETED_LENGTH, DFT_PROC_DELETED, DFT_PROC_DELETED_LENGTH))
+        n -= DFT_PROC_DELETED_LENGTH;
     return n > 0 && n < (long)capacity && text[0] == '/' ? (uint32_t)n : 0;
 }
 

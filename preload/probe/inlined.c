@@ -74,14 +74,21 @@ static int look(const FILE *stream, struct dft_open *open, uint32_t tickets, int
     return dft_is_single() || started == atomic_load_explicit(&open->started, memory_order_relaxed) ? 0 : -1;
 }
 
-static void put(struct dft_thread *self, const struct dft_probe *probe, FILE *stream, enum dft_call_number call,
+static void put(struct dft_thread *self, FILE *stream, struct dft_open *open, uint64_t word, enum dft_call_number call,
                 enum dft_op op, int64_t offset, int64_t bytes, int64_t calls)
 {
+    const struct dft_probe probe = {.fd = dft_stream_fd(stream),
+                                    .word = word,
+                                    .open = open,
+                                    .file = open->file,
+                                    .class = dft_probe_class(open, op),
+                                    .start = dft_ticks()};
+
     while (bytes > 0) {
         int64_t part = bytes < MOST ? bytes : MOST, counted = calls < part ? calls : part;
 
-        dft_burst_add_inlined(self, probe, call, stream, offset, dft_burst_pack((uint32_t)counted, (uint64_t)part),
-                              dft_access_bits(probe->open, op, offset, part));
+        dft_burst_add_inlined(self, &probe, call, stream, offset, dft_burst_pack((uint32_t)counted, (uint64_t)part),
+                              dft_access_bits(open, op, offset, part));
         if (offset >= 0)
             offset += part;
         bytes -= part;
@@ -125,15 +132,8 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
         back = gap;
     atomic_fetch_sub_explicit(&at->back, (int16_t)back, memory_order_relaxed);
     waits = atomic_exchange_explicit(&at->waits, 0, memory_order_relaxed);
-    put(self,
-        &(struct dft_probe){.fd = dft_stream_fd(stream),
-                            .word = word,
-                            .open = open,
-                            .file = open->file,
-                            .class = dft_probe_class(open, op),
-                            .start = dft_ticks()},
-        stream, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, op, known ? offset + back : -1, gap - back,
-        gap - back - waits);
+    put(self, stream, open, word, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, op, known ? offset + back : -1,
+        gap - back, gap - back - waits);
     return at;
 }
 
@@ -161,14 +161,7 @@ void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t wor
     call = dft_bursts_call(self, stream);
     atomic_fetch_add_explicit(&open->offset, missing, memory_order_relaxed);
     atomic_fetch_sub_explicit(&at->mark, missing, memory_order_relaxed);
-    put(self,
-        &(struct dft_probe){.fd = dft_stream_fd(stream),
-                            .word = word,
-                            .open = open,
-                            .file = open->file,
-                            .class = dft_probe_class(open, DFT_OP_FGETS),
-                            .start = dft_ticks()},
-        stream, call ? call : DFT_CALL_fscanf, DFT_OP_FGETS, offset, missing, 0);
+    put(self, stream, open, word, call ? call : DFT_CALL_fscanf, DFT_OP_FGETS, offset, missing, 0);
 }
 
 struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word)

@@ -130,10 +130,6 @@ static void judge_itself(struct dft_path *path)
     judge(path, AT_FDCWD, (struct dft_text){path->text, path->length});
 }
 
-/* What the kernel writes behind the name of a file that has none any more. */
-#define DELETED        " (deleted)"
-#define DELETED_LENGTH ((long)sizeof DELETED - 1)
-
 /* No: the file at that path is this one, it is called so. The text is not terminated. */
 static int is_called_so(int fd, char *text, long length, long capacity)
 {
@@ -217,9 +213,10 @@ long dft_path_of_fd(struct dft_path *path, int fd)
         memcpy(path->text, TOO_LONG, (size_t)n);
     }
     path->length = n > 0 ? (uint32_t)n : 0;
-    if (n > DELETED_LENGTH && !memcmp(path->text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH) &&
+    if (n > DFT_PROC_DELETED_LENGTH &&
+        !memcmp(path->text + n - DFT_PROC_DELETED_LENGTH, DFT_PROC_DELETED, DFT_PROC_DELETED_LENGTH) &&
         !is_called_so(fd, path->text, n, path->more ? LONGEST - DFT_PATH_SPARE : DFT_PATH_ROOM))
-        path->length -= DELETED_LENGTH;
+        path->length -= DFT_PROC_DELETED_LENGTH;
     if (path->length && (path->text[0] == '/' || dft_traced_link(path->text, path->length))) {
         judge_itself(path);
         path->traced |= path->text[0] != '/';
