@@ -21,8 +21,11 @@ logs=$top/build/logs
 passed=0
 failed=0
 skipped=0
-DFT_LONG=
-[ "${1:-}" != --full ] || DFT_LONG=1
+case ${1:-} in
+--driver) ;; # begun by run_drivers
+--full) DFT_LONG=1 ;;
+*) DFT_LONG= ;;
+esac
 export DFT_LONG # what tests look at that have a long form
 
 . tests/packages.sh
@@ -116,10 +119,10 @@ log_of_driver() { # test
     printf '%s/%s-%s.log' "$logs" "$(basename "$(dirname "$1")")" "$(basename "$1" .py)"
 }
 
-# To be run in the background: the log's last line is the exit code.
+# By 'tests/run.sh --driver': the log's last line is the exit code.
 run_driver() { # test
     log=$(log_of_driver "$1")
-    DFT_BUILD=$top/build timeout 1500 python3 "$1" >"$log" 2>&1
+    DFT_BUILD=$top/build timeout 1500 python3 "$1" >"$log" 2>&1 </dev/null
     echo "exit code $?" >>"$log"
 }
 
@@ -136,19 +139,12 @@ count_driver() { # test
     fi
 }
 
-# Each lane takes every other one of the folders' tests, so as many run at a time as there are lanes.
+# As many at a time as there are lanes; each takes the next test that none has taken.
 run_drivers() { # lanes, folder...
     lanes=$1
     shift
     tests=$(for folder in "$@"; do find "tests/$folder" -maxdepth 1 -name 'test_*.py' | sort; done)
-    lane=0
-    while [ "$lane" -lt "$lanes" ]; do
-        printf '%s\n' "$tests" | awk -v n="$lanes" -v lane="$lane" 'NF && NR % n == lane' | while read -r test; do
-            run_driver "$test" </dev/null
-        done &
-        lane=$((lane + 1))
-    done
-    wait
+    printf '%s\n' "$tests" | xargs -P "$lanes" -n 1 "$top/tests/run.sh" --driver
     for test in $tests; do
         count_driver "$test"
     done
@@ -304,6 +300,10 @@ main() {
     fi
 }
 
+if [ "${1:-}" = --driver ]; then
+    run_driver "$2"
+    exit 0
+fi
 main "${1:-}"
 if [ "$skipped" != 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
