@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -402,6 +403,22 @@ def a_query_without_end_ends_by_ctrl_c(where):
     assert os.listdir(where) == ["x.db"]
 
 
+def a_signal_before_the_query_ends_it(where):
+    """It comes when the handler is there and SQLite has nothing yet to interrupt."""
+    if os.environ.get("DFT_SANITIZE") or not shutil.which("gcc"):
+        return  # preloaded libraries come before the sanitizer's
+    path = database(where / "x.db", [("s", "t")])
+    (where / "early.c").write_text("#include <dlfcn.h>\n#include <signal.h>\n#include <string.h>\n"
+                                   "int sqlite3_prepare_v2(void *db, const char *sql, int n, void **s, const char **tail) {\n"
+                                   '    int (*real)(void *, const char *, int, void **, const char **) = dlsym(RTLD_NEXT, "sqlite3_prepare_v2");\n'
+                                   '    if (!strncmp(sql, "with", 4)) raise(SIGINT);\n    return real(db, sql, n, s, tail);\n}\n')
+    done = run("gcc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", where / "early.so", where / "early.c")
+    assert done.code == 0, done.err
+    query = "with recursive n(i) as (select 0 union all select i + 1 from n where i < 1000000000) select i from n where i < 0"
+    done = run(DFTMERGE, "spans", "plot", path, query, "-o", where / "x.svg", env={"LD_PRELOAD": str(where / "early.so")})
+    assert done.code == 1 and "ended by a signal" in done.err, done
+
+
 def names_become_no_markup(where):
     bad = '</text><script>alert(1)</script>"&\x1b[31m\x01'
     spans = [("<b>1", bad), ("2", "t"), ("3", bad + "2")]
@@ -682,6 +699,6 @@ if __name__ == "__main__":
         print("dftmerge was built without SQLite: it has no spans\n0 passed, 0 failed, 22 skipped")
         sys.exit(0)
     main([types_are_counted, sequences_are_those_of_python, times_between_are_those_of_python, states_are_those_of_python, rates_are_those_of_python,
-          the_graph_is_that_of_python, pictures_show_the_numbers, free_queries_are_drawn, a_query_without_end_ends_by_ctrl_c, names_become_no_markup,
+          the_graph_is_that_of_python, pictures_show_the_numbers, free_queries_are_drawn, a_query_without_end_ends_by_ctrl_c, a_signal_before_the_query_ends_it, names_become_no_markup,
           the_sample_is_printed_to_the_last_digit, times_are_ordered_as_numbers, times_of_any_form_are_exact, absurd_times_are_passed_over, numbers_of_sqlite_are_times, circles_end,
           ties_have_one_order, a_report_has_them, large_graphs_are_drawn_in_part, nothing_is_said, what_is_no_database_is_said, unknown_words_are_said])

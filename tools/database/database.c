@@ -12,6 +12,8 @@
 
 #include "base/signals.h"
 
+#define STEPS 1000 /* of SQLite's machine, some 10 us, between two looks at whether a signal came */
+
 /* What the handler of the signals looks at. */
 static sqlite3 *_Atomic running;
 static _Atomic int came;
@@ -25,15 +27,25 @@ static void on_signal(int number)
         sqlite3_interrupt(db);
 }
 
+/* sqlite3_interrupt does nothing where no statement runs yet: a signal that came before is seen here. */
+static int has_come(void *unused)
+{
+    (void)unused;
+    return atomic_load(&came);
+}
+
 void dft_database_interruptible(sqlite3 *db)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     static struct sigaction before[sizeof numbers / sizeof *numbers];
     struct sigaction action = {.sa_handler = on_signal};
-    int was = atomic_load(&running) != NULL;
+    sqlite3 *old = atomic_load(&running);
+    int was = old != NULL;
 
     if (db)
         atomic_store(&came, 0);
+    if (db || old)
+        sqlite3_progress_handler(db ? db : old, db ? STEPS : 0, db ? has_come : NULL, NULL);
     atomic_store(&running, db);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && was != (db != NULL); i++)
