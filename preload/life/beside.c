@@ -2,8 +2,8 @@
 /* Owns what this library makes of others in the process that take the same calls.
  *
  * Two copies of this library would count each call twice. The constructors run one after the other, so the
- * first copy that is ready records, and the others step back. A copy of an earlier version cannot be asked,
- * and would not step back. So it records. */
+ * first copy that is ready records, and the others step back. A copy of an earlier version has no way to
+ * learn of this one, and would not step back. So it records. */
 #include "life/beside.h"
 
 #include <string.h>
@@ -96,27 +96,24 @@ static int looks_for_next(const struct dft_library *library, const ElfW(Rela) * 
     return 0;
 }
 
-/* Adds "NAME (open, read)" to the line, if the library takes any of these calls and finds no next function. */
+/* Does the library take any of these calls, and find no next function? The line then says so: "... NAME (open, read)". */
 static int tell_taken(struct dft_line *line, const struct dft_library *library, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t used = line->used;
     int count = 0;
 
+    line->used = 0;
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
         if (!dft_library_defines(library, watched[i], NULL))
             continue;
-        dft_line_text(line, count ? ", " : slash ? slash + 1 : path);
+        dft_line_text(line, count ? ", " : DFT_NOTES_TAKEN);
+        dft_line_text(line, count ? "" : slash ? slash + 1 : path);
         dft_line_text(line, count++ ? "" : " (");
         dft_line_text(line, watched[i]);
     }
-    if (count && !looks_for_next(library, library->relocations, library->nrelocations) &&
-        !looks_for_next(library, library->plt_relocations, library->nplt_relocations)) {
-        dft_line_text(line, ")");
-        return 1;
-    }
-    line->used = used;
-    return 0;
+    dft_line_text(line, ")");
+    return count && !looks_for_next(library, library->relocations, library->nrelocations) &&
+           !looks_for_next(library, library->plt_relocations, library->nplt_relocations);
 }
 
 void dft_beside_note_taken(void)
@@ -125,7 +122,6 @@ void dft_beside_note_taken(void)
     const struct link_map *map = dft_loader_libraries();
     int found = 0;
 
-    dft_line_text(&line, DFT_NOTES_TAKEN);
     /* the first one is the program */
     for (map = map ? map->l_next : NULL; map && !dft_resolve_is_ours(map->l_ld) && !found; map = map->l_next) {
         struct dft_library library;

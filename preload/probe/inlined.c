@@ -12,6 +12,9 @@
 
 struct dft_inlined dft_inlined_streams[DFT_INLINED_STREAMS] DFT_BULK;
 
+/* Places that a stream has, or had: few of all. */
+static _Atomic uint64_t used[DFT_INLINED_STREAMS / 64];
+
 /* How many places a stream may have at most so far. */
 static _Atomic uint32_t tries = 1;
 
@@ -19,6 +22,25 @@ static struct dft_inlined *place(const FILE *stream, uint32_t tried)
 {
     return &dft_inlined_streams[((uint32_t)(dft_inlined_place(stream) - dft_inlined_streams) + tried) %
                                 DFT_INLINED_STREAMS];
+}
+
+/* The next place from *i on that a stream has. NULL: there is none. */
+static struct dft_inlined *next_place(uint32_t *i)
+{
+    while (*i < DFT_INLINED_STREAMS) {
+        uint64_t left = atomic_load_explicit(&used[*i / 64], memory_order_relaxed) >> *i % 64;
+        struct dft_inlined *at;
+
+        if (!left) {
+            *i = (*i | 63) + 1;
+            continue;
+        }
+        *i += (uint32_t)__builtin_ctzll(left);
+        at = &dft_inlined_streams[(*i)++];
+        if (atomic_load_explicit(&at->stream, memory_order_relaxed))
+            return at;
+    }
+    return NULL;
 }
 
 static struct dft_inlined *find(const FILE *stream)
@@ -54,6 +76,8 @@ static struct dft_inlined *claim(FILE *stream)
 
         if ((other && is_open(at)) || !atomic_compare_exchange_strong(&at->stream, &other, stream))
             continue;
+        atomic_fetch_or_explicit(&used[(at - dft_inlined_streams) / 64], UINT64_C(1) << (at - dft_inlined_streams) % 64,
+                                 memory_order_relaxed);
         if (i >= atomic_load_explicit(&tries, memory_order_relaxed))
             atomic_store_explicit(&tries, i + 1, memory_order_relaxed);
         return at;
@@ -174,15 +198,12 @@ struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, u
 /* Two streams on one description move each other's offset, as another process would. */
 static void share_if_used(const FILE *stream, struct dft_open *open)
 {
-    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
-        const struct dft_inlined *at = &dft_inlined_streams[i];
-        const FILE *other = atomic_load_explicit(&((struct dft_inlined *)(uintptr_t)at)->stream, memory_order_relaxed);
+    struct dft_inlined *at;
 
-        if (other && other != stream && is_open(at) &&
-            dft_fd_open(atomic_load_explicit(&((struct dft_inlined *)(uintptr_t)at)->word, memory_order_relaxed)) ==
-                open)
+    for (uint32_t i = 0; (at = next_place(&i));)
+        if (atomic_load_explicit(&at->stream, memory_order_relaxed) != stream && is_open(at) &&
+            dft_fd_open(atomic_load_explicit(&at->word, memory_order_relaxed)) == open)
             atomic_fetch_or_explicit(&open->flags, DFT_OPEN_SHARED, memory_order_relaxed);
-    }
 }
 
 struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
@@ -240,12 +261,12 @@ void dft_inlined_forget(const FILE *stream)
 
 void dft_inlined_shift(const struct dft_open *open, int64_t by)
 {
-    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
-        struct dft_inlined *at = &dft_inlined_streams[i];
+    struct dft_inlined *at;
+
+    for (uint32_t i = 0; (at = next_place(&i));) {
         uint64_t word = atomic_load_explicit(&at->word, memory_order_relaxed);
 
-        if (atomic_load_explicit(&at->stream, memory_order_relaxed) && word & DFT_FD_TRACED &&
-            dft_fd_open(word) == open)
+        if (word & DFT_FD_TRACED && dft_fd_open(word) == open)
             atomic_fetch_sub_explicit(&at->mark, by, memory_order_relaxed);
     }
 }
@@ -256,8 +277,9 @@ int dft_inlined_detached;
 
 void dft_inlined_detach_slow(uint64_t word)
 {
-    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
-        struct dft_inlined *at = &dft_inlined_streams[i];
+    struct dft_inlined *at;
+
+    for (uint32_t i = 0; (at = next_place(&i));) {
         FILE *stream = atomic_load_explicit(&at->stream, memory_order_relaxed);
 
         if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word))
@@ -274,13 +296,11 @@ void dft_inlined_detach_slow(uint64_t word)
 void dft_inlined_attach_slow(int fd)
 {
     uint64_t word = dft_fd_word(fd);
+    struct dft_inlined *at;
     int others = 0;
 
-    for (uint32_t i = 0; i < DFT_INLINED_STREAMS; i++) {
-        struct dft_inlined *at = &dft_inlined_streams[i];
-
-        if (!atomic_load_explicit(&at->stream, memory_order_relaxed) ||
-            atomic_load_explicit(&at->word, memory_order_relaxed) != DETACHED)
+    for (uint32_t i = 0; (at = next_place(&i));) {
+        if (atomic_load_explicit(&at->word, memory_order_relaxed) != DETACHED)
             continue;
         if (atomic_load_explicit(&at->fd, memory_order_relaxed) != fd) {
             others = 1;
@@ -301,8 +321,9 @@ void dft_inlined_attach_slow(int fd)
 /* The next stream from this place on that is open; NULL: there is none. */
 static FILE *next(uint32_t *i, uint64_t *word)
 {
-    while (*i < DFT_INLINED_STREAMS) {
-        struct dft_inlined *at = &dft_inlined_streams[(*i)++];
+    struct dft_inlined *at;
+
+    while ((at = next_place(i))) {
         FILE *stream = atomic_load_explicit(&at->stream, memory_order_relaxed);
 
         if (!stream || !is_open(at))
