@@ -11,7 +11,6 @@
 #include "os/clock.h"
 #include "format/notes.h"
 #include "format/encode.h"
-#include "format/format.h"
 #include "os/config.h"
 #include "store/counters.h"
 #include "store/first.h"
@@ -146,7 +145,7 @@ static const char *const note_texts[] = {
     "some rings lie in plain memory: the live file could not grow\n",
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
     "the stage could not take the trace: it was written to its place at once\n",
-    DFT_NOTE_REMOVED_TEXT "\n",
+    DFT_NOTES_REMOVED "\n",
     DFT_NOTES_COPY "\n",
     DFT_NOTES_DEEPBIND "\n",
     DFT_NOTES_HANDLE "\n",

@@ -106,8 +106,7 @@ int dft_rule_serial(struct dft_rules *rules)
                              (long long)first->rank, overlap->is_exact ? "" : "about ", dft_text_ns(a, first->alone_ns),
                              dft_text_ns(b, overlap->wall_ns), dft_text_share(c, first->alone_ns, overlap->wall_ns));
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, ", and none of %u others does",
-                             overlap->nteams - overlap->nlaunching - 1);
+        rc = dft_finding_say(&finding->evidence, ", and none of %u others does", dft_overlap_working(overlap) - 1);
     if (!rc && first == &overlap->teams[overlap->alone.team])
         rc = say_span(rules, finding, &overlap->alone);
     return rc ? rc : dft_finding_say(&finding->why_sure, "regions of the program say what computes");

@@ -10,15 +10,10 @@ static int say_losses(const struct dft_findings_request *request, char **evidenc
 {
     size_t length;
     FILE *out = open_memstream(evidence, &length);
-    int paused;
 
     if (!out)
         return -ENOMEM;
-    paused = dft_job_unrecorded(out, request->job);
-    if (dft_job_is_lossy(request->job, request->source)) {
-        fputs(paused ? "; lost: " : "", out);
-        dft_job_losses(out, request->job, request->source);
-    }
+    dft_job_incomplete(out, request->job, request->source);
     if (!fclose(out))
         return 0;
     free(*evidence);

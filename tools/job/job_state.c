@@ -59,6 +59,17 @@ int dft_job_unrecorded(FILE *out, const struct dft_job *job)
     return 1;
 }
 
+int dft_job_incomplete(FILE *out, const struct dft_job *job, struct dft_source *source)
+{
+    int paused = dft_job_unrecorded(out, job), lossy = dft_job_is_lossy(job, source);
+
+    if (lossy) {
+        fputs(paused ? "; lost: " : "", out);
+        dft_job_losses(out, job, source);
+    }
+    return paused || lossy;
+}
+
 char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job)
 {
     char *text = NULL;

@@ -184,7 +184,7 @@ void dft_layers_json(const struct dft_layers_asked *asked)
     put_layer(&json, "worst", layers->preset, layers->worst < 0 ? DFT_LAYER_NONE : (uint16_t)layers->worst);
     dft_json_uint(&json, "job_ns", layers->overlap.wall_ns);
     dft_json_uint(&json, "wall_ns", layers->wall_ns);
-    dft_json_uint(&json, "ranks", layers->overlap.nteams - layers->overlap.nlaunching);
+    dft_json_uint(&json, "ranks", dft_overlap_working(&layers->overlap));
     dft_json_uint(&json, "processes", layers->overlap.nprocesses);
     dft_json_uint(&json, "other_ops", layers->none_ops);
     dft_json_uint(&json, "other_ns", layers->none_ns);

@@ -29,8 +29,7 @@ static void say_verdict(FILE *out, const struct dft_layers *layers)
                             strlen(layers->preset->layers[layers->worst].name));
     fprintf(out, "%s takes most of the unoverlapped time: %s of its own, which is %s of the time of %" PRIu32 " %s",
             name ? name : "?", dft_text_ns(a, times->own_ns), dft_text_share(b, times->own_ns, layers->wall_ns),
-            layers->overlap.nteams - layers->overlap.nlaunching,
-            layers->overlap.nteams - layers->overlap.nlaunching == 1 ? "rank" : "ranks");
+            dft_overlap_working(&layers->overlap), dft_overlap_working(&layers->overlap) == 1 ? "rank" : "ranks");
     fprintf(out, " (unoverlapped %s of %s active)", dft_text_ns(a, times->unoverlapped_ns),
             dft_text_ns(c, times->active_ns));
     free(name);

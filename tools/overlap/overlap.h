@@ -140,6 +140,12 @@ static inline int dft_overlap_guesses(const struct dft_overlap *overlap)
     return overlap->has_compute && overlap->has_items && !overlap->has_data;
 }
 
+/* Teams that do the work, without those that have started others. */
+static inline uint32_t dft_overlap_working(const struct dft_overlap *overlap)
+{
+    return overlap->nteams - overlap->nlaunching;
+}
+
 static inline int dft_overlap_is_trainer(const struct dft_overlap *overlap, const struct dft_overlap_process *process)
 {
     const struct dft_overlap_team *team = &overlap->teams[process->team];

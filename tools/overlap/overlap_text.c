@@ -23,7 +23,7 @@ static const char *teams_word(const struct dft_overlap *overlap)
 {
     int ranked = overlap->teams[0].rank >= 0;
 
-    return overlap->nteams - overlap->nlaunching == 1 ? ranked ? "rank" : "program" : ranked ? "ranks" : "programs";
+    return dft_overlap_working(overlap) == 1 ? ranked ? "rank" : "program" : ranked ? "ranks" : "programs";
 }
 
 static void say_verdict(FILE *out, const struct dft_overlap *overlap)
@@ -40,8 +40,7 @@ static void say_verdict(FILE *out, const struct dft_overlap *overlap)
             dft_text_ns(b, all->hidden_ns), dft_text_share(c, all->hidden_ns, all->io_ns));
     fprintf(out, "%s (%s) exposed", dft_text_ns(a, all->exposed_ns), dft_text_share(b, all->exposed_ns, all->io_ns));
     fprintf(out, ", which is %s of the time of %" PRIu32 " %s%s", dft_text_share(d, all->exposed_ns, all->wall_ns),
-            overlap->nteams - overlap->nlaunching, teams_word(overlap),
-            overlap->nlaunching ? " and of what started them" : "");
+            dft_overlap_working(overlap), teams_word(overlap), overlap->nlaunching ? " and of what started them" : "");
 }
 
 static void say_compute(FILE *out, const struct dft_overlap *overlap)

@@ -145,17 +145,11 @@ static int put_losses(struct dft_json *json, struct dft_report *report)
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    int lossy = dft_job_is_lossy(&report->job, report->source), paused;
+    int is_incomplete = out ? dft_job_incomplete(out, &report->job, report->source) : 0;
 
-    if (!out)
+    if (!out || fclose(out))
         return -ENOMEM;
-    paused = dft_job_unrecorded(out, &report->job);
-    fputs(paused && lossy ? "; lost: " : "", out);
-    if (lossy)
-        dft_job_losses(out, &report->job, report->source);
-    if (fclose(out))
-        return -ENOMEM;
-    dft_json_bool(json, "is_complete", !lossy && !paused);
+    dft_json_bool(json, "is_complete", !is_incomplete);
     dft_json_string(json, "lost", text);
     free(text);
     return 0;

@@ -14,6 +14,7 @@
 #include "format/end.h"
 #include "format/event.h"
 #include "format/live_format.h"
+#include "format/notes.h"
 #include "source/source_fates.h"
 #include "source/source_life.h"
 #include "source/source_live_told.h"
@@ -183,8 +184,7 @@ static int has_option(struct dft_text options, const char *option)
 
 int dft_source_was_rewritten(const struct dft_source_process *process)
 {
-    return process->known &&
-           dft_source_has_line(process->process.notes, DFT_NOTE_REMOVED_TEXT, strlen(DFT_NOTE_REMOVED_TEXT));
+    return process->known && dft_source_has_line(process->process.notes, DFT_NOTES_REMOVED, strlen(DFT_NOTES_REMOVED));
 }
 
 /* What had been removed together with these traces nobody knows: that of programs that had ended. */

@@ -409,9 +409,6 @@ enum dft_process_column {
     DFT_PR_KEPT = 25,          /* (bytes) when events were kept: kept.h; absent: all the time */
 };
 
-/* One of the lines of NOTES. Readers then know that the traces of other processes may be gone. */
-#define DFT_NOTE_REMOVED_TEXT "the trace was removed while the program ran, and written again at its end"
-
 enum dft_end_column {
     DFT_END_EVENTS = 3,
     DFT_END_DROPPED = 4,
