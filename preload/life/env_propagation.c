@@ -5,8 +5,8 @@
  * working directory would change (config_place.h). They go to programs that have a variable of ours, and an
  * LD_PRELOAD.
  *
- * Programs that are traced anyway get the marker alone, when a line has told that no trace can be
- * made: so an image that this process becomes does not tell it again.
+ * Programs that are traced anyway get the marker alone, when a line has said that no trace can be
+ * made: so an image that this process becomes does not repeat it.
  *
  * Missing variables stand at the end, behind a marker variable. The new image removes our variables
  * from the marker on. Only an LD_PRELOAD of the program's own is changed in its place. Our library
@@ -81,7 +81,7 @@ static void keep(char *const *environment)
 }
 
 /* The marker's value is one digit, of these bits. */
-enum { HAD_PRELOAD = 1, WAS_TOLD = 2 };
+enum { HAD_PRELOAD = 1, WAS_SAID = 2 };
 
 static void take_out(char **environment)
 {
@@ -93,8 +93,8 @@ static void take_out(char **environment)
     if (!*marker)
         return;
     bits = (*marker)[strlen(MARKER)];
-    if (bits & WAS_TOLD)
-        dft_first_note_told();
+    if (bits & WAS_SAID)
+        dft_first_note_reported();
     for (char **e = environment; e < marker && bits & HAD_PRELOAD; e++) {
         char *value = *e + strlen(PRELOAD), *theirs = begins(*e, PRELOAD) ? strchr(value, ':') : NULL;
 
@@ -173,10 +173,10 @@ static int is_traced(const struct contents *found)
     return found->ours && found->preload >= 0;
 }
 
-/* Is the program to know that a line has told that no trace can be made? */
-static int is_told(const struct contents *found)
+/* Is the program to know that a line has already said that no trace can be made? */
+static int was_said(const struct contents *found)
 {
-    return found->enabled && is_traced(found) && !found->place && dft_first_was_told();
+    return found->enabled && is_traced(found) && !found->place && dft_first_has_reported();
 }
 
 /* Fills in the program's variables, then ours. `text` has room for an LD_PRELOAD with both
@@ -189,7 +189,7 @@ static void fill(char **to, char *text, const struct contents *found, char *cons
 
     for (uint32_t i = 0; i < n; i++)
         to[i] = envp[i];
-    to[n++] = (char *)(uintptr_t)markers[(had_preload ? HAD_PRELOAD : 0) | (is_told(found) ? WAS_TOLD : 0)];
+    to[n++] = (char *)(uintptr_t)markers[(had_preload ? HAD_PRELOAD : 0) | (was_said(found) ? WAS_SAID : 0)];
     if (!follows) {
         to[n] = NULL;
         return;
@@ -216,11 +216,11 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
     int follows = nkept && dft_on;
 
     *follow = (struct dft_env_propagation){.envp = envp, .own = envp, .error = errno};
-    if (!(follows || dft_first_was_told()) || dft_is_sandboxed() || look(&found, envp))
+    if (!(follows || dft_first_has_reported()) || dft_is_sandboxed() || look(&found, envp))
         return;
     follows =
         follows && (*preload || is_traced(&found)) && !(found.complete && found.has == (UINT64_C(1) << nkept) - 1);
-    if (!follows && !is_told(&found))
+    if (!follows && !was_said(&found))
         return;
     pointers = (found.count + nkept + 3) * sizeof(char *);
     text = sizeof preload + (found.preload < 0 ? 0 : strlen(envp[found.preload]));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "os/config.h"
+#include "os/line.h"
 #include "os/settings.h"
 
 static size_t put_first(char *text, size_t capacity, size_t used, const char *more, size_t length)
@@ -19,14 +20,9 @@ static size_t put(char *text, size_t capacity, size_t used, const char *more)
 
 static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number, unsigned base)
 {
-    char digits[24];
-    int at = sizeof digits - 1;
+    char digits[DFT_DIGITS_ROOM];
 
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + number % base);
-    while (number /= base);
-    return put(text, capacity, used, digits + at);
+    return put(text, capacity, used, dft_digits(digits, number, base));
 }
 
 #define PUT_NUMBER(value)           (used = put_number(text, capacity, used, (uint64_t)(value), 10))

@@ -171,7 +171,7 @@ void dft_config_place(char **environment)
         int is_file =
             settings[i].value == &dft_config.aggregation_file || settings[i].value == &dft_config.configuration;
 
-        /* what is wrong with a file is told once, of one text of the setting */
+        /* an error of a file is printed once for each text of the setting */
         if (absolute == *settings[i].value || (is_file && dft_settings_any()))
             continue;
         *settings[i].value = absolute;

@@ -57,6 +57,14 @@ static void read_tag(struct dft_library *library, const ElfW(Dyn) * entry, size_
     }
 }
 
+const ElfW(Dyn) * dft_library_dynamic(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    return NULL;
+}
+
 void dft_library_read(struct dft_library *library, ElfW(Addr) base, const ElfW(Dyn) * dynamic)
 {
     size_t soname = 0;

@@ -23,6 +23,9 @@ struct dft_library {
     size_t nrelocations, nplt_relocations;
 };
 
+/* The dynamic section of a library that dl_iterate_phdr shows. NULL: it has none. */
+const ElfW(Dyn) * dft_library_dynamic(const struct dl_phdr_info *info);
+
 void dft_library_read(struct dft_library *library, ElfW(Addr) base, const ElfW(Dyn) * dynamic);
 
 /* Returns the address of a function. NULL: the library does not define it. Without a version, the

@@ -13,10 +13,9 @@ void dft_line_text(struct dft_line *line, const char *text)
         line->text[line->used++] = *text++;
 }
 
-/* Writes the digits to the end of the buffer. Returns where the digits begin. */
-static char *put_digits(char *capacity, size_t size, uint64_t number, unsigned base)
+char *dft_digits(char capacity[DFT_DIGITS_ROOM], uint64_t number, unsigned base)
 {
-    char *at = capacity + size - 1;
+    char *at = capacity + DFT_DIGITS_ROOM - 1;
 
     *at = 0;
     do
@@ -27,9 +26,9 @@ static char *put_digits(char *capacity, size_t size, uint64_t number, unsigned b
 
 void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
 {
-    char digits[24];
+    char digits[DFT_DIGITS_ROOM];
 
-    dft_line_text(line, put_digits(digits, sizeof digits, number, base));
+    dft_line_text(line, dft_digits(digits, number, base));
 }
 
 void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column)
@@ -75,7 +74,7 @@ const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].number == number)
             return texts[i].text;
-    at = put_digits(capacity, DFT_ERROR_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
+    at = dft_digits(capacity + DFT_ERROR_ROOM - DFT_DIGITS_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
     return memcpy(at, unknown, sizeof unknown - 1);
 }
 

@@ -15,6 +15,10 @@ struct dft_line {
 void dft_line_text(struct dft_line *line, const char *text);
 void dft_line_number(struct dft_line *line, uint64_t number, unsigned base);
 
+/* Writes the digits of a number, and a NUL, to the end of the buffer. Returns where they begin. */
+#define DFT_DIGITS_ROOM 24u
+char *dft_digits(char capacity[DFT_DIGITS_ROOM], uint64_t number, unsigned base);
+
 /* "line 3, column 7: ". Nothing where line is 0. */
 void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column);
 

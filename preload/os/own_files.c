@@ -31,8 +31,8 @@ void dft_own_files_begin(void)
         dft_vfork_mark = DFT_MARK_OWN_FILES;
 }
 
-/* The kernel compares with the first thread's table. Where it does not tell, the thread is asked about
- * call by call, which is right in any case. */
+/* The kernel compares with the first thread's table. Where it refuses, each call of the thread queries the
+ * kernel, which is right in any case. */
 void dft_own_files_inherit(void)
 {
     uint32_t who = __atomic_load_n(&apart, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads with a table of descriptors of their own: after unshare(CLONE_FILES) or its like, a number means
- * another file to them. The library's table is that of the other threads. For such a thread the kernel is
- * asked at each call, as for a vfork child, and what the thread opens or closes changes nothing there. */
+ * another file to them. The library's table is that of the other threads. Each call of such a thread queries
+ * the kernel, as a vfork child's does, and what the thread opens or closes changes nothing in the table. */
 #ifndef DFT_OWN_FILES_H
 #define DFT_OWN_FILES_H
 

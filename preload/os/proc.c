@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "os/line.h"
 #include "os/self.h"
 #include "os/sys.h"
 
@@ -20,17 +21,10 @@ void dft_proc_name(char name[DFT_PROC_ROOM], const char *file, int turn)
 
 static void fd_file(char file[16], unsigned fd)
 {
-    char digits[12];
-    unsigned count = 0;
+    char digits[DFT_DIGITS_ROOM];
 
     memcpy(file, "fd/", 3);
-    file += 3;
-    do
-        digits[count++] = (char)('0' + fd % 10);
-    while (fd /= 10);
-    while (count)
-        *file++ = digits[--count];
-    *file = 0;
+    strcpy(file + 3, dft_digits(digits, fd, 10));
 }
 
 void dft_proc_fd_name(char name[DFT_PROC_ROOM], unsigned fd, int turn)

@@ -37,7 +37,7 @@ struct dft_call_args {
     int system;   /* works on no one file */
     int further;  /* the call has been recorded with another file: this one is added, and counts none */
     int run;      /* a call on characters, lines or formatted text: kept in runs */
-    int unsized;  /* the bytes asked for are those that were moved */
+    int unsized;  /* the call is given no size: that is the bytes that it moved */
     int measured; /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
     int wide; /* `character` and `text` are wide ones */

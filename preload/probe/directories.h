@@ -9,7 +9,7 @@
 /* The working directory without a slash at its end; length 0: it cannot be told. */
 const char *dft_directory_of_work(struct dft_thread *self, uint32_t *length);
 
-/* The same, asked of the kernel now. Returns the length. */
+/* The same from the kernel, now. Returns the length. */
 uint32_t dft_directory_ask(char *text, size_t capacity);
 
 /* What is known of the directory behind a descriptor; NULL: nothing, or there is no state. */

@@ -18,6 +18,7 @@
 #include "tables/fdtable.h"
 #include "probe/directories.h"
 #include "probe/probe.h"
+#include "os/line.h"
 #include "os/proc.h"
 #include "os/rules.h"
 #include "ring/ring.h"
@@ -152,15 +153,9 @@ static char *add_text(char *at, const char *text)
 
 static char *add_number(char *at, uint64_t number)
 {
-    char digits[20];
-    unsigned count = 0;
+    char digits[DFT_DIGITS_ROOM];
 
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (count)
-        *at++ = digits[--count];
-    return at;
+    return add_text(at, dft_digits(digits, number, 10));
 }
 
 static const char *root_of(int fd, const struct stat *st)

@@ -52,8 +52,8 @@ static struct dft_file file_at(const struct dft_path *path, long flags)
 
 static __thread uint64_t own __attribute__((tls_model("initial-exec")));
 
-/* The description of a caller to whom the number means this file. Of one that the table does not have all is
- * asked at each call: there is one such description a thread, and a child's does not outlive the call. */
+/* The description of a caller to whom the number means this file. What the table does not have is found anew at
+ * each call: there is one such description a thread, and a child's does not outlive the call. */
 static uint64_t describe_other(int fd, uint64_t known, const struct dft_path *path, long flags)
 {
     if (known && !dft_own_files && dft_fd_open(known)->file == path->id) {

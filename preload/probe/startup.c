@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question who asks for a file that programs read when they start. A program that greps or copies such
- * files has them for its data. Libraries ask for what they need, and interpreters for their modules. */
+/* Owns the decision whether a file that programs read when they start is part of a start. A program that greps or
+ * copies such files has them for its data. Libraries open what they need, and interpreters their modules. */
 #include "probe/startup.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int is_interpreter(const char *name)
     return 0;
 }
 
-/* Asked once: the program of an image stays. */
+/* Found once: the program of an image stays. */
 static __attribute__((noinline)) int program_is_interpreter(void)
 {
     enum { UNKNOWN, NO, YES };
@@ -66,7 +66,7 @@ static int library_asks(const void *caller)
 }
 
 /* What is opened to be written is not read at the start of a program. A look for a library, and a search that
- * finds none, is one for code, whoever makes it. */
+ * finds none, is one for code in any case. */
 enum dft_io dft_startup_class(const struct dft_path_call *at, const struct dft_path *path, enum dft_io io)
 {
     int writes = at->op == DFT_OP_OPEN    ? (at->flags & O_ACCMODE) != O_RDONLY

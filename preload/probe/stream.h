@@ -39,7 +39,7 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
 /* The same for a call that writes. */
 void dft_stream_mark_written(const FILE *stream, struct dft_stream_mark *mark);
 
-/* The flags of the open that fopen makes of a mode, and the permissions that it asks for: of a file that it may make. */
+/* The flags of the open that fopen makes of a mode, and the permissions of a file that it may make. */
 int dft_stream_flags(const char *mode);
 #define DFT_STREAM_PERMISSIONS(flags) ((flags)&O_CREAT ? 0666u : 0)
 

@@ -15,8 +15,7 @@
 #include "store/place.h"
 #include "os/sys.h"
 
-#define ENTRIES_MAX 64u
-#define RULES_MAX   (2 * ENTRIES_MAX + 16) /* a directory may have two names */
+#define RULES_MAX (2 * DFT_TRACED_ENTRIES + 16) /* a directory may have two names */
 
 struct rule {
     const char *text;
@@ -103,7 +102,7 @@ static void add_entry(const struct dft_data_entry *entry)
 
     if (*entry->text != '/' || entry->length >= sizeof copy) /* the working directory has no name */
         return;
-    if (entry_count++ >= ENTRIES_MAX) {
+    if (entry_count++ >= DFT_TRACED_ENTRIES) {
         if (!too_many++ && dft_first_tells_of("DATA_DIR", dft_config.data_dir))
             dft_message(DFT_LOG_ERROR, "DFTRACER_DATA_DIR has more than 64 entries; the rest is ignored", NULL);
         return;
@@ -241,7 +240,7 @@ static enum dft_verdict judge_itself(const char *text, size_t length)
     return verdict;
 }
 
-/* The kernel is asked only where its answer may change something. */
+/* Queries the kernel only where that may change something. */
 int dft_traced_name(struct dft_text text, int dirfd, struct dft_text name)
 {
     enum dft_verdict verdict = judge_text(text.bytes, text.length), real;

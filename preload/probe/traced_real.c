@@ -14,20 +14,19 @@
 #include "format/hash.h"
 #include "os/sys.h"
 
-#define ENTRIES_MAX 64u
-#define KNOWN       256u
-#define LONGEST     16384u
-#define TARGET      8192u /* within the same memory: what a link says */
-#define SHORT       384u
-#define LINKS_MAX   40
-#define DEPTH_MAX   512
+#define KNOWN     256u
+#define LONGEST   16384u
+#define TARGET    8192u /* within the same memory: what a link says */
+#define SHORT     384u
+#define LINKS_MAX 40
+#define DEPTH_MAX 512
 
 static struct entry {
     const char *path;
     enum dft_verdict verdict;
     uint64_t device, inode; /* inode 0: never seen */
     int is_file;
-} entries[ENTRIES_MAX];
+} entries[DFT_TRACED_ENTRIES];
 static uint32_t count;
 static int excludes, has_files;
 
@@ -57,7 +56,7 @@ void dft_traced_real_clear(void)
 
 void dft_traced_real_add(const char *path, enum dft_verdict verdict)
 {
-    if (count == ENTRIES_MAX)
+    if (count == DFT_TRACED_ENTRIES)
         return;
     entries[count++] = (struct entry){.path = path, .verdict = verdict};
     excludes |= verdict == DFT_EXCLUDED;

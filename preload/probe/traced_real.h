@@ -8,6 +8,8 @@
 
 #include "format/event.h"
 
+#define DFT_TRACED_ENTRIES 64u /* of DFTRACER_DATA_DIR, at most */
+
 enum dft_verdict { DFT_UNSAID, DFT_SELECTED, DFT_EXCLUDED };
 
 /* With the rules (traced.h). An entry: an absolute path that lives on. */

@@ -136,25 +136,26 @@ static int parent_is_alike(void)
            st.st_uid == (uint32_t)DFT_SYS(geteuid, 0, 0, 0, 0, 0, 0);
 }
 
-static uint32_t told; /* atomic */
+static uint32_t has_reported; /* atomic */
 
-int dft_first_was_told(void)
+int dft_first_has_reported(void)
 {
-    return (int)__atomic_load_n(&told, __ATOMIC_RELAXED);
+    return (int)__atomic_load_n(&has_reported, __ATOMIC_RELAXED);
 }
 
-void dft_first_note_told(void)
+void dft_first_note_reported(void)
 {
-    __atomic_store_n(&told, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&has_reported, 1, __ATOMIC_RELAXED);
 }
 
 /* Of the ranks of a node all find the same. A parent without a live file could not make a trace either. */
 int dft_first_tells_place(int is_made)
 {
     int rank = dft_config_job.local_rank >= 0 ? dft_config_job.local_rank : dft_config_job.rank;
-    int tells = !dft_first_was_told() && rank <= 0 && !(parent_is_alike() && (is_made || !parent_maps(".dft.live")));
+    int tells =
+        !dft_first_has_reported() && rank <= 0 && !(parent_is_alike() && (is_made || !parent_maps(".dft.live")));
 
-    dft_first_note_told();
+    dft_first_note_reported();
     return tells;
 }
 

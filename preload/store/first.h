@@ -23,9 +23,9 @@ int dft_first_tells_musl(void);
  * the process ends. */
 int dft_first_tells_place(int is_made);
 /* Has this process, or an earlier image of it, come to that? */
-int dft_first_was_told(void);
+int dft_first_has_reported(void);
 /* An earlier image has. Constructor only. */
-void dft_first_note_told(void);
+void dft_first_note_reported(void);
 
 /* Has one of the first two functions been called? Then the PROCESS block is stored uncompressed. */
 int dft_first_was_asked(void);

@@ -14,7 +14,7 @@
 #include "os/sys.h"
 #include "store/process.h"
 
-#define UNTOLD_MAX (DFT_LIVE_KEPT / 2) /* pairs that the live file alone has */
+#define UNWRITTEN_MAX (DFT_LIVE_KEPT / 2) /* pairs that the live file alone has */
 
 static uint8_t column[8192] DFT_BULK;
 static struct dft_spin lock; /* guards all below; innermost */
@@ -22,8 +22,8 @@ static uint32_t used, pairs;
 static uint64_t last_ns;         /* 0: no pair so far */
 static enum dft_keep now, first; /* between pauses; first: by the settings */
 static enum dft_keep_why now_why;
-static enum dft_keep_why pause_why; /* DFT_KEEP_WHY_SETTINGS: no pause that stands in the record */
-static uint32_t told, told_pairs;   /* of `used` and `pairs`: PROCESS has, or gets, as much */
+static enum dft_keep_why pause_why;     /* DFT_KEEP_WHY_SETTINGS: no pause that stands in the record */
+static uint32_t written, written_pairs; /* of `used` and `pairs`: PROCESS has, or gets, as much */
 
 static void put(uint64_t time_ns, enum dft_keep keep, enum dft_keep_why why)
 {
@@ -46,7 +46,7 @@ static uint64_t now_ns(void)
 
 static void tell_some(void)
 {
-    if (used - told > told / 4 || pairs - told_pairs >= UNTOLD_MAX)
+    if (used - written > written / 4 || pairs - written_pairs >= UNWRITTEN_MAX)
         dft_kept_tell();
 }
 
@@ -94,10 +94,10 @@ int dft_kept_has_pause(void)
 
 void dft_kept_tell(void)
 {
-    if (used == told)
+    if (used == written)
         return;
-    told = used;
-    told_pairs = pairs;
+    written = used;
+    written_pairs = pairs;
     dft_process_changed();
 }
 
@@ -141,7 +141,7 @@ struct dft_text dft_kept_of_child(uint8_t room[DFT_KEPT_PAIR_MAX])
 void dft_kept_forked(int is_paused)
 {
     lock.held = 0;
-    used = told = pairs = told_pairs = 0;
+    used = written = pairs = written_pairs = 0;
     last_ns = 0;
     now = first;
     now_why = DFT_KEEP_WHY_SETTINGS;

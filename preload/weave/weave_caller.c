@@ -82,7 +82,7 @@ static void look_in(struct walk *walk, const struct dl_phdr_info *info, const El
 static int meet(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct walk *walk = data;
-    const ElfW(Dyn) *dynamic = dft_weave_dynamic(info);
+    const ElfW(Dyn) *dynamic = dft_library_dynamic(info);
     struct search search = search_of(dynamic);
 
     (void)size;

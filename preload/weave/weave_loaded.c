@@ -61,17 +61,9 @@ static void read_segments(struct dft_weave_object *object, const struct dl_phdr_
     }
 }
 
-const ElfW(Dyn) * dft_weave_dynamic(const struct dl_phdr_info *info)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    return NULL;
-}
-
 int dft_weave_meet(struct dl_phdr_info *info, size_t size, void *scan)
 {
-    const ElfW(Dyn) *dynamic = dft_weave_dynamic(info);
+    const ElfW(Dyn) *dynamic = dft_library_dynamic(info);
     struct dft_weave_object *object;
 
     (void)size;

@@ -26,9 +26,6 @@ extern struct dft_weave_object *dft_weave_objects; /* in the order of loading; t
 
 extern unsigned long long dft_weave_adds; /* libraries ever loaded, at the last scan */
 
-/* NULL: the library has none. */
-const ElfW(Dyn) * dft_weave_dynamic(const struct dl_phdr_info *info);
-
 /* For dl_iterate_phdr: meets one library; `scan` points to the number of the scan, a uint32_t. */
 int dft_weave_meet(struct dl_phdr_info *info, size_t size, void *scan);
 /* Of those that were met: at the first scan all are complete, later what belongs to the handle of a

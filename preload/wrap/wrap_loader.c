@@ -88,14 +88,11 @@ struct walk {
 
 static int meet(struct dl_phdr_info *info, size_t size, void *data)
 {
-    const ElfW(Dyn) *dynamic = NULL;
+    const ElfW(Dyn) *dynamic = dft_library_dynamic(info);
     struct dft_library library;
     struct walk *walk = data;
 
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     if (!walk->last && dynamic == walk->caller) {
         walk->is_later = 1;
     } else if (!walk->last && dynamic) {
@@ -135,7 +132,7 @@ static void *look_up(void *handle, const char *name, const char *version, const 
     return handle == RTLD_NEXT ? find_next(name, version, caller) : find(handle, name, version, caller);
 }
 
-/* The loader has been asked, whatever it found. */
+/* The loader has answered, with or without a result. */
 static int is_final(const void *handle)
 {
     return dft_on && handle != RTLD_DEFAULT && handle != RTLD_NEXT;

@@ -107,7 +107,7 @@ static int may_run(int dirfd, const char *path)
         struct dft_env_propagation follow = {.envp = environment};                                                     \
         int result_, began_, ready_ = 0;                                                                               \
                                                                                                                        \
-        if (!dft_on && !dft_first_was_told())                                                                          \
+        if (!dft_on && !dft_first_has_reported())                                                                      \
             return make;                                                                                               \
         began_ = dft_on && may_run(dirfd, path);                                                                       \
         probe_.start = dft_ticks();                                                                                    \

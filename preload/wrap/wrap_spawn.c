@@ -72,6 +72,14 @@ SPAWN(VERSIONED_WRAPPER, DFT_CALL_posix_spawnp, posix_spawnp_older, DFT_SEARCH_P
 VERSION(dft_wrap_posix_spawnp_older, posix_spawnp, DFT_FIRST_GLIBC)
 #endif
 
+/* A command that the C library hands to a shell. Returns 0: the call is not recorded. */
+static int begin_command(struct dft_probe *probe, enum dft_call_number call, struct dft_env_command *env)
+{
+    share_with(NULL);
+    dft_env_propagation_command(env);
+    return dft_process_begin(probe, call);
+}
+
 static void end_command(struct dft_probe *probe, enum dft_call_number call, const char *command, int64_t result,
                         int failed, const int *status)
 {
@@ -88,11 +96,8 @@ WRAPPER(int, system, (const char *command))
 {
     struct dft_env_command env;
     struct dft_probe probe;
-    int result, traced;
+    int result, traced = begin_command(&probe, DFT_CALL_system, &env);
 
-    share_with(NULL);
-    dft_env_propagation_command(&env);
-    traced = dft_process_begin(&probe, DFT_CALL_system);
     result = DFT_REAL(system)(command);
     dft_env_propagation_command_end(&env);
     if (!traced)
@@ -107,11 +112,8 @@ WRAPPER(FILE *, popen, (const char *command, const char *mode))
     struct dft_env_command env;
     struct dft_probe probe;
     FILE *result;
-    int traced;
+    int traced = begin_command(&probe, DFT_CALL_popen, &env);
 
-    share_with(NULL);
-    dft_env_propagation_command(&env);
-    traced = dft_process_begin(&probe, DFT_CALL_popen);
     result = DFT_REAL(popen)(command, mode);
     dft_env_propagation_command_end(&env);
     if (!traced)
@@ -128,11 +130,8 @@ WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
 {
     struct dft_env_command env;
     struct dft_probe probe;
-    int outcome, traced;
+    int outcome, traced = begin_command(&probe, DFT_CALL_wordexp, &env);
 
-    share_with(NULL);
-    dft_env_propagation_command(&env);
-    traced = dft_process_begin(&probe, DFT_CALL_wordexp);
     outcome = DFT_REAL(wordexp)(words, result, flags);
     dft_env_propagation_command_end(&env);
     if (!traced)
