@@ -190,7 +190,7 @@ struct dft_comparison {
         uint32_t item;
     } * failures;
     uint32_t nfailures;
-    int untold; /* whether all I/O is worse by more than fail_over, chance apart */
+    int untold; /* it is unknown whether all I/O is worse by more than fail_over, chance apart */
 };
 
 /* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given;
@@ -264,7 +264,7 @@ const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */
 const char *dft_measure_word(enum dft_measure measure); /* "p50" */
 const char *dft_spread_name(enum dft_spread spread);    /* "beyond" */
 const char *dft_compared_name(enum dft_compared table); /* "calls" */
-/* Has neither side anything that is asked for? */
+/* Has neither side anything to compare? */
 int dft_compare_is_empty(const struct dft_comparison *comparison);
 /* Is there something, and does no number of any table differ? */
 int dft_compare_is_same(const struct dft_comparison *comparison);

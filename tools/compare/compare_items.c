@@ -273,7 +273,7 @@ static int is_worse(const struct dft_comparison *comparison, const struct dft_it
     return grown > 0 && grown > a * comparison->fail_over / 100 && matters(comparison, item);
 }
 
-/* Can it not be told whether all I/O grew by more than the limit? */
+/* Is it unknown whether all I/O grew by more than the limit? */
 static int is_untold(const struct dft_comparison *comparison)
 {
     const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];

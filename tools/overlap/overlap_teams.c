@@ -83,7 +83,7 @@ static int is_better(const struct gathering *gathering, uint32_t image, uint32_t
     return launches == launched ? image > than : launched;
 }
 
-/* What the images of each process say together; only those that are asked for live. */
+/* What the images of each process say together; only those that pass the filter count as alive. */
 static void look(struct gathering *gathering)
 {
     for (uint32_t i = 0; i < gathering->count; i++)

@@ -64,7 +64,7 @@ int dft_rollup_begin(struct dft_execution *execution)
     struct dft_rollup *rollup = &execution->source->rollup;
     int by_file = DFT_HAS_FILES(execution) || dft_filter_has_files(execution->filter), rc = 0;
 
-    /* rows of each trace know the processes and the sizes, which must not depend on what was asked before */
+    /* rows of each trace know the processes and the sizes, which must not depend on earlier queries */
     if (!answers(execution) || (execution->query.members && !by_file))
         return 0;
     if (!rollup->is_known)

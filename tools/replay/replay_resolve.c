@@ -62,7 +62,7 @@ static int take_process(struct dft_replay_resolver *resolver, const struct dft_e
 }
 
 /* Of fcntl only what copies a descriptor or asks about it: other arguments are not recorded. A transfer may have been
- * told its places, and then moves none of a descriptor: its halves go where it was. */
+ * given its offsets, and then moves none of a descriptor: its halves go where it was. */
 static void find_call(const struct dft_replay_resolver *resolver, struct dft_replay_take *take)
 {
     const struct dft_event_at *at = take->at;

@@ -54,7 +54,7 @@ static inline int dft_replay_succeeded(const struct dft_event *event)
 }
 
 /* The bytes that a repeated call on data asks for. A call that failed may have asked for more than there is memory or
- * disk, so that of it is limited. A write asks for what was moved: it would move all that it is asked for. So does the
+ * disk, so its size is limited. A write asks for what was moved: it would move all of its size. So does the
  * reading half of a transfer, which may have found more than could be written. */
 static inline uint64_t dft_replay_asked(const struct dft_replay_take *take)
 {
@@ -77,8 +77,8 @@ static inline int dft_replay_moves_place(const struct dft_replay_take *take)
            take->call != DFT_REPLAY_pwrite;
 }
 
-/* Has an fopen the flags of its mode? Those of "r" are 0, as in older traces, which have none: then what is done with the
- * stream tells the mode. */
+/* Has an fopen the flags of its mode? Those of "r" are 0, as in older traces, which have none: then the mode follows
+ * from what is done with the stream. */
 static inline int dft_replay_knows_mode(const struct dft_event *event)
 {
     return event->flags != 0;

@@ -56,7 +56,7 @@ static void bin_add(struct dft_counter_bin *bin, int level, uint64_t time_ns, df
         bin->time_ns = time_ns;
 }
 
-/* Samples of one time are in the order of their values, whoever reads them first. */
+/* Samples of one time are in the order of their values, not of reading. */
 static int is_before(uint64_t time_ns, dft_counter_value value, uint64_t than_ns, dft_counter_value than)
 {
     return time_ns < than_ns || (time_ns == than_ns && value < than);
