@@ -97,7 +97,7 @@ void dft_figure_end(struct dft_figure *figure)
     FILE *out = open_memstream(&text, &length);
 
     if (out) {
-        int lossy = dft_job_is_lossy(&figure->job, figure->source), paused = dft_job_unrecorded(out, &figure->job);
+        int lossy = dft_job_is_lossy(&figure->job, figure->source), paused = dft_job_unrecorded(out, "", &figure->job);
 
         fputs(paused ? ". " : "", out);
         fputs(lossy ? "Incomplete: lost " : paused ? "Nothing else was lost." : "Nothing was lost.", out);

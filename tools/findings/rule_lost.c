@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What is missing: always said, and first. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "findings/facts.h"
 
-/* What was lost, and in pauses not recorded. */
-static int say_losses(const struct dft_findings_request *request, char **evidence)
-{
-    size_t length;
-    FILE *out = open_memstream(evidence, &length);
-
-    if (!out)
-        return -ENOMEM;
-    dft_job_incomplete(out, request->job, request->source);
-    if (!fclose(out))
-        return 0;
-    free(*evidence);
-    *evidence = NULL;
-    return -ENOMEM;
-}
-
 /* Pauses that are too short to matter are named among what is good. */
 static int say_good(struct dft_rules *rules)
 {
-    const uint32_t ioless = rules->facts->request->job->ioless;
+    const struct dft_findings_request *request = rules->facts->request;
+    const uint32_t ioless = request->job->ioless;
     char *text = NULL, *unrecorded = NULL;
-    int rc = say_losses(rules->facts->request, &unrecorded);
+    int rc = dft_job_incomplete(&unrecorded, request->job, request->source);
 
     if (!rc)
         rc = dft_finding_say(&text, "lost 0%s%s", *unrecorded ? ", " : "", unrecorded);
@@ -57,7 +41,7 @@ int dft_rule_lost(struct dft_rules *rules)
     finding->sure = DFT_SURE_HIGH;
     rc = dft_finding_say(&finding->title, "not all of the job is here");
     if (!rc)
-        rc = say_losses(request, &finding->evidence);
+        rc = dft_job_incomplete(&finding->evidence, job, request->source);
     if (!rc && job->nmissing)
         rc = dft_finding_say(&finding->evidence, "%s%u of %u ranks have no trace here", *finding->evidence ? "; " : "",
                              job->nmissing, job->world_size);

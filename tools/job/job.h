@@ -55,11 +55,12 @@ int dft_job_dropped(FILE *out, const struct dft_job *job);
 void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job); /* the same as the member dropped */
 /* Prints what was: "12 events (the disk was full), 3 arguments (cut or left out)". */
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source);
-/* "not recorded: 61 % of the time (paused 3 times by the program)"; nothing, and 0, where there was no pause. */
-int dft_job_unrecorded(FILE *out, const struct dft_job *job);
-/* That, and behind it what was lost. Returns 0 where neither was. */
-int dft_job_incomplete(FILE *out, const struct dft_job *job, struct dft_source *source);
-/* What was not recorded, behind a prefix, to be freed; NULL where there was no pause. */
+/* "not recorded: 61 % of the time (paused 3 times by the program)", behind a prefix; nothing at all, and 0, where there
+ * was no pause. */
+int dft_job_unrecorded(FILE *out, const char *prefix, const struct dft_job *job);
+/* That, and behind it what was lost: to be freed, "" where neither was. Returns 0 or -ENOMEM. */
+int dft_job_incomplete(char **text, const struct dft_job *job, struct dft_source *source);
+/* The sentence of dft_job_unrecorded, to be freed; NULL where there was no pause. */
 char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job);
 /* The same as a note, for commands that look at nothing else of the job. Returns 0 or -ENOMEM. Collective. */
 int dft_job_note_unrecorded(struct dft_source *source);

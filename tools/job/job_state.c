@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a job is doing, or was when it was killed; and for how long it was not recorded. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/write_json.h"
@@ -42,14 +43,14 @@ static void say_endless(FILE *out, const struct dft_job *job)
                 job->endless_pauses == 1 ? "" : "es", job->endless_pauses == 1 ? "was" : "were", how);
 }
 
-int dft_job_unrecorded(FILE *out, const struct dft_job *job)
+int dft_job_unrecorded(FILE *out, const char *prefix, const struct dft_job *job)
 {
     uint64_t unrecorded_ns = job->kept_ns[DFT_KEEP_NOTHING], lived_ns = dft_job_lived_ns(job);
     char capacity[DFT_TEXT_ROOM];
 
     if (!unrecorded_ns && !job->controlled && !job->paused)
         return 0;
-    fprintf(out, "not recorded: %s%s of the time (paused ", job->paused_longer ? "at least " : "",
+    fprintf(out, "%snot recorded: %s%s of the time (paused ", prefix, job->paused_longer ? "at least " : "",
             dft_text_share(capacity, unrecorded_ns, lived_ns));
     say_times(out, job->controlled, "dftmerge control");
     fputs(job->controlled && job->paused ? ", " : "", out);
@@ -59,15 +60,24 @@ int dft_job_unrecorded(FILE *out, const struct dft_job *job)
     return 1;
 }
 
-int dft_job_incomplete(FILE *out, const struct dft_job *job, struct dft_source *source)
+int dft_job_incomplete(char **text, const struct dft_job *job, struct dft_source *source)
 {
-    int paused = dft_job_unrecorded(out, job), lossy = dft_job_is_lossy(job, source);
+    size_t length;
+    FILE *out = open_memstream(text, &length);
+    int paused;
 
-    if (lossy) {
+    if (!out)
+        return -ENOMEM;
+    paused = dft_job_unrecorded(out, "", job);
+    if (dft_job_is_lossy(job, source)) {
         fputs(paused ? "; lost: " : "", out);
         dft_job_losses(out, job, source);
     }
-    return paused || lossy;
+    if (!fclose(out))
+        return 0;
+    free(*text);
+    *text = NULL;
+    return -ENOMEM;
 }
 
 char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job)
@@ -79,8 +89,7 @@ char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job)
 
     if (!out)
         return NULL;
-    fputs(prefix, out);
-    said = dft_job_unrecorded(out, job);
+    said = dft_job_unrecorded(out, prefix, job);
     if (!fclose(out) && said)
         return text;
     free(text);

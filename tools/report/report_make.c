@@ -143,13 +143,11 @@ static void put_sizes(struct dft_json *json)
 static int put_losses(struct dft_json *json, struct dft_report *report)
 {
     char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    int is_incomplete = out ? dft_job_incomplete(out, &report->job, report->source) : 0;
+    int rc = dft_job_incomplete(&text, &report->job, report->source);
 
-    if (!out || fclose(out))
-        return -ENOMEM;
-    dft_json_bool(json, "is_complete", !is_incomplete);
+    if (rc)
+        return rc;
+    dft_json_bool(json, "is_complete", !*text);
     dft_json_string(json, "lost", text);
     free(text);
     return 0;

@@ -90,9 +90,7 @@ void dft_check_print_text(const struct dft_check *check)
     dft_source_files(check->source, &nfiles);
     printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
     print_verdict(check);
-    if (check->job.controlled || check->job.paused)
-        fputs(", but ", stdout);
-    dft_job_unrecorded(stdout, &check->job);
+    dft_job_unrecorded(stdout, ", but ", &check->job);
     print_losses(check);
     if (check->missing)
         printf("; %llu events missing", (unsigned long long)check->missing);

@@ -167,9 +167,7 @@ static void say_fates(FILE *out, const struct dft_job *job)
         fprintf(out, ", %u still running", job->running);
     if (job->unseen)
         fprintf(out, ", %u unknown (still running, or killed)", job->unseen);
-    if (job->controlled || job->paused)
-        fputs(", ", out);
-    dft_job_unrecorded(out, job);
+    dft_job_unrecorded(out, ", ", job);
     if (job->recovered)
         fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, job->recovered));
 }
@@ -346,9 +344,7 @@ void dft_page_head_line(const struct dft_page *page)
         say_processes(out, page);
         fputs(", I/O ", out);
         say_share(out, page);
-        if (page->summary->job.controlled || page->summary->job.paused)
-            fputs(", ", out);
-        dft_job_unrecorded(out, &page->summary->job);
+        dft_job_unrecorded(out, ", ", &page->summary->job);
         dft_sentence_end(&text, out, "", 0);
     }
     free(command);

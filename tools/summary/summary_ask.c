@@ -55,7 +55,7 @@ int dft_summary_is_lossy(const struct dft_summary *summary)
 /* `what` begins the sentence when something was. */
 void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what)
 {
-    int paused = dft_job_unrecorded(out, &summary->job);
+    int paused = dft_job_unrecorded(out, "", &summary->job);
 
     if (paused)
         fputs("; ", out);
