@@ -5,7 +5,7 @@
 # fuzzes for a while, and checks the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is
 # 0 when nothing failed.
 #
-#   tests/run.sh            all but the long form's steps (half an hour on two cores)
+#   tests/run.sh            all but the long form's steps (45 minutes on two cores)
 #   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
 #                           and Polars, file systems of other systems, packages in a system of their own, a container
 #                           of podman, unit tests under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and

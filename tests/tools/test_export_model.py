@@ -11,10 +11,9 @@ import shutil
 import subprocess
 
 import test_mpi
-from tooltest import BUILD, ROOT, dftmerge, dump, main, make, run
+from tooltest import LIBRARY, ROOT, Skip, dftmerge, dump, main, make, run
 
 REAL = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
-LIBRARY = BUILD / "lib" / "libdftrace.so"
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -340,8 +339,7 @@ def flags_of_opens(where):
     try:
         traces = record(where, program, "direct")
     except AssertionError:
-        print("skipped: no O_DIRECT here")
-        return
+        raise Skip("no O_DIRECT here")
     path, _ = export("fio", traces)
     assert next(iter(jobs(path).values()))["direct"] == "1", path.read_text()
     check_run(path, moved(traces), 0)
@@ -421,8 +419,7 @@ def made_traces(where):
 def real_data(where):
     """CM1 on 48 processes: as many I/Os and bytes in the job as in the trace."""
     if not REAL.exists():
-        print("skipped: no ../shared/data/dftracer/cm1")
-        return
+        raise Skip("no ../shared/data/dftracer/cm1")
     path, wanted = where / "cm1.fio", collections.Counter()
     dftmerge("export", "--no-index", "--format", "fio", "-o", path, REAL)
     for event in dump("--no-index", "--class", "read,write", REAL):
@@ -583,8 +580,5 @@ def no_training(where):
 
 
 if __name__ == "__main__":
-    if not LIBRARY.exists():
-        print("skipped: this build has no libdftrace.so")
-    else:
-        main([programs, sections_of_their_own, several_processes, flags_of_opens, flags_that_wait_for_the_disk, what_is_left_out, aggregates_alone, filters,
-              nothing, made_traces, real_data, a_training, no_training])
+    main([programs, sections_of_their_own, several_processes, flags_of_opens, flags_that_wait_for_the_disk, what_is_left_out, aggregates_alone, filters,
+          nothing, made_traces, real_data, a_training, no_training], None if LIBRARY.exists() else "this build has no libdftrace.so")

@@ -14,8 +14,8 @@ import subprocess
 
 from intervals import length, less, union
 from pfw_files import Writer
-from tooltest import (BUILD, DATA, DFTMERGE, ROOT, SIZES, counts, csv_text, dftmerge, directory, dump, main, make, pattern, percentile, run,
-                      size_at)
+from tooltest import (DATA, DFTMERGE, LIBRARY, ROOT, SIZES, counts, csv_text, dftmerge, directory, dump, main, make, need_library, pattern,
+                      percentile, run, size_at)
 
 BASE = 1_700_000_000_000_000  # us
 REAL = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
@@ -541,16 +541,14 @@ int main(int argc, char **argv)
 
 
 def a_traced_program(where):
-    if not (BUILD / "lib" / "libdftrace.so").exists():
-        print("skipped: this build has no libdftrace.so")
-        return
+    need_library()
     source = where / "program.c"
     source.write_text(PROGRAM)
     (where / "in.bin").write_bytes(bytes(20000))
     built = subprocess.run(["cc", "-o", where / "program", source, f"-I{ROOT / 'include'}", "-pthread", "-ldl"], capture_output=True, check=False)
     assert built.returncode == 0, built.stderr
     done = run(where / "program", where / "in.bin", where / "out.txt",
-               env={"LD_PRELOAD": BUILD / "lib" / "libdftrace.so", "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "x")})
+               env={"LD_PRELOAD": LIBRARY, "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "x")})
     assert done.code == 0, done.err
     answer = layers("--view", ",".join(VIEWS), where / "t")
     assert answer["preset"] == "dlio" and answer["has_compute"]

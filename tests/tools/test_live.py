@@ -9,7 +9,7 @@ import shutil
 import struct
 import time
 
-from tooltest import BUILD, counts, dftmerge, dump, groups, main, make, same_groups, summary
+from tooltest import BUILD, counts, dftmerge, dump, groups, main, make, need_preload, same_groups, summary
 
 END_MEANWHILE = BUILD / "lib" / "libend_meanwhile.so"
 EVENTS = 500  # of a thread in blocks; its ring holds [490, 520)
@@ -117,8 +117,7 @@ def damaged(where):
 def ends_while_it_is_read(where):
     """Whenever the process ends and its live file goes: between the listing and the first look, between two looks, or when it was thought
     to be over: its trace has all, and nobody complains."""
-    if os.environ.get("DFT_SANITIZE"):
-        return  # their runtime comes before any preload
+    need_preload()
     for is_there in (False, True):
         for listed in (True, False):
             for at in range(1, 6):

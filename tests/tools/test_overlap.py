@@ -6,12 +6,11 @@ dftmerge; estimates from aggregates near them; epochs and steps; ranks, trainers
 import collections
 import fnmatch
 import json
-import os
 import random
 
 from intervals import common, length, less, union
 from pfw_files import Writer
-from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, main, make, run
+from tooltest import DFTMERGE, LIBRARY, Skip, counts, dftmerge, dump, main, make, need_library, run
 
 IO = ("read", "write", "sync", "meta", "startup")
 BASE = 1_700_000_000_000_000  # us
@@ -191,9 +190,8 @@ def a_team_is_a_head_and_what_it_started(where):
 
 def a_shell_trains_nobody(where):
     """The rank is a script: the first program that it runs is the trainer. A process that execs counts once."""
-    if os.environ.get("DFT_SANITIZE"):
-        return  # the library is not built with sanitizers
-    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "t"),
+    need_library()
+    env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "t"),
            "DFTRACER_RANK": "3", "DFTRACER_WORLD_SIZE": "4"}
     done = run("sh", "-c", "cat /etc/passwd; tac /etc/group; :", env=env)
     assert done.code == 0, done.err
@@ -321,7 +319,7 @@ def filters_choose_events_beside_rows(where):
 
 def ranks_of_dftmerge_say_the_same(where):
     if not DFTMERGE.with_name("dftmerge-mpi").exists() or run("sh", "-c", "command -v mpirun").code:
-        return
+        raise Skip("no mpirun, or no dftmerge-mpi")
     path = make(where / "t", processes=5, ranks=1, threads=2, events=300)
     for words in ((), ("--aggregates",)):
         one = dftmerge("overlap", "--json", *words, path).out

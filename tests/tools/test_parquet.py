@@ -14,7 +14,7 @@ import time
 import parquetfile
 from test_mpi import MPIRUN, PROGRAM, parallel
 from test_tables import expected, key, read
-from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, main, make, run
+from tooltest import BUILD, DFTMERGE, Skip, counts, dftmerge, dump, main, make, run
 
 MAKE = BUILD / "bin" / "make_parquet"
 TABLES = ["events", "rows", "files", "processes", "regions", "counters", "jobs", "notes"]
@@ -212,8 +212,7 @@ def a_full_disk(directory):
     traces, disk = make(directory / "t", processes=2, events=4000, ranks=1), directory / "disk"
     disk.mkdir()
     if run("mount", "-t", "tmpfs", "-o", "size=300k", "none", disk).code:
-        print("skipped a_full_disk: cannot mount a file system here")
-        return
+        raise Skip("cannot mount a file system here")
     try:
         done = export(disk / "out", traces, expect=1)
         assert "No space left on device; nothing was written" in done.err, done
@@ -255,8 +254,7 @@ def an_ignored_signal_stays_ignored(directory):
 
 def ranks_write_their_own(directory):
     if not MPIRUN or not PROGRAM.exists():
-        print("skipped ranks_write_their_own: no mpirun, or no dftmerge-mpi")
-        return
+        raise Skip("no mpirun, or no dftmerge-mpi")
     traces, out = make(directory / "t", processes=6, threads=2, events=800, ranks=1), directory / "out"
     done = parallel(3, "export", "--format", "parquet", "-o", out, traces)
     assert done.code == 0 and not done.err, done
@@ -272,8 +270,7 @@ def ranks_write_their_own(directory):
 
 
 if __name__ == "__main__":
-    if parquetfile.can_zstd():
-        main([cells_of_every_form, chunks_of_several_pages, no_rows, parts_have_all_rows, traces_of_other_kinds, filters_apply, unusual_texts,
-              long_arguments_make_parts_smaller, damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
-              signals_leave_nothing, an_ignored_signal_stays_ignored, ranks_write_their_own])
-    print("skipped: neither libzstd nor the program zstd is here")
+    main([cells_of_every_form, chunks_of_several_pages, no_rows, parts_have_all_rows, traces_of_other_kinds, filters_apply, unusual_texts,
+          long_arguments_make_parts_smaller, damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
+          signals_leave_nothing, an_ignored_signal_stays_ignored, ranks_write_their_own],
+         None if parquetfile.can_zstd() else "neither libzstd nor the program zstd is here")

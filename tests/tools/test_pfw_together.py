@@ -12,7 +12,7 @@ import subprocess
 
 from pfw_files import Writer, read_events, write
 from test_pfw import agrees
-from tooltest import dump, groups, main, run, same_groups, summary, DFTMERGE
+from tooltest import DFTMERGE, Skip, dump, groups, main, run, same_groups, summary
 
 BASE = 1_700_000_000_000_000
 EVENTS, FILES = 9_000, 8
@@ -237,8 +237,7 @@ def many_ranks(directory):
     from test_mpi import MPIRUN, PROGRAM, parallel
 
     if not MPIRUN or not PROGRAM.exists():
-        print("        no MPI here: not tested")
-        return
+        raise Skip("no mpirun, or no dftmerge-mpi")
     where = directory / "t"
     traces(where)
     for turn in range(3):

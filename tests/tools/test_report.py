@@ -9,7 +9,7 @@ import pathlib
 import random
 
 import reportpage
-from tooltest import BUILD, DFTMERGE, ROOT, bin_middle, counts, dftmerge, dump, main, make, run, summary
+from tooltest import BUILD, DFTMERGE, LIBRARY, ROOT, Skip, bin_middle, counts, dftmerge, dump, main, make, need_library, run, summary
 
 SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
          "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
@@ -250,6 +250,7 @@ def bad_words_and_empty_answers(where):
 
 
 def names_cannot_break_out_of_the_page(where):
+    need_library()
     hostile = '</script><script>alert(1)</script>"\'\x01\x7f\u202e' + "x" * 200
     folder = where / "d"
     folder.mkdir()
@@ -257,9 +258,7 @@ def names_cannot_break_out_of_the_page(where):
     program.write_text(f'#include <fcntl.h>\n#include <unistd.h>\nint main(int c, char **v) {{ int fd = open(v[1], O_CREAT | O_WRONLY, 0600); return write(fd, "x", 1) != 1; }}\n')
     assert run("cc", "-o", where / "p", program).code == 0
     name = hostile.replace("/", "_")
-    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "x")}
-    if not (BUILD / "lib" / "libdftrace.so").exists():
-        return
+    env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "x")}
     assert run(where / "p", folder / name, env=env).code == 0
     page = dftmerge("report", "-o", "-", where / "t").out
     assert b"alert(1)" not in page
@@ -410,8 +409,7 @@ def aggregates_alone_are_said(where):
 
 def real_traces(where):
     if not DATA.exists():
-        print("skipped: the shared data are not there")
-        return
+        raise Skip("the shared data are not there")
     (page,) = report("--no-index", DATA / "cm1")
     assert page["who"] == "rank" and len(page.table("who")["rank"]) == 48
     for filters, passes, dimensions in (([], lambda c: True, set()), (["--rank", "5"], lambda c: c["p"] == 5, {"p"})):

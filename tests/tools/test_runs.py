@@ -3,11 +3,10 @@
 """Several runs in one folder: told apart by what their processes say, never by guesses; the page takes the newest, all else takes all."""
 
 import json
-import os
 import re
 
 from pfw_files import Writer
-from tooltest import BUILD, dftmerge, dump, main, make, run, summary, DFTMERGE
+from tooltest import DFTMERGE, LIBRARY, dftmerge, dump, main, make, need_library, run, summary
 
 
 def runs(*arguments):
@@ -118,8 +117,7 @@ def a_launcher_is_of_the_run_that_it_started(where):
 
 
 def a_script_above_two_launches_is_of_neither(where):
-    if os.environ.get("DFT_SANITIZE"):
-        return  # the library is not built with sanitizers
+    need_library()
     script = "env DFTRACER_RUN_ID=a cat /etc/passwd; env DFTRACER_RUN_ID=b sh -c 'cat /etc/passwd; cat /etc/group'"
     traced(where / "script", "sh", "-c", script)
     got = {name: processes for name, processes, _ in runs(where / "script")}
@@ -127,15 +125,14 @@ def a_script_above_two_launches_is_of_neither(where):
 
 
 def traced(where, *command):
-    env = {"LD_PRELOAD": str(BUILD / "lib" / "libdftrace.so"), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t")}
+    env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t")}
     done = run(*command, env=env)
     assert done.code == 0, done.err
 
 
 def a_tree_is_one_group_of_processes(where):
     """What execs goes on, and children may come one after the other: time between them is no sign of another run."""
-    if os.environ.get("DFT_SANITIZE"):
-        return  # the library is not built with sanitizers
+    need_library()
     traced(where / "t", "sh", "-c", "cat /etc/passwd; sleep 0.1; exec sh -c 'cat /etc/group; exec cat /etc/group'")
     assert runs(where / "t")[0][1] > 5 and not told(page(where / "t"), "run")
     traced(where / "t", "cat", "/etc/passwd")

@@ -20,7 +20,7 @@ import uuid
 import zoneinfo
 
 from pfw_files import Writer
-from tooltest import DFTMERGE, ROOT, dftmerge, dump, main, make
+from tooltest import DFTMERGE, LIBRARY, ROOT, Skip, dftmerge, dump, main, make, need_library
 
 REAL = ROOT.parent / "shared" / "data" / "spans"
 RUN = "0aeb31ac-cf4a-42c5-8086-1ae3d0f53842"
@@ -496,14 +496,11 @@ def dftracer_traces(directory):
 def tasks_of_traces(directory):
     """A task and the processes that say they ran it: one join answers which tasks waited for I/O."""
     runs = [monitoring(directory / "monitoring.db", ("run",), tasks=3)]
-    library = next((p for p in (DFTMERGE.parents[1] / "lib").glob("libdftrace.so")), None)
-    if not library or os.environ.get("DFT_SANITIZE"):
-        print("skipped: there is no libdftrace.so")
-        return
+    need_library()
     for task in range(3):
         subprocess.run(["dd", "if=/dev/zero", f"of={directory / 'out'}", "bs=1000", f"count={task + 1}"], check=True,
                        stderr=subprocess.DEVNULL,
-                       env={**os.environ, "LD_PRELOAD": str(library), "DFTRACER_ENABLE": "1",
+                       env={**os.environ, "LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1",
                             "DFTRACER_LOG_FILE": str(directory / f"traces/t{task}"),
                             "DFTRACER_RUN_ID": f"parsl:run:{task}:0" if task else f"parsl:run:{task}"})
     twice(directory / "s.db", *runs, directory / "traces", "--timezone", "UTC")
@@ -521,21 +518,18 @@ def tasks_of_traces(directory):
 
 
 def program(directory, text):
-    """A program in C, and the environment that traces it; None: it cannot be traced here."""
-    library = DFTMERGE.parents[1] / "lib" / "libdftrace.so"
-    if not library.exists() or not shutil.which("gcc") or os.environ.get("DFT_SANITIZE"):
-        print("skipped: there is no libdftrace.so, or no gcc")
-        return None
+    """A program in C, and the environment that traces it."""
+    need_library()
+    if not shutil.which("gcc"):
+        raise Skip("no gcc")
     (directory / "p.c").write_text(text)
     subprocess.run(["gcc", f"-I{ROOT / 'include'}", "-o", directory / "p", directory / "p.c"], check=True)
-    return {**os.environ, "LD_PRELOAD": str(library), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "t" / "t")}
+    return {**os.environ, "LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "t" / "t")}
 
 
 def annotations(directory):
     """Asynchronous spans with parents and flows, of a program in C."""
     traced = program(directory, PROGRAM)
-    if not traced:
-        return
     subprocess.run(["sh", "-c", f"{directory / 'p'}; true"], check=True, env=traced)
     twice(directory / "s.db", directory / "t")
     started = ask(directory / "s.db", "select a.note, b.note, key like 'pid %' from subspan join span a on a.uuid = superspan_uuid join"
@@ -557,8 +551,6 @@ def annotations(directory):
 def running(directory):
     """A process that runs, and then the same one when it has ended or was killed: no span comes twice."""
     traced = program(directory, WAITING)
-    if not traced:
-        return
     for ending in ("exit", "kill"):
         shutil.rmtree(directory / "t", ignore_errors=True)
         database, fresh = directory / f"{ending}.db", directory / f"{ending}-fresh.db"
@@ -794,8 +786,7 @@ def disk_full(directory):
 
 def real_samples(directory):
     if not REAL.exists():
-        print("skipped: there are no real samples")
-        return
+        raise Skip("there are no real samples")
     twice(directory / "s.db", REAL, "--timezone", "UTC")
     assert types(directory / "s.db") == {"parsl.monitoring.workflow": 1, "parsl.monitoring.task": 50, "parsl.monitoring.try": 50,
                                          "workqueue.task": 50, "workqueue.worker": 1}

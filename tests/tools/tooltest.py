@@ -17,7 +17,25 @@ BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 DFTMERGE = BUILD / "bin" / "dftmerge"
 MAKE = BUILD / "bin" / "make_traces"
 
+LIBRARY = BUILD / "lib" / "libdftrace.so"
+
 Result = collections.namedtuple("Result", "code out err")
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here, with the reason. It counts as neither passed nor failed."""
+
+
+def need_preload():
+    """Skips the test beside a sanitizer, whose runtime has to be the first library of a process."""
+    if os.environ.get("DFT_SANITIZE"):
+        raise Skip("no library can be preloaded beside a sanitizer")
+
+
+def need_library():
+    need_preload()
+    if not LIBRARY.exists():
+        raise Skip("this build has no libdftrace.so")
 
 
 INHERITED = ("HOME", "TMPDIR", "USER", "LOGNAME", "PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
@@ -329,16 +347,22 @@ def same_groups(got, wanted, what=""):
 # --- running tests ------------------------------------------------------------------------------------------------------
 
 
-def main(tests):
-    """Runs functions that take a directory of their own; says which failed."""
+def main(tests, missing=None):
+    """Runs functions that take a directory of their own; says which failed. `missing`: why none of them can run here."""
     failed = 0
-    for test in tests:
+    skipped = len(tests) if missing else 0
+    if missing:
+        print(f"skipped: {missing}")
+    for test in [] if missing else tests:
         with tempfile.TemporaryDirectory(prefix="dftmerge-test-") as directory_:
             try:
                 test(pathlib.Path(directory_))
                 print(f"ok      {test.__name__}", flush=True)
+            except Skip as why:
+                skipped += 1
+                print(f"skipped {test.__name__}: {why}", flush=True)
             except Exception:  # a test may fail in any way; the others still run
                 failed += 1
                 print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(tests) - failed} passed, {failed} failed")
+    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed else 0)
