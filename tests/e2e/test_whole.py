@@ -34,10 +34,13 @@ def traced(directory, **settings):
 
 
 def cut(path, blocks, cuts):
-    """Without the blocks that `cuts` names: (type, number among those of its type, or None for all). Returns the events in them."""
+    """Without the blocks that `cuts` names: (type, number among those of its type, or None for all). Returns the events in them.
+    Blocks of definitions alone, which have no events, have no number."""
     met, gone, left = {}, 0, []
     for kind, count, block in blocks:
-        number = met[kind] = met.get(kind, -1) + 1
+        number = None
+        if kind != EVENTS or count:
+            number = met[kind] = met.get(kind, -1) + 1
         if (kind, number) in cuts or (kind, None) in cuts:
             gone += count if kind == EVENTS else 0
         else:
