@@ -69,6 +69,7 @@ need_packages_of() {
         need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev
+        need_file libbz2.a libbz2-dev
         need_library json-c libjson-c-dev
         need_library sqlite3 libsqlite3-dev
         need_library libzstd libzstd-dev

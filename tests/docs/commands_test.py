@@ -20,7 +20,7 @@ import textwrap
 
 sys.dont_write_bytecode = True
 import sandbox
-from sandbox import ROOT
+from sandbox import BUILD, ROOT
 
 SECONDS = 120  # for a block
 ADVICE = """What to do: mend the page. Or give the command what it needs: a file or a program in tests/docs/sandbox.py, a stand-in in
@@ -110,6 +110,8 @@ def missing(command, folder):
             code = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{module}'))"
             if subprocess.run([shutil.which("python3", path=made["PATH"]), "-c", code], env=made, check=False).returncode:
                 return f"Python's {module}"
+    if "--gpu" in command and not (BUILD / "lib" / "libdftcupti.so").exists():
+        return "CUPTI"
     return None
 
 

@@ -122,6 +122,12 @@ def need(*programs):
             raise Skip(f"{program} is not installed")
 
 
+def need_others():
+    """Skips where another user cannot reach the build: it lies below a directory that only its owner may enter, as /root is."""
+    if not all(folder.stat().st_mode & 1 for folder in (BUILD, *BUILD.parents)):
+        raise Skip("another user cannot reach the build")
+
+
 class Tests:
     """Runs test functions one after another; each gets an empty directory of its own, and may return what is to stand
     behind its name. Prints the count that run.sh sums."""

@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import signal
 import struct
 import subprocess
@@ -17,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, need, run_checked, traces, tracing,  # noqa: E402
+from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, need, need_others, run_checked, traces, tracing,  # noqa: E402
                      environment, true)
 
 tests = Tests()
@@ -404,8 +403,9 @@ def run_as_nobody(directory, case, env):
         os.chmod(folder, 0o777)
     names = [f"{k}={v}" for k, v in env.items() if k.startswith(("DFTRACER_", "LD_PRELOAD"))]
     rights = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    if rights and not shutil.which("setpriv"):
-        raise Skip("setpriv is not installed")
+    if rights:
+        need("setpriv")
+        need_others()
     os.chmod(directory.parent, 0o755)
     done = subprocess.run([*rights, "env", *names, GUEST, case], cwd=work, env=environment(), capture_output=True, timeout=SECONDS,
                           stdin=subprocess.DEVNULL, check=False)
