@@ -9,7 +9,7 @@
  * made: so an image that this process becomes does not repeat it.
  *
  * Missing variables stand at the end, behind a marker variable. The new image removes our variables
- * from the marker on. Only an LD_PRELOAD of the program's own is changed in its place. Our library
+ * from the marker on, and hands them on in its turn. Only an LD_PRELOAD of the program's own is changed in its place. Our library
  * comes before its value, and is later cut off again, as the marker tells. All this lies in a
  * mapping for one call: the program's arrays are never written to. A vfork child's mapping lies in
  * its parent's memory. The parent frees the mapping when the child is gone. */
@@ -36,7 +36,7 @@
 #define VARIABLE_MAX (128u << 10) /* the kernel accepts no longer variable */
 
 static const char *kept[KEPT_MAX];  /* NAME=value, of DFTRACER_ variables */
-static uint32_t nkept, nfollow;     /* the first nfollow are FOLLOW_EXEC's */
+static uint32_t nkept, nfollow;     /* the first nfollow are FOLLOW_EXEC's; the program does not have the others */
 static char preload[4352] DFT_BULK; /* LD_PRELOAD= and the path of our library; empty without FOLLOW_EXEC */
 
 /* The mapping that a vfork child left. */
@@ -52,30 +52,37 @@ static int begins(const char *text, const char *with)
 
 /* --- load ------------------------------------------------------------------------------------- */
 
-static void keep(char *const *environment)
+/* For FOLLOW_EXEC. Returns 0 or -1: it is not known where our library lies. */
+static int make_preload(void)
 {
     const char *own = dft_resolve_own_path();
     size_t used = strlen(PRELOAD);
     long n;
 
     if (!own || !strchr(own, '/'))
-        return;
+        return -1;
     memcpy(preload, PRELOAD, used);
     if (*own != '/') {
         n = DFT_SYS(getcwd, preload + used, sizeof preload - used - 1, 0, 0, 0, 0);
         if (n <= 0) {
             *preload = 0;
-            return;
+            return -1;
         }
         used += (size_t)n;
         preload[used - 1] = '/';
     }
     if (used + strlen(own) >= sizeof preload) {
         *preload = 0;
-        return;
+        return -1;
     }
     memcpy(preload + used, own, strlen(own) + 1);
-    for (char *const *e = environment; *e && nkept < KEPT_MAX; e++)
+    return 0;
+}
+
+/* From one variable on until another one, or the end. */
+static void keep(char *const *from, char *const *until)
+{
+    for (char *const *e = from; e != until && *e && nkept < KEPT_MAX; e++)
         if (begins(*e, OURS) && !begins(*e, MARKER))
             kept[nkept++] = dft_config_keep(*e);
 }
@@ -83,13 +90,11 @@ static void keep(char *const *environment)
 /* The marker's value is one digit, of these bits. */
 enum { HAD_PRELOAD = 1, WAS_SAID = 2 };
 
-static void take_out(char **environment)
+static void take_out(char **environment, char **marker)
 {
-    char **marker = environment, **from, **to;
+    char **from, **to;
     int bits;
 
-    while (*marker && !begins(*marker, MARKER))
-        marker++;
     if (!*marker)
         return;
     bits = (*marker)[strlen(MARKER)];
@@ -109,14 +114,19 @@ static void take_out(char **environment)
 
 void dft_env_propagation_init(char **environment)
 {
+    char **marker = environment;
+
     if (!environment)
         return;
-    if (dft_config.follow_exec)
-        keep(environment);
+    while (*marker && !begins(*marker, MARKER))
+        marker++;
+    if (dft_config.follow_exec && !make_preload())
+        keep(environment, marker);
     nfollow = nkept;
+    keep(marker, NULL);
     for (size_t i = 0; dft_config_handed_on(i) && nkept < KEPT_MAX; i++)
         kept[nkept++] = dft_config_handed_on(i);
-    take_out(environment);
+    take_out(environment, marker);
 }
 
 /* --- exec ------------------------------------------------------------------------------------- */
@@ -260,7 +270,7 @@ void dft_env_propagation_command(struct dft_env_command *command)
     uint32_t n;
 
     *command = (struct dft_env_command){environ, NULL};
-    if (!dft_config_handed_on(0) || !dft_on || dft_in_vfork_child() || dft_is_sandboxed() || look(&found, environ) ||
+    if (nkept == nfollow || !dft_on || dft_in_vfork_child() || dft_is_sandboxed() || look(&found, environ) ||
         !is_traced(&found))
         return;
     missing = ((UINT64_C(1) << nkept) - (UINT64_C(1) << nfollow)) & ~found.has;
