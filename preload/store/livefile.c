@@ -133,6 +133,13 @@ static int reserve(int fd, uint64_t offset, size_t bytes)
     return result == -EINVAL ? write_zeros(fd, offset, bytes) : result;
 }
 
+/* Other threads may put files on low numbers at any time, right before one of our calls, too. They do not choose high
+ * numbers. Returns the number that the file is on now. */
+static long lift(long fd)
+{
+    return fd < 0 || dft_is_single() ? fd : dft_tracefile_lift(&ours, (int)fd);
+}
+
 static int is_fit(const char *directory)
 {
     struct statfs fs;
@@ -165,7 +172,7 @@ static int create_in(const char *directory, size_t length)
     if (!is_fit(length ? dft_livefile_path : "."))
         return -1;
     put_name(length);
-    fd = dft_tracename_create(dft_livefile_path, O_RDWR, 0600, &ours);
+    fd = lift(dft_tracename_create(dft_livefile_path, O_RDWR, 0600, &ours));
     if (fd < 0)
         return -1;
     if (dft_secure_exceeds(ours.owner) || reserve((int)fd, 0, first_bytes()) < 0) {
@@ -206,7 +213,7 @@ static int open_for(uint64_t offset, size_t bytes)
 
     if (!dft_livefile_path[0])
         return -1;
-    fd = dft_tracename_open(dft_livefile_path, O_RDWR, &ours);
+    fd = lift(dft_tracename_open(dft_livefile_path, O_RDWR, &ours));
     if (fd < 0)
         return -1;
     if (offset + bytes > allocated) {

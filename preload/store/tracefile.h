@@ -8,6 +8,7 @@
 
 #include "format/ops.h"
 #include "os/hidden.h"
+#include "os/ourfile.h"
 
 /* Creates the file of the current key, and missing directories: in the stage, else where it belongs.
  * Signals blocked. Returns 0 or -errno. */
@@ -96,6 +97,8 @@ static inline void dft_tracefile_expect_many(void)
 /* A call of the program has just failed with EMFILE. Did it because of us? Then the program makes the call
  * again: our number is free, and errno is `before`. */
 int dft_tracefile_let_go(int before);
+/* Moves a descriptor of this file, to be used for a moment, as high as it can. Returns its number. */
+int dft_tracefile_lift(const struct dft_ourfile *file, int fd);
 /* Is this number our descriptor? Then the wrapper answers EBADF and does not make the program's
  * call. */
 int dft_tracefile_is(int fd);

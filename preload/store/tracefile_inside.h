@@ -23,8 +23,6 @@ extern int dft_tracefile_exists;
 int dft_tracefile_get_fd(int *own);
 /* Makes a copy of a descriptor of this file on a number of ours. -1: there is none. */
 int dft_tracefile_move_up(const struct dft_ourfile *file, int fd);
-/* There is none: moves a descriptor to be used for a moment as high as it can. Returns its number. */
-int dft_tracefile_lift(const struct dft_ourfile *file, int fd);
 /* In a forked child. */
 void dft_tracefile_number_forked(void);
 /* The trace is another file from now on. fd: its descriptor, or -1. Within a move. */
