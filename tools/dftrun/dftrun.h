@@ -8,26 +8,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define DFTRUN_LIBRARY "libdftrace.so"
+#include "base/program.h"
 
 enum { DFTRUN_USAGE = 2, DFTRUN_OWN = 125 }; /* exit codes */
-
-/* What must be known about a program before a library is preloaded into it. */
-struct dft_program {
-    /* the file that runs: found by PATH, and behind #! the interpreter; empty when not found */
-    char path[4096];
-    /* sonames of the sanitizer runtimes that the program needs, separated by ':'; they must come
-     * first */
-    char sanitizers[512];
-    /* why no call of the program would be seen, and what to do; NULL when calls would be */
-    const char *untraceable, *remedy;
-    char script[4096]; /* the file with the first #!, or empty */
-};
-
-/* Inspects COMMAND as execvp would find it. Never fails: what cannot be read stays empty. */
-void dft_program_inspect(struct dft_program *program, const char *command);
-/* The file that execvp would run for COMMAND, without a look behind #!. Empty: there is none. */
-void dft_program_find(char *found, size_t capacity, const char *command);
 
 /* Makes the directories that this file lies in. Returns 0 or -errno. */
 int dft_folder_make(const char *file);

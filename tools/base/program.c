@@ -4,6 +4,8 @@
  *
  * Only 64-bit ELF of this machine's byte order is read in detail. The kernel and the loader judge
  * the rest. The file is not trusted: every offset in the file is checked against its size. */
+#include "base/program.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/open_regular.h"
-#include "dftrun/dftrun.h"
 
 struct image {
     const unsigned char *bytes;
