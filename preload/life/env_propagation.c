@@ -33,6 +33,7 @@
 #define PRELOAD  "LD_PRELOAD="
 #define OURS     "DFTRACER_"
 
+#define PAGE_LEAST   4096u        /* bytes; no page is smaller */
 #define VARIABLE_MAX (128u << 10) /* the kernel accepts no longer variable */
 
 static const char *kept[KEPT_MAX];  /* NAME=value, of DFTRACER_ variables */
@@ -157,17 +158,27 @@ static void look_at(struct contents *found, const char *variable, uint32_t i)
             found->has |= UINT64_C(1) << k;
 }
 
+/* Asks the kernel once a page. `page`: the last one that could be read. */
+static int can_read(const void *at, uintptr_t *page)
+{
+    if ((uintptr_t)at / PAGE_LEAST == *page)
+        return 1;
+    *page = (uintptr_t)at / PAGE_LEAST;
+    return dft_sys_can_read(at);
+}
+
 /* Returns -1 when the environment cannot be read, or the kernel cannot accept it. The real call
  * then reports the error. */
 static int look(struct contents *found, char *const *envp)
 {
     struct dft_text variable;
+    uintptr_t page = 0;
 
     *found = (struct contents){.preload = -1, .complete = !*preload};
     if (!envp)
         return 0;
     for (;; found->count++) {
-        if (!dft_sys_can_read(&envp[found->count]))
+        if (!can_read(&envp[found->count], &page))
             return -1;
         if (!envp[found->count])
             return 0;
@@ -244,6 +255,34 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
         left.capacity = follow->capacity;
         left.bytes = follow->bytes;
     }
+}
+
+/* Of a variable that begins so. One that cannot be read is the real call's to report. */
+static int brings_library(const char *variable)
+{
+    struct dft_text text;
+
+    return dft_reading_find(&text, variable, VARIABLE_MAX) || text.length == VARIABLE_MAX ||
+           strstr(variable, "libdftrace") != NULL;
+}
+
+int dft_env_propagation_is_lost(char *const *envp)
+{
+    uintptr_t list = 0, text = 0;
+
+    if (*preload || dft_is_sandboxed())
+        return 0;
+    for (; envp; envp++) {
+        if (!can_read(envp, &list))
+            return 0; /* the real call reports the error */
+        if (!*envp)
+            return 1;
+        if (!can_read(*envp, &text) || (**envp == 'L' && !can_read(*envp + strlen(PRELOAD), &text)))
+            return 0;
+        if (begins(*envp, PRELOAD))
+            return !brings_library(*envp);
+    }
+    return 1;
 }
 
 /* The array of an earlier command, to be used again: other threads may still read it. Its first word has the number

@@ -27,6 +27,8 @@ void dft_env_propagation_end(struct dft_env_propagation *follow);
  * program's own, and the caller makes the call again, with errno as it was (a vfork child's is its parent's). What it runs is
  * not traced. */
 int dft_env_propagation_gives_way(struct dft_env_propagation *follow, int error);
+/* Does LD_PRELOAD of this environment not bring the library? As an exec does, before its begin. */
+int dft_env_propagation_is_lost(char *const *envp);
 /* The C library itself runs a shell: what programs need to be traced alike stands in `environ` between these two. */
 struct dft_env_command {
     char **own, **larger; /* environ before, and meanwhile; NULL: nothing is missing */

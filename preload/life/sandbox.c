@@ -27,13 +27,14 @@
 /* --- making ready ----------------------------------------------------------------------------- */
 
 /* Later no system call may look up a descriptor that no call has named yet. */
-static void meet_descriptor(int list, const char *name, int number)
+static int meet_descriptor(int list, const char *name, int number)
 {
     (void)list;
     (void)name;
     if (!dft_fd_word(number))
         dft_probe_resolve(number, 0);
     dft_probe_know_offset(number);
+    return 1;
 }
 
 /* --- in and out ------------------------------------------------------------------------------- */

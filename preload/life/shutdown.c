@@ -151,7 +151,7 @@ static void wait_for_the_end(void)
 }
 
 /* Returns 0 when the process is ending. */
-static int try_exec(void)
+static int try_exec(int is_lost)
 {
     int may;
 
@@ -159,7 +159,7 @@ static int try_exec(void)
     may = !ended;
     trying++;
     if (may) {
-        note_end(DFT_ENDING_EXEC, 0);
+        note_end(DFT_ENDING_EXEC, is_lost);
         atomic_store(&dft_live->state, DFT_LIVE_EXEC);
     }
     dft_spin_unlock(&shutdown_lock);
@@ -169,23 +169,23 @@ static int try_exec(void)
 /* Regions go on if the exec fails, so they are not ended here. The live file then stays, and tells
  * which regions were open and since when. An empty live file also stays when many execs have failed
  * before. */
-int dft_shutdown_exec(void)
+int dft_shutdown_exec(int is_lost)
 {
     const struct dft_ended not_yet = {0};
     struct dft_signals before;
     int unsure;
 
     dft_inlined_sync_all();
-    if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_end(DFT_ENDING_EXEC, 0))
+    if (dft_vfork_child_ends(DFT_ENDING_EXEC, is_lost) || dft_sandbox_end(DFT_ENDING_EXEC, is_lost))
         return 1;
     dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
         return 0;
     before = dft_signals_block();
     dft_requests_end();
-    if (try_exec()) {
+    if (try_exec(is_lost)) {
         unsure = announce_late();
-        if (!unsure && !drain_everything(&not_yet) && !write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
+        if (!unsure && !drain_everything(&not_yet) && !write_end(DFT_ENDING_EXEC, is_lost) && !any_region_is_open() &&
             !is_kept() && renewed < NEW_LIVEFILES) {
             dft_livefile_remove();
             dft_stage_end();

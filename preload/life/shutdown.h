@@ -17,9 +17,9 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status);
  * undoes dft_shutdown_end(). */
 void dft_shutdown_end_failed(void);
 
-/* Before an exec. Returns 1: after a failed exec, dft_shutdown_exec_failed() lets tracing go on as
- * before. */
-int dft_shutdown_exec(void);
+/* Before an exec, of a program without LD_PRELOAD or of one with it. Returns 1: after a failed exec,
+ * dft_shutdown_exec_failed() lets tracing go on as before. */
+int dft_shutdown_exec(int is_lost);
 void dft_shutdown_exec_failed(void);
 
 #endif

@@ -20,6 +20,9 @@ void dft_proc_fd_name(char name[DFT_PROC_ROOM], unsigned fd, int turn);
 #define DFT_PROC_DELETED        " (deleted)"
 #define DFT_PROC_DELETED_LENGTH ((long)sizeof DFT_PROC_DELETED - 1)
 
+/* The link of a descriptor that is a ring of io_uring. */
+#define DFT_PROC_RING "anon_inode:[io_uring]"
+
 /* Reads a link of the caller's, and that of a descriptor. Return the length, or -errno. */
 long dft_proc_link(const char *file, char *text, size_t capacity);
 long dft_proc_fd_link(unsigned fd, char *text, size_t capacity);

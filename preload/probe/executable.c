@@ -26,24 +26,38 @@ static const char *search_path(void)
     return NULL;
 }
 
-int dft_executable_can_run(int dirfd, const char *path)
+/* Looks in PATH, as execvp does. */
+static int find(const char *name, char found[DFT_EXECUTABLE_MAX])
 {
-    const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? search_path() : NULL;
-    char file[512];
+    const char *directory = search_path();
+    size_t length = strlen(name);
 
-    if (dirfd != DFT_SEARCH_PATH || strchr(path, '/'))
-        return is_executable(dirfd == DFT_SEARCH_PATH ? AT_FDCWD : dirfd, path);
     while (directory && *directory) {
-        size_t n = strcspn(directory, ":"), length = strlen(path);
+        size_t n = strcspn(directory, ":"), used = n ? n + 1 : 0; /* "": here */
 
-        if (n + length + 2 > sizeof file)
-            return 1;
-        memcpy(file, directory, n);
-        file[n] = '/';
-        memcpy(file + n + 1, path, length + 1);
-        if (is_executable(AT_FDCWD, n ? file : path))
+        if (used + length >= DFT_EXECUTABLE_MAX)
+            break;
+        memcpy(found, directory, n);
+        found[n] = '/';
+        memcpy(found + used, name, length + 1);
+        if (is_executable(AT_FDCWD, found))
             return 1;
         directory += n + (directory[n] == ':');
     }
-    return directory == NULL;
+    *found = 0;
+    return directory == NULL || *directory;
+}
+
+int dft_executable_can_run(int dirfd, const char *path, char found[DFT_EXECUTABLE_MAX])
+{
+    *found = 0;
+    if (dirfd != DFT_SEARCH_PATH)
+        return is_executable(dirfd, path);
+    if (dft_is_sandboxed())
+        return 1;
+    if (!strchr(path, '/'))
+        return find(path, found);
+    if (strlen(path) < DFT_EXECUTABLE_MAX)
+        memcpy(found, path, strlen(path) + 1);
+    return is_executable(AT_FDCWD, path);
 }

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
+#include "store/counters.h"
 #include "store/mounts.h"
 #include "store/process_start.h"
 #include "format/event.h"
@@ -198,6 +199,7 @@ long dft_path_of_fd(struct dft_path *path, int fd)
     path->id = 0;
     path->traced = 0;
     n = flags == -EBADF ? flags : read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
+    dft_counters_meet(path->capacity, n);
     path->unnamed = flags >= 0 && n < 0 && n != -ENAMETOOLONG && !dft_is_sandboxed();
     if (path->unnamed)
         n = name_by_number(fd, path->capacity);

@@ -102,11 +102,6 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     dft_ring_put_long(self, &record, &pieces);
 }
 
-static inline int has_mode_as_offset(enum dft_op op)
-{
-    return op == DFT_OP_OPEN || op == DFT_OP_MKDIR;
-}
-
 /* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it
  * could not be read, or 0. */
 static __attribute__((noinline)) void put_meta(struct dft_thread *self, struct dft_probe *probe,
@@ -122,7 +117,7 @@ static __attribute__((noinline)) void put_meta(struct dft_thread *self, struct d
     record.size = (uint32_t)args->flags;
     record.result = result;
     record.err = (uint16_t)err;
-    if (has_mode_as_offset(op)) {
+    if (dft_op_has_mode(op)) {
         record.offset = (int64_t)args->mode;
         more.mode = 0;
     } else if (op != DFT_OP_FSEEK) {
@@ -272,7 +267,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
 static void put_on_path(struct dft_thread *self, const struct dft_path_call *at, struct dft_file file, uint64_t file2,
                         uint64_t end)
 {
-    const int mode_fits = has_mode_as_offset(at->op);
+    const int mode_fits = dft_op_has_mode(at->op);
     struct dft_probe probe;
 
     if (__builtin_expect((end - at->start) >> 32 || file2 || at->size || (at->mode && !mode_fits) || at->further ||
@@ -489,5 +484,5 @@ void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const stru
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0, 0);
+    put_meta(self, probe, call, (enum dft_op)dft_call_rows[call].op, args, result, err, end, 0, 0);
 }

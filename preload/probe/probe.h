@@ -357,13 +357,14 @@ static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe 
     if (op == DFT_OP_FSEEK || op == DFT_OP_FOPEN || op == DFT_OP_DUP || op == DFT_OP_FRESH || op == DFT_OP_CHDIR)
         return 0;
     if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32 ||
-                             args->size || args->mode || args->further,
+                             args->size || (args->mode && !dft_op_has_mode(op)) || args->further,
                          0))
         return 0;
     if (args->errno_tells && !err)
         errno = probe->error;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    dft_put_slot(self, probe, call, end, (uint32_t)args->flags, result, args->offset, probe->class, err);
+    dft_put_slot(self, probe, call, end, (uint32_t)args->flags, result,
+                 dft_op_has_mode(op) ? (int64_t)args->mode : args->offset, probe->class, err);
     return 1;
 }
 

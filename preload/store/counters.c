@@ -3,7 +3,7 @@
  *
  * Samples wait in the live file until they fill their room there, or the process ends. The numbers of
  * samples tell a reader which ones a block holds already. Only drains, the start and the end take
- * samples, so that a call never pays for one. A sample takes some 25 us. */
+ * samples, so that a call never pays for one. A sample takes some 25 us, and 1 us a descriptor. */
 #include "store/counters.h"
 
 #include <fcntl.h>
@@ -21,12 +21,13 @@
 #include "os/sys.h"
 #include "store/sampler.h"
 #include "store/staging.h"
+#include "tables/fd_list.h"
 #include "tables/fd_progress.h"
 #include "tables/maps.h"
 
 #define TICK_NS 10000000 /* /proc counts in hundredths of a second */
 #define US_NS   1000
-#define ROUNDS  64 /* reads of the list of descriptors, at most: some 1,000 descriptors */
+#define LISTED  1024 /* descriptors that are looked at, at most */
 
 static struct dft_live_moment at_load;
 static struct dft_spin lock;   /* guards what follows, and the samples in the live file */
@@ -34,6 +35,8 @@ static uint64_t number;        /* of the next sample */
 static uint64_t encoded;       /* the samples below are in a block that was made last */
 static uint64_t last_interval; /* of the last sample; atomic */
 static struct dft_live_samples room DFT_BULK;
+static unsigned listed; /* descriptors, by the last sample */
+static char has_ring;   /* a ring was met among the descriptors; atomic */
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -46,12 +49,12 @@ static void set(struct dft_live_moment *moment, enum dft_counter counter, uint64
 /* Reads a file of /proc, with a NUL behind it. Returns its length, or -errno. */
 static long read_proc(const char *path, char *text, size_t capacity)
 {
-    long fd = dft_fd_progress_open(path, O_RDONLY, 0), n;
+    long fd = dft_fd_progress_open_brief(path, O_RDONLY), n;
 
     if (fd < 0)
         return fd;
     n = dft_sys_read((int)fd, text, capacity - 1);
-    dft_sys_close((int)fd);
+    dft_fd_progress_close_brief(fd);
     text[n > 0 ? n : 0] = 0;
     return n;
 }
@@ -134,14 +137,30 @@ static int read_stat(struct dft_live_moment *moment, const char *path)
     return memory != 0;
 }
 
-/* Newer kernels tell the number of open descriptors as the size of the directory. */
+void dft_counters_meet(const char *link, long length)
+{
+    if (length == sizeof DFT_PROC_RING - 1 && !memcmp(link, DFT_PROC_RING, sizeof DFT_PROC_RING - 1))
+        __atomic_store_n(&has_ring, 1, __ATOMIC_RELAXED);
+}
+
+/* The lock is held. */
+static int look_at(int list, const char *name, int descriptor)
+{
+    char link[sizeof DFT_PROC_RING];
+    long n = DFT_SYS(readlinkat, list, name, link, sizeof link, 0, 0);
+
+    (void)descriptor;
+    dft_counters_meet(link, n);
+    return ++listed < LISTED;
+}
+
+/* Newer kernels tell the number of open descriptors as the size of the directory. A ring that was met before may be
+ * closed by now. */
 static void read_descriptors(struct dft_live_moment *moment)
 {
-    _Alignas(8) char names[512];
     char list[DFT_PROC_ROOM];
     struct stat st = {0};
-    uint64_t count = 0;
-    long fd, n = -ENOENT, rounds = 0;
+    long n = -ENOENT;
 
     for (int turn = 0; turn < DFT_PROC_TURNS && n == -ENOENT; turn++) {
         dft_proc_name(list, "fd", turn);
@@ -149,21 +168,15 @@ static void read_descriptors(struct dft_live_moment *moment)
     }
     if (n < 0)
         return;
+    listed = 0;
+    if (st.st_size < LISTED)
+        dft_fd_list(look_at);
     if (st.st_size > 0)
-        return set(moment, DFT_COUNTER_DESCRIPTORS, (uint64_t)st.st_size);
-    fd = dft_fd_progress_open(list, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return;
-    while ((n = DFT_SYS(getdents64, fd, names, sizeof names, 0, 0, 0)) > 0 && ++rounds < ROUNDS)
-        for (long at = 0; at < n; count++) {
-            uint16_t length;
-
-            memcpy(&length, names + at + 16, sizeof length);
-            at += length;
-        }
-    dft_sys_close((int)fd);
-    if (!n && count > 3) /* without ".", ".." and the descriptor that lists them */
-        set(moment, DFT_COUNTER_DESCRIPTORS, count - 3);
+        set(moment, DFT_COUNTER_DESCRIPTORS, (uint64_t)st.st_size);
+    else if (listed && listed < LISTED)
+        set(moment, DFT_COUNTER_DESCRIPTORS, listed);
+    if (__atomic_load_n(&has_ring, __ATOMIC_RELAXED))
+        set(moment, DFT_COUNTER_RINGS, 1);
 }
 
 static uint64_t now_ns(void)
@@ -195,6 +208,7 @@ void dft_counters_forked(void)
     dft_sampler_forked();
     lock.held = 0;
     number = encoded = 0;
+    has_ring = 0;
     __atomic_store_n(&dft_own_read, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&dft_own_written, 0, __ATOMIC_RELAXED);
     at_load = (struct dft_live_moment){.time_ns = dft_clock_start_ns};

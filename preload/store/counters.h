@@ -12,6 +12,10 @@ void dft_counters_forked(void);
 /* The process has its files. dft_process_lock held. */
 void dft_counters_start(void);
 
+/* A descriptor was met whose link this is (its length, or -errno): the last sample tells whether it was a ring of
+ * io_uring. Any thread, also in signal handlers. */
+void dft_counters_meet(const char *link, long length);
+
 /* Takes a sample when the last one is of an earlier interval of the aggregates. For drains and
  * flushes, after they have given back their context. Signals blocked. */
 void dft_counters_drained(void);

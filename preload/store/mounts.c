@@ -88,6 +88,6 @@ size_t dft_mounts_read(char *lines, size_t capacity)
         return 0;
     while ((n = dft_sys_read((int)fd, piece, sizeof piece)) > 0)
         dft_mounts_put(&reader, piece, (size_t)n, lines, capacity);
-    dft_sys_close((int)fd);
+    dft_fd_progress_close_brief(fd);
     return reader.used;
 }

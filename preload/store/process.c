@@ -53,6 +53,7 @@ const char *dft_process_exe(void)
     return texts;
 }
 
+/* Of /proc. */
 static struct dft_text read_file(long fd, char *capacity, size_t size)
 {
     long n;
@@ -60,7 +61,7 @@ static struct dft_text read_file(long fd, char *capacity, size_t size)
     if (fd < 0)
         return text_of(capacity, 0);
     n = dft_sys_read((int)fd, capacity, size);
-    dft_sys_close((int)fd);
+    dft_fd_progress_close_brief(fd);
     return text_of(capacity, n < 0 ? 0 : (size_t)n);
 }
 
@@ -70,7 +71,7 @@ static const char *boot_id(void)
     static char boot[DFT_BOOT_ID_ROOM];
 
     if (!boot[0]) {
-        read_file(dft_fd_progress_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0), boot, sizeof boot - 1);
+        read_file(dft_fd_progress_open_brief("/proc/sys/kernel/random/boot_id", O_RDONLY), boot, sizeof boot - 1);
         boot[strcspn(boot, "\n")] = 0;
     }
     return boot;

@@ -6,7 +6,7 @@
 /* Before a fork, in the thread that forks. */
 void dft_strays_forking(void);
 /* In the forked child, before the parent's files have other names. Signals blocked. Closes what the parent's
- * threads had open of its trace and live file, for a moment. */
+ * threads had open of its trace and live file, and of /proc, for a moment. */
 void dft_strays_forked(void);
 
 #endif

@@ -25,21 +25,22 @@ static int number_of(const char *name)
     return *name ? -1 : number;
 }
 
-void dft_fd_list(void (*each)(int list, const char *name, int number))
+void dft_fd_list(int (*each)(int list, const char *name, int number))
 {
     _Alignas(8) char capacity[512];
     long fd = dft_fd_progress_open_proc("fd", O_RDONLY | O_DIRECTORY), n;
+    int more = 1;
 
     if (fd < 0)
         return;
-    while ((n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
-        for (long at = 0; at < n;) {
+    while (more && (n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
+        for (long at = 0; more && at < n;) {
             const struct entry *entry = (const struct entry *)(capacity + at);
             int number = number_of(entry->name);
 
             if (number >= 0 && number != fd)
-                each((int)fd, entry->name, number);
+                more = each((int)fd, entry->name, number);
             at += entry->length;
         }
-    dft_sys_close((int)fd);
+    dft_fd_progress_close_brief(fd);
 }

@@ -11,6 +11,7 @@ static uint32_t begun,
     /* Atomic. Every descriptor that a dup2 met had begun before the dup2 failed. Such a descriptor
      * had not ended before the dup2 began. */
     ended;
+static uint32_t brief; /* files of /proc that are open; atomic */
 
 long dft_fd_progress_open(const char *path, int flags, int mode)
 {
@@ -22,6 +23,17 @@ long dft_fd_progress_open(const char *path, int flags, int mode)
     return fd;
 }
 
+long dft_fd_progress_open_brief(const char *path, int flags)
+{
+    long fd;
+
+    __atomic_add_fetch(&brief, 1, __ATOMIC_SEQ_CST);
+    fd = dft_fd_progress_open(path, flags, 0);
+    if (fd < 0)
+        __atomic_sub_fetch(&brief, 1, __ATOMIC_SEQ_CST);
+    return fd;
+}
+
 long dft_fd_progress_open_proc(const char *file, int flags)
 {
     char name[DFT_PROC_ROOM];
@@ -29,9 +41,20 @@ long dft_fd_progress_open_proc(const char *file, int flags)
 
     for (int turn = 0; turn < DFT_PROC_TURNS && fd == -ENOENT; turn++) {
         dft_proc_name(name, file, turn);
-        fd = dft_fd_progress_open(name, flags, 0);
+        fd = dft_fd_progress_open_brief(name, flags);
     }
     return fd;
+}
+
+void dft_fd_progress_close_brief(long fd)
+{
+    dft_sys_close((int)fd);
+    __atomic_sub_fetch(&brief, 1, __ATOMIC_SEQ_CST);
+}
+
+int dft_fd_progress_is_brief(void)
+{
+    return __atomic_load_n(&brief, __ATOMIC_SEQ_CST) != 0;
 }
 
 long dft_fd_progress_copy(int fd, int lowest)
@@ -57,4 +80,5 @@ int dft_fd_progress_since(uint32_t moment)
 void dft_fd_progress_forked(void)
 {
     __atomic_store_n(&ended, begun, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&brief, 0, __ATOMIC_SEQ_CST);
 }

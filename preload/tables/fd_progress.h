@@ -13,8 +13,14 @@
  * -errno. */
 long dft_fd_progress_open(const char *path, int flags, int mode);
 long dft_fd_progress_copy(int fd, int lowest);
-/* Opens a file below /proc that tells of the caller (os/proc.h). */
+
+/* The same for a file of /proc that is read and closed: by the last of these alone. The second opens what tells of
+ * the caller (os/proc.h). A fork in another thread gives the descriptor to the child, too (store/strays.h). */
+long dft_fd_progress_open_brief(const char *path, int flags);
 long dft_fd_progress_open_proc(const char *file, int flags);
+void dft_fd_progress_close_brief(long fd);
+/* Is any open? True also of one that was just closed. */
+int dft_fd_progress_is_brief(void);
 
 /* The first returns a moment. The second says whether the library has been opening any number since
  * that moment. Only this tells whose EBUSY the program met. Any thread. */

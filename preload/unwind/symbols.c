@@ -68,7 +68,7 @@ static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t
             if (is_in_line(line, address, offset, &found)) {
                 if (found && strlen(found) < capacity)
                     memcpy(path, found, strlen(found) + 1);
-                dft_sys_close((int)fd);
+                dft_fd_progress_close_brief(fd);
                 return;
             }
         }
@@ -78,7 +78,7 @@ static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t
             used = 0; /* a line of that length is skipped */
     }
     if (fd >= 0)
-        dft_sys_close((int)fd);
+        dft_fd_progress_close_brief(fd);
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "weave/weave.h"
 
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "ring/bursts.h"
@@ -11,9 +12,11 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/own_calls.h"
+#include "os/resolve.h"
 #include "os/sys.h"
 #include "unwind/unwind.h"
 #include "weave/weave_inside.h"
+#include "weave/weave_loaded.h"
 
 /* --- libffi ----------------------------------------------------------------------------------- */
 
@@ -199,17 +202,37 @@ static void prepare(struct dft_weave_rule *rule)
     rule->met = -1;
 }
 
+static int meet_mpi(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    return *(int *)found = !strncmp(dft_weave_file_name(info->dlpi_name), "libmpi", 6);
+}
+
+/* The program is linked to MPI. What its ranks do by MPI-IO is worth knowing by default: nothing else
+ * shows whether they move data together, or each for itself. */
+static int has_mpi(void)
+{
+    __typeof__(&dl_iterate_phdr) iterate = (__typeof__(iterate))dft_resolve_symbol("dl_iterate_phdr");
+    int found = 0;
+
+    if (iterate)
+        iterate(meet_mpi, &found);
+    return found;
+}
+
 void dft_weave_init(void)
 {
-    if (!dft_on || !*dft_config.weave)
+    const char *list = dft_config.weave;
+
+    if (!dft_on || !strcmp(list, "none") || (!*list && !has_mpi()))
         return;
     if (load_ffi()) {
-        if (dft_weave_tells())
+        if (*list && dft_weave_tells())
             dft_message(DFT_LOG_ERROR,
                         "DFTRACER_WEAVE: libffi.so.8 cannot be loaded; no function is woven (install libffi8)", NULL);
         return;
     }
-    dft_weave_read_rules();
+    dft_weave_read_rules(*list ? list : "mpiio");
     for (struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
         prepare(rule);
     if (!dft_weave_rules)

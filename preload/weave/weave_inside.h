@@ -61,8 +61,8 @@ extern struct dft_weave_rule *dft_weave_rules; /* in the order of their lines */
 /* Is this the process of a job that tells what is wrong with DFTRACER_WEAVE? Before main. */
 int dft_weave_tells(void);
 
-/* Reads the files of DFTRACER_WEAVE; errors are told, line by line. */
-void dft_weave_read_rules(void);
+/* Reads these files, with colons between them; errors are reported, line by line. */
+void dft_weave_read_rules(const char *list);
 
 /* A role behind a prototype. Returns 0, -EINVAL with text->wrong, or -ENOMEM. */
 int dft_weave_parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule);

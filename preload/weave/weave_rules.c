@@ -190,10 +190,8 @@ static const char *reason(int error)
     return error == -EFBIG ? "it has more than 1 MiB" : "it cannot be read";
 }
 
-void dft_weave_read_rules(void)
+void dft_weave_read_rules(const char *list)
 {
-    const char *list = dft_config.weave;
-
     while (*list) {
         size_t length = strcspn(list, ":");
         const char *path = dft_weave_keep_word(list, length);
@@ -201,7 +199,7 @@ void dft_weave_read_rules(void)
 
         if (rc == -ENOENT && !memchr(list, '/', length))
             rc = read_installed(path);
-        if (rc && dft_weave_tells())
+        if (rc && *dft_config.weave && dft_weave_tells())
             dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", path, ": ", reason(rc), "; its functions are not recorded",
                         NULL);
         list += length + (list[length] == ':');

@@ -71,13 +71,14 @@ WRAPPER(pid_t, _Fork, (void))
 
 /* Recorded when it begins, since it does not return; if it does, its end is recorded too. Returns
  * 1: the process was made ready for it. */
-static int begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
+static int begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path,
+                      char *const *envp)
 {
     const struct dft_process_call what = DFT_PROCESS_CALL(.phase = DFT_PHASE_BEGIN, .dirfd = dirfd, .path = path);
 
     if (dft_on & DFT_ON_PROCESS)
         dft_end_process(probe, call, &what);
-    return dft_shutdown_exec();
+    return dft_shutdown_exec(dft_env_propagation_is_lost(envp));
 }
 
 static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began,
@@ -96,29 +97,36 @@ static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int di
 
 /* The common failure is a file that is not there or cannot be run (a shell tries one directory
  * after the other): then nothing is made ready. */
-static int may_run(int dirfd, const char *path)
+static int may_run(int dirfd, const char *path, char found[DFT_EXECUTABLE_MAX])
 {
-    return path && dft_executable_can_run(dirfd, path);
+    *found = 0;
+    return path && dft_executable_can_run(dirfd, path, found);
 }
 
 #define EXEC(call, dirfd, path, environment, make)                                                                     \
     do {                                                                                                               \
         struct dft_probe probe_ = {.fd = -1};                                                                          \
         struct dft_env_propagation follow = {.envp = environment};                                                     \
-        int result_, began_, ready_ = 0;                                                                               \
+        int result_, began_, ready_ = 0, at_ = dirfd;                                                                  \
+        char found_[DFT_EXECUTABLE_MAX];                                                                               \
+        const char *file_ = path;                                                                                      \
                                                                                                                        \
         if (!dft_on && !dft_first_has_reported())                                                                      \
             return make;                                                                                               \
-        began_ = dft_on && may_run(dirfd, path);                                                                       \
+        began_ = dft_on && may_run(dirfd, path, found_);                                                               \
+        if (began_ && *found_) {                                                                                       \
+            at_ = AT_FDCWD;                                                                                            \
+            file_ = found_;                                                                                            \
+        }                                                                                                              \
         probe_.start = dft_ticks();                                                                                    \
         if (began_)                                                                                                    \
-            ready_ = begin_exec(&probe_, call, dirfd, path);                                                           \
+            ready_ = begin_exec(&probe_, call, at_, file_, environment);                                               \
         dft_env_propagation_begin(&follow, environment);                                                               \
         do                                                                                                             \
             result_ = (make);                                                                                          \
         while (result_ < 0 && dft_env_propagation_gives_way(&follow, errno));                                          \
         dft_env_propagation_end(&follow);                                                                              \
-        fail_exec(&probe_, call, dirfd, path, began_, ready_);                                                         \
+        fail_exec(&probe_, call, at_, file_, began_, ready_);                                                          \
         return result_;                                                                                                \
     } while (0)
 

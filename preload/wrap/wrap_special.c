@@ -101,8 +101,26 @@ ALIAS(dup2, __dup2)
 
 /* --- fcntl ------------------------------------------------------------------------------------ */
 
-static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
-                                                            int result, long argument)
+static int waits_for_lock(int command) /* on 64 bits F_SETLKW64 is F_SETLKW */
+{
+    return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
+static inline enum dft_call_number call_of(enum dft_op op)
+{
+    return op == DFT_OP_LOCK ? DFT_CALL_fcntl_locks : DFT_CALL_fcntl;
+}
+
+/* As with flock and lockf an unlock is an event of locks, whether its command might have waited or not. */
+static __attribute__((noinline)) void end_unlock(struct dft_probe *probe, int fd, int command)
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command, .mode = F_UNLCK);
+
+    dft_end_on_fd(probe, DFT_CALL_fcntl_unlocks, DFT_OP_LOCK, &args, 0, 0);
+}
+
+static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *probe, enum dft_op op,
+                                                            struct dft_call_args *args, int result, long argument)
 {
     int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
 
@@ -119,7 +137,18 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
             atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
         atomic_fetch_or(&probe->open->flags, DFT_OPEN_LOST); /* the next call asks */
     }
-    dft_end_on_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
+    if (!err && (waits_for_lock(args->flags) || args->flags == F_SETLK || args->flags == F_OFD_SETLK)) {
+        const short type = ((const struct flock *)argument)->l_type; /* the kernel has read it */
+
+        if (type == F_UNLCK) {
+            struct dft_probe probe_copy = *probe;
+
+            end_unlock(&probe_copy, args->fd, args->flags);
+            return;
+        }
+        args->mode = op == DFT_OP_LOCK ? (mode_t)type : 0;
+    }
+    dft_end_on_fd(probe, call_of(op), op == DFT_OP_LOCK ? op : DFT_OP_CONTROL, args, result, err);
 }
 
 /* Programs ask so about all numbers, open or not. The call itself tells, and it cannot hang: so of an
@@ -130,8 +159,7 @@ static int tells_by_itself(const struct dft_call_args *args)
            !dft_probe_word(args, args->fd) && !dft_has_other_files() && !dft_is_sandboxed();
 }
 
-static int control_unknown(const struct dft_call_args *args, long argument,
-                           int (*make)(int fd, int command, long argument))
+static int control_unknown(struct dft_call_args *args, long argument, int (*make)(int fd, int command, long argument))
 {
     struct dft_not_open refused;
     struct dft_probe probe;
@@ -144,7 +172,7 @@ static int control_unknown(const struct dft_call_args *args, long argument,
         dft_not_open_end(&refused, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, 0);
     } else if (dft_probe_begin(&probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, DFT_ON_POSIX)) {
         probe.start = refused.start;
-        end_fcntl(&probe, args, result, argument);
+        end_fcntl(&probe, DFT_OP_CONTROL, args, result, argument);
     }
     errno = error;
     return result;
@@ -153,26 +181,26 @@ static int control_unknown(const struct dft_call_args *args, long argument,
 static inline __attribute__((always_inline)) int control(enum dft_op op, int fd, int command, long argument,
                                                          int (*make)(int fd, int command, long argument))
 {
-    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
+    struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
     struct dft_probe probe;
     struct dft_not_open refused;
     int result, before;
 
     if (dft_tracefile_is(fd))
-        return not_open(DFT_CALL_fcntl, op, fd, command);
+        return not_open(call_of(op), op, fd, command);
     if (op == DFT_OP_CONTROL && tells_by_itself(&args))
         return control_unknown(&args, argument, make);
-    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
+    if (!dft_probe_begin(&probe, call_of(op), op, &args, DFT_ON_POSIX)) {
         dft_not_open_begin(&refused, &args);
         result = make(fd, command, argument);
-        dft_not_open_end(&refused, DFT_CALL_fcntl, op, &args, result, 0);
+        dft_not_open_end(&refused, call_of(op), op, &args, result, 0);
         return result;
     }
     before = errno;
     result = make(fd, command, argument);
     if (dft_meets_ours(op, result, 0, before))
         result = make(fd, command, argument);
-    end_fcntl(&probe, &args, result, argument);
+    end_fcntl(&probe, op, &args, result, argument);
     return result;
 }
 
@@ -184,6 +212,8 @@ int dft_control(int fd, int command, long argument, int (*make)(int fd, int comm
         dft_tracefile_meet((int)argument);
         return control(DFT_OP_DUP, fd, command, argument, make);
     }
+    if (waits_for_lock(command))
+        return control(DFT_OP_LOCK, fd, command, argument, make);
     result = control(DFT_OP_CONTROL, fd, command, argument, make);
     if (command == F_SETFD && !(argument & FD_CLOEXEC))
         dft_fd_stays_on_exec(fd);

@@ -13,7 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from tracing import SECONDS, Tests, compile_program, dftmerge, equal, tracing, true  # noqa: E402
 
 tests = Tests()
-CALLS = ("open", "read", "flock")
+LOCKS = {"flock": fcntl.flock, "fcntl": fcntl.lockf}
+CALLS = ("open", "read", *LOCKS)
 
 
 def may_trace():
@@ -27,11 +28,11 @@ class Waits:
         directory = directory / f"{what}{len(settings)}"
         directory.mkdir()
         self.place, self.file, self.call = directory / "traces", directory / "file", what
-        if what != "flock":
+        if what not in LOCKS:
             os.mkfifo(self.file)
-        self.lock = os.open(self.file, os.O_RDWR | os.O_CREAT) if what == "flock" else -1
-        if what == "flock":
-            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.lock = os.open(self.file, os.O_RDWR | os.O_CREAT) if what in LOCKS else -1
+        if what in LOCKS:
+            LOCKS[what](self.lock, fcntl.LOCK_EX)
         program = compile_program("waits.c", directory / "waits")
         self.process = subprocess.Popen([program, what, self.file], cwd=directory, env=tracing(self.place / "t", **settings))
         self.name = str(self.file) if what != "open" or may_trace() else None

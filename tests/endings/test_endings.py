@@ -266,6 +266,17 @@ def between(before, after):
             for slot, later in zip(before, after)]
 
 
+def read_once(place, what):
+    """Reads a running job, and compares it with what was counted before and afterwards."""
+    before, _ = counts.read(place / "counters")
+    done = dftmerge("dump", "--json", place / "out")
+    after, _ = counts.read(place / "counters")
+    equal(done.code, 0, f"dump of a running job: {done.err}")
+    events = [json.loads(line) for line in done.out.decode().splitlines()]
+    wrong = counts.differences(between(before, after), events, False)
+    true(not wrong, f"{what}: {len(wrong)} differences: " + "; ".join(wrong[:6]))
+
+
 @tests.case
 def read_while_it_runs(directory):
     """A running job is read again and again: what had returned before is there, once; nothing is called lost or damaged."""
@@ -277,13 +288,7 @@ def read_while_it_runs(directory):
         process = begin(place, settings(place, LIVE_DIR=live), threads, CALLS, "paced")
         equal(process.stdout.read(6), b"ready\n", "the program's word")
         for i in range(int(os.environ.get("DFT_READS", "6"))):
-            before, _ = counts.read(place / "counters")
-            done = dftmerge("dump", "--json", place / "out")
-            after, _ = counts.read(place / "counters")
-            equal(done.code, 0, f"dump of a running job: {done.err}")
-            events = [json.loads(line) for line in done.out.decode().splitlines()]
-            wrong = counts.differences(between(before, after), events, False)
-            true(not wrong, f"{name}, {i}: {len(wrong)} differences: " + "; ".join(wrong[:6]))
+            read_once(place, f"{name}, {i}")
             summary = dftmerge("summary", place / "out")
             true(summary.code == 0 and b"1 still running" in summary.out and b"nothing lost" in summary.out and
                  b"still running; shown is what it did so far" in summary.err, f"summary: {summary}")
@@ -293,6 +298,28 @@ def read_while_it_runs(directory):
         summary = dftmerge("summary", place / "out")
         true(summary.code == 0 and b"1 killed" in summary.out and b"events recovered from this file" in summary.err,
              f"summary after kill -9: {summary}")
+
+
+BEFORE_A_DRAIN = 505  # calls of a thread that has drained its first ring once, and soon does again
+
+
+@tests.case
+def read_while_rings_are_drained(directory):
+    """Threads end their bursts, and drain their rings, between the copy of the live file and the last look at the trace."""
+    (directory / "built").mkdir()
+    build(directory / "built")
+    for i in range(12):
+        place = directory / f"run{i}"
+        shutil.copytree(directory / "built", place, symlinks=True)
+        with begin(place, settings(place), 8, CALLS, "paced") as process:
+            try:
+                equal(process.stdout.read(6), b"ready\n", "the program's word")
+                while len(slots := counts.read(place / "counters")[0]) < 3 or sum(slots[2].started.values()) < BEFORE_A_DRAIN:
+                    true(process.poll() is None, f"run {i}: it has ended")
+                    time.sleep(0.001)
+                read_once(place, f"read {i}")
+            finally:
+                process.kill()
 
 
 def outstanding(directory):

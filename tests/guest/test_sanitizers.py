@@ -17,6 +17,7 @@ SUPPRESSIONS = PROGRAMS.parents[2] / "preload" / "valgrind" / "dftrace.supp"
 REPORT = [Rule(rb"==\d+==", b"==N==", "process ids"), Rule(rb"0x[0-9a-f]+", b"0xN", "addresses are random"),
           Rule(rb"pid=\d+|tid=\d+|\(\d+\)|T\d+", b"N", "numbers of processes and threads"),
           Rule(rb"\(.*?\+0xN\)( \(BuildId: \w+\))?", b"(M)", "offsets in modules, of which there is one more"),
+          Rule(rb", (running|finished)\)", b", N)", "a thread that races may have ended when it is told"),
           Rule(rb"^ *#\d+ .*\n", b"", "frames: those of the tracer are among them"),
           Rule(rb"^.*(Shadow bytes|=>0xN|^ +0xN).*\n", b"", "memory around the fault"),
           Rule(rb"^(==N==ABORTING|SUMMARY:.*)\n", b"", "the summary names the innermost frame")]

@@ -871,6 +871,8 @@ def every_form_of_exec(directory):
     events = events_of(both(directory, "exec_forms", DATA_DIR="all"))
     begun = [e["name"] for e in events if e.get("phase") == "begin"]
     equal(begun, ["execl", "execlp", "execle", "execv", "execvp", "execvpe", "execve", "fexecve", "execveat"], "execs")
+    named = {e["name"] for e in events if e.get("phase") == "begin" and e.get("file")}
+    true({"execlp", "execvp", "execvpe"} <= named, f"files that are looked for in PATH: {named}")
 
 
 @tests.case

@@ -25,6 +25,11 @@ long dft_fd_progress_open_proc(const char *file, int flags)
     return strcmp(file, "mountinfo") ? -1 : dft_sys_openat(AT_FDCWD, "/proc/self/mountinfo", flags, 0);
 }
 
+void dft_fd_progress_close_brief(long fd)
+{
+    dft_sys_close((int)fd);
+}
+
 static const char text[] =
     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
     "23 22 0:21 / /proc rw - proc proc rw\n"

@@ -6,6 +6,7 @@
 #define DFT_EVENT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "format/format.h"
 #include "format/ops.h"
@@ -14,6 +15,11 @@ struct dft_text {
     const char *bytes; /* not NUL-terminated */
     uint32_t length;
 };
+
+static inline int dft_text_is(struct dft_text text, const char *word)
+{
+    return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
+}
 
 /* A definition: id -> text. text.bytes == NULL: only the id is known here. */
 struct dft_name {
@@ -96,9 +102,16 @@ struct dft_batch {
     const uint32_t *numbers; /* the i-th event has the number first + numbers[i]; NULL: first + i */
 };
 
+/* A record may take several numbers, and a batch does not tell which ones do: the lowest number, and the highest one,
+ * that the first number of the i-th event's record can be. */
 static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t i)
 {
     return batch->first + (batch->numbers ? batch->numbers[i] : i);
+}
+
+static inline uint64_t dft_batch_number_most(const struct dft_batch *batch, uint32_t i)
+{
+    return batch->last - (batch->count - 1 - i);
 }
 
 /* Bytes moved by one event, by the rule of its op. */

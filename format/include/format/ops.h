@@ -84,6 +84,12 @@ static inline enum dft_op_group dft_op_group(uint8_t op)
     return op < DFT_OP_COUNT ? (enum dft_op_group)groups[op] : DFT_GROUP_POSIX;
 }
 
+/* Has a record of one slot the mode in place of the offset? */
+static inline int dft_op_has_mode(uint8_t op)
+{
+    return op == DFT_OP_OPEN || op == DFT_OP_MKDIR || op == DFT_OP_LOCK;
+}
+
 static inline int dft_op_is_data(uint8_t op)
 {
     enum dft_effect effect = dft_op_effect(op);

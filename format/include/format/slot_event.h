@@ -35,8 +35,7 @@ struct dft_meaning {
 
 static inline struct dft_meaning dft_meaning_of(uint8_t op)
 {
-    return (struct dft_meaning){.flags = dft_op_bytes(op) == DFT_BYTES_NOTHING,
-                                .mode = op == DFT_OP_OPEN || op == DFT_OP_MKDIR};
+    return (struct dft_meaning){.flags = dft_op_bytes(op) == DFT_BYTES_NOTHING, .mode = (uint8_t)dft_op_has_mode(op)};
 }
 
 /* What the record's first slot says, but for the times. Every field of the event is written. */

@@ -235,6 +235,9 @@ static void descriptors(void)
     DO(write, SYS_write, 110, buffer, 10);
     DO(fcntl, SYS_fcntl, fd, F_DUPFD_CLOEXEC, 120L);
     DO(fcntl, SYS_fcntl, fd, F_GETFL, 0L);
+    DO(fcntl, SYS_fcntl, fd, F_SETLKW, (long)&(struct flock){.l_type = F_WRLCK});
+    DO(fcntl, SYS_fcntl, fd, F_SETLK, (long)&(struct flock){.l_type = F_UNLCK});
+    DO(fcntl, SYS_fcntl, fd, F_OFD_SETLKW, (long)&(struct flock){.l_type = F_RDLCK});
     DO(fcntl, SYS_fcntl, fd, F_SETFL, (long)O_APPEND);
     DO(write, SYS_write, fd, buffer, 10);
     DO(close_range, SYS_close_range, 100, 119, 0);

@@ -81,6 +81,9 @@ static void places(const char *folder)
     TELL(fstat(fd, &status), "fstat", "meta", "-", 0);
     TELL(fsync(fd), "fsync", "sync", "-", 0);
     TELL(flock(fd, LOCK_EX), "flock", "wait", "-", 0);
+    TELL(fcntl(fd, F_SETLKW, &(struct flock){.l_type = F_WRLCK}), "fcntl", "wait", "-", 0);
+    TELL(fcntl(fd, F_SETLK, &(struct flock){.l_type = F_RDLCK}), "fcntl", "meta", "-", 0); /* does not wait */
+    TELL(fcntl(fd, F_SETLK, &(struct flock){.l_type = F_UNLCK}), "fcntl", "wait", "-", 0); /* as LOCK_UN */
     TELL(close(fd), "close", "meta", "-", 0);
 }
 

@@ -40,6 +40,13 @@ void ranges(void)
     DO(flock, (other, LOCK_SH | LOCK_NB), .file = "ranges", .fd = other, .flags = LOCK_SH | LOCK_NB); /* EAGAIN */
     DO(lockf, (fd, F_TLOCK, 10), .file = "ranges", .fd = fd, .size = 10, .flags = F_TLOCK);
     DO(lockf, (other, F_LOCK, 0), .file = "ranges", .fd = other, .flags = F_LOCK); /* EBADF */
+    DO(fcntl, (fd, F_SETLKW, &(struct flock){.l_type = F_WRLCK}), .file = "ranges", .fd = fd, .mode = F_WRLCK,
+       .flags = F_SETLKW);
+    DO(fcntl, (fd, F_SETLKW, &(struct flock){.l_type = 77}), .file = "ranges", .fd = fd,
+       .flags = F_SETLKW);                                                                       /* EINVAL */
+    DO(fcntl, (fd, F_SETLKW, (struct flock *)8), .file = "ranges", .fd = fd, .flags = F_SETLKW); /* EFAULT */
+    DO(fcntl, (fd, F_OFD_SETLK, &(struct flock){.l_type = F_UNLCK}), .file = "ranges", .fd = fd, .mode = F_UNLCK,
+       .flags = F_OFD_SETLK);
     /* nothing of this has moved the offset */
     DO(write, (fd, "12345", 5), .file = "ranges", .fd = fd, .offset = 0, .size = 5);
     DO(unlink, ("ranges"), .file = "ranges");
