@@ -2,7 +2,10 @@
 /* Finds the record of a burst by what cannot change while the burst is open: its call, file and
  * descriptor. Behind the head of the copied ring these are enough: a later burst of the same would
  * have ended this one. A record may have had its number, and not been noted in the burst, when the
- * head was copied. It was the last one then, and as long as the burst in the copy. */
+ * head was copied. It was the last one then, and as long as the burst in the copy.
+ *
+ * The number of an event lies within a range. Where the head does, too, the start of the event tells:
+ * an earlier burst of the same began before this one. */
 #include "source/source_live_bursts.h"
 
 #include "format/decode.h"
@@ -22,15 +25,19 @@ static int is_near(uint64_t a, uint64_t b)
     return a < b ? b - a <= NEAR_NS : a - b <= NEAR_NS;
 }
 
-/* head: that of the ring when it was copied; 0: its numbers are not those of the event. */
-static int is_burst(const struct dft_event *event, uint64_t number, uint64_t head, const struct dft_event *burst)
+/* head: that of the ring when it was copied; 0: its numbers are not those of the event, which lie from `least` to
+ * `most`. */
+static int is_burst(const struct dft_event *event, uint64_t least, uint64_t most, uint64_t head,
+                    const struct dft_event *burst)
 {
     if (event->file != burst->file || event->fd != burst->fd || event->calls < burst->calls)
         return 0;
     if (!head)
         return is_near(event->start_ns, burst->start_ns);
-    return number >= head || (number + LAST_SLOTS >= head && event->calls == burst->calls &&
-                              event->size == burst->size && is_near(event->start_ns, burst->start_ns));
+    if (least >= head || (most >= head && event->start_ns >= burst->start_ns))
+        return 1;
+    return most + LAST_SLOTS >= head && event->calls == burst->calls && event->size == burst->size &&
+           is_near(event->start_ns, burst->start_ns);
 }
 
 static int has_burst(const struct dft_batch *batch, uint64_t head, const struct dft_call *call,
@@ -38,7 +45,7 @@ static int has_burst(const struct dft_batch *batch, uint64_t head, const struct 
 {
     for (uint32_t i = 0; i < batch->count; i++)
         if (batch->calls[batch->events[i].call].id == call->id &&
-            is_burst(&batch->events[i], dft_batch_number(batch, i), head, burst))
+            is_burst(&batch->events[i], dft_batch_number(batch, i), dft_batch_number_most(batch, i), head, burst))
             return 1;
     return 0;
 }
@@ -68,7 +75,8 @@ static int is_in_file(struct dft_live_bursts *bursts, const struct dft_scanned *
         const struct dft_block *block = &scanned->blocks[i];
         int same = block->stream == ring->stream;
 
-        if (block->type != DFT_BLOCK_EVENTS || scanned->keys[i] != key || block->tid != ring->tid)
+        if (block->type != DFT_BLOCK_EVENTS || block->first > block->last || scanned->keys[i] != key ||
+            block->tid != ring->tid)
             continue;
         if (same && block->last + LAST_SLOTS < head)
             return 0;

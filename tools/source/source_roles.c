@@ -44,11 +44,6 @@ static int ends(struct dft_text text, const char *with)
     return text.length >= length && !memcmp(text.bytes + text.length - length, with, length);
 }
 
-static int is(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && begins(text, word);
-}
-
 /* Takes the first argument off a command line, where each one ends in a NUL. */
 static struct dft_text take_argument(struct dft_text *line)
 {
@@ -66,7 +61,7 @@ static struct dft_text value_of(struct dft_text line, const char *option)
 {
     take_argument(&line);
     while (line.length)
-        if (is(take_argument(&line), option))
+        if (dft_text_is(take_argument(&line), option))
             return take_argument(&line);
     return (struct dft_text){"", 0};
 }
@@ -82,7 +77,7 @@ static struct dft_text find_role(struct dft_text line)
     if (ends(module, "loky.backend.popen_loky_posix"))
         return value_of(line, "--process-name");
     take_argument(&line);
-    return text_of(is(take_argument(&line), "--multiprocessing-fork") ? "SpawnProcess" : "");
+    return text_of(dft_text_is(take_argument(&line), "--multiprocessing-fork") ? "SpawnProcess" : "");
 }
 
 static int same(struct dft_text a, struct dft_text b)
@@ -114,7 +109,7 @@ void dft_source_find_roles(struct dft_source *source)
             continue;
         process->role = find_role(process->command);
         if (is_forked(process, parent)) {
-            int by_server = is(process->role, FORK_SERVER) && !is_forked(parent, parent_of(source, parent));
+            int by_server = dft_text_is(process->role, FORK_SERVER) && !is_forked(parent, parent_of(source, parent));
 
             process->role = by_server ? text_of("ForkServerProcess") : none;
         }
