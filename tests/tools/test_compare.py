@@ -6,6 +6,7 @@ import collections
 import csv
 import fractions
 import io
+import itertools
 import json
 import math
 import random
@@ -183,7 +184,7 @@ def expect_table(lines, runs, key, most, kind=None):
         want = item(members[json.dumps(own)], *([kind] if kind else []))
         for measure in MEASURES:
             got = dict(line[measure])
-            assert [got.pop(key) for key in ("a_range", "b_range", "sure")] == [None] * 3, line  # of one run a side nothing is known
+            assert [got.pop(key) for key in ("a_range", "b_range", "sure", "chance", "interval")] == [None] * 5, line  # of one run a side nothing is known
             if got["percent"] is not None:
                 assert abs(got["percent"] - want[measure]["percent"]) < 1e-9
                 got = dict(got, percent=want[measure]["percent"])
@@ -387,7 +388,7 @@ def more_and_other_calls(where):
     b = write(where / "b", [steady(2, n=400, step=500) + [("fsync", "/data/out", 300_000, 9000, None)]])
     answer, _ = agrees(a, b, "--fail-over", "10", "--no-index", expect=1)
     read, new, gone = (line_of(answer, "calls", name=n) for n in ("read", "fsync", "unlink"))
-    assert read["count"] == {"a": 200, "b": 400, "percent": 100.0, "spread": "beyond", "a_range": None, "b_range": None, "sure": None}
+    assert read["count"] == {"a": 200, "b": 400, "percent": 100.0, "spread": "beyond", "a_range": None, "b_range": None, "sure": None, "chance": None, "interval": None}
     assert read["time_ns"]["spread"] == "beyond" and read["bytes"]["spread"] == "beyond"
     assert new["count"]["a"] == 0 and new["time_ns"]["spread"] == "beyond" and new["time_p50_ns"]["a"] is None
     assert gone["count"]["b"] == 0 and gone["time_ns"]["spread"] == "beyond"
@@ -586,16 +587,51 @@ def repetition(where, name, number, mean, **more):
                  at=60 * (number + (30 if name == "b" else 0)))
 
 
-def judged(a, b):
-    """The verdict on values of repetitions, and how sure it is; a second time."""
-    medians, width = [statistics.median(v) for v in (a, b)], max(max(v) - min(v) for v in (a, b))
-    least, distance, chance = min(len(a), len(b)), abs(medians[1] - medians[0]), 2 / math.comb(len(a) + len(b), len(a))
-    if len({*a, *b}) == 1:
-        return "same", None
-    if (least < 3 and distance <= width) or max(min(a), min(b)) <= min(max(a), max(b)):
-        return "within", "high" if least >= 5 else "medium" if least >= 3 else "low"
-    high, medium = (least >= 3 and distance >= 5 * width) or chance < 0.01, least >= 3 or (least >= 2 and distance >= 5 * width)
-    return "beyond", "high" if high else "medium" if medium else "low"
+def dealt(a, b):
+    """How many of all ways to deal these values have each U, equal ones counting a half: {2 U: ways}."""
+    both, ways = a + b, collections.Counter()
+    for chosen in itertools.combinations(range(len(both)), len(a)):
+        others = [both[i] for i in range(len(both)) if i not in chosen]
+        ways[sum((both[i] > o) * 2 + (both[i] == o) for i in chosen for o in others)] += 1
+    return ways
+
+
+def student(a, b):
+    """The two-sided chance of t, by adding up its density."""
+    logs = [[math.log1p(v) for v in side] for side in (a, b)]
+    freedom = len(a) + len(b) - 2
+    squares = sum((v - statistics.mean(side)) ** 2 for side in logs for v in side)
+    if squares < 1e-20:
+        return 0
+    t = abs(statistics.mean(logs[0]) - statistics.mean(logs[1])) / math.sqrt(squares / freedom * (1 / len(a) + 1 / len(b)))
+    n, density = 200_000, math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(freedom * math.pi)
+    return max(0, 1 - 2 * sum(density * (1 + ((i + 0.5) * t / n) ** 2 / freedom) ** (-(freedom + 1) / 2) * t / n for i in range(n)))
+
+
+def judged(a, b, is_counted):
+    """The verdict on values of repetitions, how sure it is, its chance and interval; a second time, for lines that are one test."""
+    least, (before, after) = min(len(a), len(b)), [statistics.median(v) for v in (a, b)]
+    by_ranks = 2 / math.comb(len(a) + len(b), len(a)) <= 0.05
+    surest = "high" if least >= 3 else "medium" if least == 2 else "low"
+    if len({*a}) == len({*b}) == 1 and (is_counted or a[0] == b[0]):
+        return "beyond" if a[0] != b[0] else "same", surest, None, None
+    ways, distinct = dealt(a, b), dealt(list(range(len(a))), list(range(len(a), len(a) + len(b))))
+    if by_ranks:
+        own = sum((x > y) * 2 + (x == y) for x in a for y in b)
+        chance = sum(n for u, n in ways.items() if abs(u - len(a) * len(b)) >= abs(own - len(a) * len(b))) / sum(ways.values())
+    else:
+        chance = student(a, b) if max(a) < min(b) or max(b) < min(a) else 1
+    pairs, trim = sorted(y - x for x in a for y in b), 0
+    while 2 * sum(n for u, n in distinct.items() if u <= 2 * (trim + 1)) <= 0.05 * sum(distinct.values()):
+        trim += 1
+    low, high = pairs[trim], pairs[-1 - trim]
+    confidence = 1 - 2 * sum(n for u, n in distinct.items() if u <= 2 * trim) / sum(distinct.values())
+    told = chance, (low, high, confidence)
+    if chance <= 0.05 and before != after and (is_counted or abs(after - before) * 200 >= before):
+        is_sure = chance <= (0.01 if by_ranks else 0.001)
+        return "beyond", surest if is_sure else {"high": "medium"}.get(surest, "low"), *told
+    most = max(abs(low), abs(high)) / before
+    return "within", "high" if most <= 0.05 and confidence >= 0.95 else "medium" if most <= 0.25 and confidence >= 0.9 else "low", *told
 
 
 def repetitions(where):
@@ -617,20 +653,26 @@ def repetitions(where):
                 values = [[of(path, measure, key) for path in side] for side in (left, right)]
                 assert (got["a_range"], got["b_range"]) == tuple([min(v), max(v)] for v in values), (measure, key, got)
                 assert all(abs(got[side] - statistics.median(v)) <= 0.5 for side, v in zip("ab", values)), (measure, key, got, values)
-                spread, sure = judged(*values)
-                assert got["spread"] == spread and sure in (None, got["sure"]), (measure, key, got, values)
+                spread, sure, chance, interval = judged(*values, measure in ("count", "bytes"))
+                assert (got["spread"], got["sure"]) == (spread, sure), (measure, key, got, values, chance)
+                assert (got["chance"] is None) == (chance is None) and abs((got["chance"] or 0) - (chance or 0)) < 1e-6, (measure, got, chance)
+                told_interval = got["interval"] and tuple(got["interval"][k] for k in ("low", "high", "confidence"))
+                assert (told_interval is None) == (interval is None), (got, interval)
+                assert not interval or all(abs(x - y) < 1e-9 for x, y in zip(told_interval, interval)), (got, interval)
         times = sorted(run["time_ns"] for run in answer["a"]["repetitions"])
         middle = next(run for run in answer["a"]["repetitions"] if run["time_ns"] == times[(len(times) - 1) // 2])
         assert answer["a"]["paths"] == middle["paths"]
         total = answer["total"][0]["time_ns"]
         assert answer["sure"] == total["sure"], answer["why_sure"]
         seen.add((len(left), len(right), total["spread"], total["sure"]))
-    assert {(3, 3, "beyond", "high"), (5, 4, "beyond", "high"), (3, 3, "within", "medium")} <= seen, seen
+    assert {(3, 3, "beyond", "high"), (5, 4, "beyond", "medium"), (3, 3, "within", "medium")} <= seen, seen
     assert {(n, m, spread) for n, m, spread, _ in seen} >= {(2, 2, "beyond"), (1, 3, "beyond")}, seen
     text = told("--no-index", *a[:3], "--", *b[:3])
     assert re.match(r"B is \d\d % slower than A in I/O: ", text) and re.search(
         r"how sure high: 3 runs of A against 3 of B: the medians are [\d.]+ ms apart, [\d.]+x what those of . alone "
-        r"differ by \([\d.]+ (ms|us)\) A ", text), text
+        r"differ by \([\d.]+ (ms|us)\); chance alone does as much in (0\.0\d|less than 0\.01) % of cases; the difference is "
+        r"\+[\d.]+ ms to \+[\d.]+ ms \(\+\d\d[.\d]* % to \+\d\d[.\d]* %\) at 90 % confidence; with fewer than 5 runs a side all I/O "
+        r"alone is tested A ", text), text
     assert re.search(r"A \S+/a0, \S+/a1, \S+/a2 3 runs; the one in the middle has 4 processes, ", text), text
     text = told("--no-index", *a[:3], "--", *same)
     assert text.startswith("A and B do not differ in I/O by more than runs do: ") and " alone differ by " in text, text
@@ -664,16 +706,24 @@ def the_first_line_and_what_fails(where):
     def job(i, opens, mean):
         return [steady(i) + [("open", f"/data/f{k}", 300_000 + 5000 * k, opens + k % 3 + i, None) for k in range(40)] +
                 [("fsync", "/data/out", 900_000, mean, None)]]
-    a = [write(where / f"a{i}", job(i, 50, (10_000, 40_000, 70_000)[i]), at=60 * i) for i in range(3)]
-    b = [write(where / f"b{i}", job(i, 90, (10_000, 40_000, 70_000)[i]), at=300 + 60 * i) for i in range(3)]
+    means = (10_000, 40_000, 70_000, 20_000, 50_000, 60_000)
+    a = [write(where / f"a{i}", job(i, 50, mean), at=60 * i) for i, mean in enumerate(means)]
+    b = [write(where / f"b{i}", job(i, 90, mean), at=600 + 60 * i) for i, mean in enumerate(means)]
     plain = told("--no-index", *a, "--", *b)
     assert plain.startswith("A and B do not differ in I/O by more than runs do: "), plain
+    assert re.search(r"how sure low: 6 runs of A against 6 of B: ", plain), plain  # the interval is wide: nobody knows that nothing differs
     text = told("--no-index", "--fail-over", "10%", *a, "--", *b, expect=1)
     assert text.startswith('B is worse than A by more than 10 % in time (see "worse" below); as a whole they do not differ in I/O by more than '
                            'runs do: '), text
     assert re.search(r"worse: time of open \+\d\d %", text), text
-    half = [write(where / f"c{i}", [[(*c[:3], c[3] * 2, c[4]) for c in job(i, 50, (10_000, 40_000, 70_000)[i])[0][::2]]], at=600 + 60 * i)
-            for i in range(3)]
+    # Of three runs a side nobody can tell that of a line among several: it fails nothing.
+    answer = compare("--no-index", "--fail-over", "10%", *a[:3], "--", *b[:3])
+    assert [line_of(answer, "calls", name="open")["time_ns"][key] for key in ("spread", "sure", "chance")] == ["unknown", "low", None], answer
+    text = told("--no-index", "--fail-over", "10%", *a[:3], "--", *b[:3])
+    assert ", but in the runs in the middle open" not in text and re.search(
+        r"not worse for sure: time of open \+\d\d % \(limit 10 %\), but whether by chance cannot be told ", text), text
+    half = [write(where / f"c{i}", [[(*c[:3], c[3] * 2, c[4]) for c in job(i, 50, mean)[0][::2]]], at=1200 + 60 * i)
+            for i, mean in enumerate(means)]
     text = told("--no-index", *a, "--", *half)
     assert text.startswith("B makes 50 % fewer calls and moves 50 % less bytes; as a whole they do not differ in I/O by more than runs do: "), text
     # One run a side, slower, and nobody knows: it is not told that it is not worse.
@@ -682,9 +732,90 @@ def the_first_line_and_what_fails(where):
     assert re.search(r" not worse for sure: time of all I/O \+\d+ % \(limit 10 %\), but whether by chance cannot be told ", text), text
 
 
+def noisy(where, name, i, seed, times=1, names=("read", "write", "open", "close", "fsync", "lseek", "unlink", "rename", "pread", "pwrite")):
+    """A run of ten calls, each with its file; each as a whole differs by 10 % from run to run."""
+    chance, calls, at = random.Random(seed), [], 0
+    for k, call in enumerate(names):
+        mean = 2000 * times * math.exp(chance.gauss(0, 0.1))
+        for _ in range(12):
+            calls.append((call, f"/d{k}/f", at, max(1, round(mean * math.exp(chance.gauss(0, 0.2)))), None))
+            at += calls[-1][3] + 100
+    return write(where / f"{name}{i}", [calls], at=60 * i)
+
+
+def equal_runs_do_not_fail(where):
+    """Runs that differ by chance alone fail in one comparison of twenty at most, however few and of however many lines; slower ones do."""
+    for n, rounds in ((2, 10), (3, 10), (6, 10)):
+        alarms, found = 0, 0
+        for k in range(rounds):
+            runs = [[noisy(where / f"{n}-{k}", side, 30 * s + i, f"{n} {k} {side} {i}", 1.4 if side == "c" else 1) for i in range(n)]
+                    for s, side in enumerate("abc")]
+            for other in runs[1:]:
+                done = run(DFTMERGE, "compare", "--no-index", "--fail-over", "10%", *runs[0], "--", *other)
+                assert done.code in (0, 1), done
+                alarms += other is runs[1] and done.code
+                found += other is runs[2] and done.code
+        assert alarms <= 1 and found >= (3 if n < 3 else 8), (n, alarms, found)
+
+
+def one_run_in_the_range_of_the_others(where):
+    """Twenty runs a side; B takes twice as long, and two of A were as slow: it is found. The more runs, the smaller what is found."""
+    means = [1000, 1010, 990, 980, 1020, 1000] * 3 + [2100, 2100]
+    a = [write(where / f"a{i}", [steady(i, n=30, mean=mean)], at=60 * i) for i, mean in enumerate(means)]
+    b = [write(where / f"b{i}", [steady(50 + i, n=30, mean=2000 + i)], at=2000 + 60 * i) for i in range(20)]
+    answer = compare("--no-index", "--fail-over", "10%", *a, "--", *b, expect=1)
+    total = answer["total"][0]["time_ns"]
+    assert (total["spread"], total["sure"]) == ("beyond", "high") and total["chance"] < 0.001, total
+    assert 0.95 <= total["interval"]["confidence"] < 0.96 and 0 < total["interval"]["low"], total
+    # 25 runs: the normal law has taken over, and agrees.
+    more = [write(where / f"d{i}", [steady(100 + i, n=30, mean=1000)], at=4000 + 60 * i) for i in range(5)]
+    assert compare("--no-index", *a, *more, "--", *b)["total"][0]["time_ns"]["spread"] == "beyond"
+
+
+def all_of_it_is_asked_first(where):
+    """All I/O has four fifths of the level, however many lines differ in other ways. Of five and five runs two pairs may be out of order."""
+    totals, part = ((100, 101, 102, 103, 106), (104, 105, 107, 108, 109)), (41, 52, 43, 50, 45, 48, 46, 53, 42, 51)
+    runs = [[], []]
+    for i, (side, total) in enumerate([(0, t) for t in totals[0]] + [(1, t) for t in totals[1]]):
+        runs[side].append(write(where / str(i), [[("read", "/a/in", 0, 1000 * part[i], 1), ("write", "/b/out", 200_000, 1000 * (total - part[i]), 1)]], at=60 * i))
+    total = compare("--no-index", *runs[0], "--", *runs[1])["total"][0]["time_ns"]
+    assert total["spread"] == "beyond" and abs(total["chance"] - 8 / 252 * 5 / 4) < 1e-9, total
+
+
+def counts_that_vary(where):
+    """Calls that vary by chance are tested like times; what all runs of each side have alike is exact, of two runs and more."""
+    def job(i, calls):
+        return [[("read", "/data/in", 1000 * k, 100 + i, 4096) for k in range(calls)]]
+    a, b, more, fixed = ([write(where / f"{name}{i}", job(i, calls), at=60 * (i + 10 * at)) for i, calls in enumerate(many)]
+                         for at, (name, many) in enumerate((("a", (50, 60, 55, 58, 52)), ("b", (53, 61, 54, 57, 59)), ("c", (80, 84, 90, 88, 81)), ("d", (70,) * 5))))
+    answer = compare("--no-index", "--metric", "count", "--fail-over", "1%", *a, "--", *b)
+    count = line_of(answer, "calls", name="read")["count"]
+    assert count["spread"] == "within" and 0.05 < count["chance"] <= 1 and count["sure"] == "medium", count
+    assert "calls: within what runs differ by" in answer["evidence"], answer["evidence"]
+    answer = compare("--no-index", "--metric", "count", "--fail-over", "10%", *a, "--", *more, expect=1)
+    count = line_of(answer, "calls", name="read")["count"]
+    assert (count["spread"], count["chance"]) == ("beyond", 2 / 252), count
+    # One side alone that varies: no longer exact. Neither does: exact.
+    assert line_of(compare("--no-index", *fixed, "--", *more), "calls", name="read")["count"]["chance"] == 2 / 252
+    same = [write(where / f"e{i}", job(i, 71), at=6000 + 60 * i) for i in range(2)]
+    count = line_of(compare("--no-index", *fixed[:2], "--", *same), "calls", name="read")["count"]
+    assert (count["spread"], count["sure"], count["chance"]) == ("beyond", "medium", None), count
+    # Of two runs a side a call is exact only where all calls are: else two alike are no rarity.
+    def pair(name, at, reads, opens):
+        return [write(where / f"{name}{i}", [[("read", "/data/in", 1000 * k, 100, 4096) for k in range(n)] +
+                                             [("open", "/data/in", 200_000 + 1000 * k, 100, None) for k in range(opens)]], at=8000 + 60 * (at + i))
+                for i, n in enumerate(reads)]
+    f, g, h = pair("f", 0, (60, 66), 20), pair("g", 2, (61, 64), 40), pair("h", 4, (60, 60), 20)
+    for left, right, spread in ((f, g, "unknown"), (h, pair("i", 6, (60, 60), 40), "beyond")):
+        answer = compare("--no-index", "--metric", "count", *left, "--", *right)
+        assert line_of(answer, "calls", name="open")["count"]["spread"] == spread, (spread, answer)
+    few = line_of(compare("--no-index", *a[:2], "--", *more[:2]), "calls", name="read")["count"]
+    assert few["spread"] in ("within", "beyond") and few["chance"] is not None, few
+
+
 def calls_of_some_repetitions(where):
-    """A call that one repetition of a side makes is none of its side's; one that all make is. Directories of each run
-    are the same."""
+    """A call that one repetition of a side makes is none of its side's. Where that varies, so may a call that all three of B make and none
+    of A; where no number of calls varies, it is B's. Directories of each run are the same."""
     def job(i, directory, extra):
         return [steady(i, n=50) + [("write", f"/scratch/{directory}/ckpt-{k}", 60_000 + 100 * k, 10 + k, 10) for k in range(6)] + extra]
     odd = [("unlink", "/tmp/x", 90_000, 40, None)]
@@ -694,7 +825,13 @@ def calls_of_some_repetitions(where):
     answer = compare("--no-index", *a, "--", *b)
     unlink, fsync = (line_of(answer, "calls", name=name) for name in ("unlink", "fsync"))
     assert (unlink["count"]["a"], unlink["count"]["a_range"], unlink["count"]["spread"]) == (0, [0, 1], "within"), unlink
-    assert (fsync["count"]["b"], fsync["count"]["b_range"], fsync["count"]["spread"]) == (1, [1, 1], "beyond"), fsync
+    assert (fsync["count"]["b"], fsync["count"]["b_range"], fsync["count"]["spread"], fsync["time_ns"]["spread"]) == (1, [1, 1], "unknown", "unknown"), fsync
+    assert run(DFTMERGE, "compare", "--no-index", "--fail-over", "1%", "--metric", "count", *a, "--", *b).code == 0
+    fixed = [write(where / f"c{i}", job(i, f"base{'xyz'[i]}", []), at=60 * i) for i in range(3)]
+    assert line_of(compare("--no-index", *fixed, "--", *b), "calls", name="fsync")["count"]["spread"] == "beyond"
+    more = [write(where / f"d{i}", job(20 + i, f"base{'vw'[i]}", []), at=900 + 60 * i) for i in range(2)]
+    much = [write(where / f"e{i}", job(30 + i, f"new{'vw'[i]}", [("fsync", "/data/out", 95_000, 50, None)]), at=1200 + 60 * i) for i in range(2)]
+    assert line_of(compare("--no-index", *a, *more, "--", *b, *much), "calls", name="fsync")["count"]["spread"] == "beyond"
     patterns = {line["pattern"]: (line["count"]["a_range"], line["count"]["b_range"]) for line in answer["files"]}
     assert patterns[".../ckpt-#"] == ([6, 6], [6, 6]), patterns
     assert "only in B: fsync (1)" in answer["evidence"] and "unlink" not in answer["evidence"], answer["evidence"]
@@ -808,6 +945,6 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, files_counted_by_directory, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, calls_of_some_repetitions, parts_and_repetitions,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, files_counted_by_directory, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, equal_runs_do_not_fail, one_run_in_the_range_of_the_others, all_of_it_is_asked_first, counts_that_vary, calls_of_some_repetitions, parts_and_repetitions,
           it_says_what_is_odd, more_files_than_fit, filters,
           usage])

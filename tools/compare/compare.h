@@ -19,11 +19,13 @@
  * of the program.
  *
  * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its
- * runs, and the ranges of the runs are the yardstick (repeated.h), for counts and bytes too: what
- * runs do within themselves decides nothing. A number of calls beyond the spread that makes half of
- * the change of time takes that beyond it, too. The cells of an item are those of one run a side,
- * the one with the median time in I/O. They are what says which process stands out, and which
- * ranks do alike.
+ * runs, and the runs are the yardstick (repeated.h), for counts and bytes too, but where all runs of
+ * each side have the same: what runs do within themselves decides nothing. All I/O and the lines that
+ * have a hundredth of it are tested, at one level for all together (family.h). A line that is not
+ * tested is within the spread where the runs of both sides meet, else it is unknown. A number of
+ * calls that is exact, and makes half of the change of time, takes that beyond the spread, too. The
+ * cells of an item are those of one run a side, the one with the median time in I/O. They are what
+ * says which process stands out, and which ranks do alike.
  *
  * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
  * run is also looked at by itself, where there are several. The process stands out where its
@@ -60,8 +62,6 @@
 #define DFT_ALONE_TIMES 2
 #define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
 
-#define DFT_REPETITIONS_MAX 64u /* of a side */
-
 enum dft_measure {
     DFT_MEASURE_COUNT,
     DFT_MEASURE_BYTES,
@@ -81,7 +81,12 @@ struct dft_change {
     uint8_t known[2];
     uint8_t unsaid; /* a run has such calls, and does not know this number of them */
     uint8_t spread; /* enum dft_spread; what of it is not known is UNKNOWN */
-    uint8_t sure;   /* enum dft_repeated_sure, of several repetitions */
+    /* Of several repetitions: */
+    uint8_t sure;                          /* enum dft_repeated_sure */
+    uint8_t is_exact;                      /* all runs of A have one number, all of B another */
+    uint8_t is_tested;                     /* what follows is known */
+    double chance;                         /* corrected for the number of lines */
+    struct dft_repeated_interval interval; /* of the difference */
 };
 
 enum dft_compared {
@@ -190,6 +195,8 @@ struct dft_comparison {
         uint32_t item;
     } * failures;
     uint32_t nfailures;
+    struct dft_failure unsure; /* the largest line that is worse, if not by chance; where there is one */
+    int has_unsure;
     int untold; /* it is unknown whether all I/O is worse by more than fail_over, chance apart */
 };
 
@@ -241,10 +248,11 @@ int dft_compare_measure(const struct dft_cell *cells, uint32_t count, struct dft
                         struct dft_spread_scratch **scratch);
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
                      const struct dft_measured_item *measured, struct dft_spread_scratch **scratch);
-/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians,
- * ranges, verdicts. */
+/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians and
+ * ranges; and the verdicts on all items, once they are known. The second returns 0 or -ENOMEM. */
 void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
                           const struct dft_measured_item *measured);
+int dft_compare_test(const struct dft_comparison *comparison);
 /* Do the calls that one side makes more, each at A's cost, make half of the change of time at
  * least? */
 int dft_compare_calls_explain(const struct dft_item *item);

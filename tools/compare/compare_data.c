@@ -88,6 +88,21 @@ static void json_range(struct dft_json *json, const char *key, const struct dft_
     dft_json_end_array(json);
 }
 
+/* Of what is not tested both are null. */
+static void json_tested(struct dft_json *json, const struct dft_change *change)
+{
+    dft_json_known_double(json, "chance", change->is_tested, change->chance);
+    if (!change->is_tested) {
+        dft_json_null(json, "interval");
+        return;
+    }
+    dft_json_object(json, "interval");
+    dft_json_int(json, "low", change->interval.low);
+    dft_json_int(json, "high", change->interval.high);
+    dft_json_double(json, "confidence", change->interval.confidence);
+    dft_json_end_object(json);
+}
+
 static void json_changes(struct dft_json *json, const struct dft_comparison *comparison, const struct dft_item *item)
 {
     int is_repeated = dft_compared_is_repeated(comparison);
@@ -107,6 +122,7 @@ static void json_changes(struct dft_json *json, const struct dft_comparison *com
         json_range(json, "a_range", change, 0, is_repeated);
         json_range(json, "b_range", change, 1, is_repeated);
         dft_json_string(json, "sure", is_repeated ? dft_repeated_sure_name(change->sure) : NULL);
+        json_tested(json, change);
         dft_json_end_object(json);
     }
 }

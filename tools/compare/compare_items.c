@@ -228,12 +228,12 @@ int dft_compare_items(struct dft_comparison *comparison)
             rc = collect(comparison, (enum dft_compared)t, run);
         if (!rc)
             rc = measure(comparison, items);
-        if (!rc && t == DFT_COMPARED_FILES)
-            rc = dft_compare_folded(comparison, items);
         if (!rc)
             sort(comparison, items);
     }
-    return rc;
+    if (!rc && dft_compared_is_repeated(comparison))
+        rc = dft_compare_test(comparison);
+    return rc ? rc : dft_compare_folded(comparison, &comparison->tables[DFT_COMPARED_FILES]);
 }
 
 /* --- what got worse --------------------------------------------------------------------------- */
@@ -273,6 +273,17 @@ static int is_worse(const struct dft_comparison *comparison, const struct dft_it
     return grown > 0 && grown > a * comparison->fail_over / 100 && matters(comparison, item);
 }
 
+/* ... and nobody knows whether by chance. */
+static int is_unsure(const struct dft_comparison *comparison, const struct dft_item *item)
+{
+    const struct dft_change *change = &item->changes[comparison->metric];
+
+    return change->spread == DFT_SPREAD_UNKNOWN && !change->unsaid && change->known[0] && change->known[1] &&
+           change->value[1] > change->value[0] &&
+           100 * (double)distance(change) > comparison->fail_over * (double)change->value[0] &&
+           matters(comparison, item);
+}
+
 /* Is it unknown whether all I/O grew by more than the limit? */
 static int is_untold(const struct dft_comparison *comparison)
 {
@@ -285,6 +296,23 @@ static int is_untold(const struct dft_comparison *comparison)
         return 1;
     return change->value[1] > change->value[0] &&
            100 * (double)distance(change) > comparison->fail_over * (double)change->value[0];
+}
+
+/* The lines of a table that fail, and the first one of which nobody knows. */
+static void fail(struct dft_comparison *comparison, enum dft_compared table)
+{
+    const struct dft_compared_items *items = &comparison->tables[table];
+
+    for (uint32_t i = 0; i < items->count; i++) {
+        const struct dft_failure failure = {(uint8_t)table, items->order[i]};
+
+        if (is_worse(comparison, &items->items[failure.item])) {
+            comparison->failures[comparison->nfailures++] = failure;
+        } else if (!comparison->has_unsure && is_unsure(comparison, &items->items[failure.item])) {
+            comparison->has_unsure = 1;
+            comparison->unsure = failure;
+        }
+    }
 }
 
 int dft_compare_fail(struct dft_comparison *comparison)
@@ -304,14 +332,8 @@ int dft_compare_fail(struct dft_comparison *comparison)
     if (comparison->fail_over >= 0 && dft_compare_is_empty(comparison))
         dft_source_note(comparison->runs[0].source, DFT_BAD_OTHER,
                         "neither A nor B has an event that is asked for: nothing is compared");
-    for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++) {
-        const struct dft_compared_items *items = &comparison->tables[t];
-
-        if (t == DFT_COMPARED_FILE_CALLS)
-            continue; /* shown nowhere by themselves */
-        for (uint32_t i = 0; i < items->count; i++)
-            if (is_worse(comparison, &items->items[items->order[i]]))
-                comparison->failures[comparison->nfailures++] = (struct dft_failure){(uint8_t)t, items->order[i]};
-    }
+    for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++)
+        if (t != DFT_COMPARED_FILE_CALLS) /* shown nowhere by themselves */
+            fail(comparison, (enum dft_compared)t);
     return 0;
 }

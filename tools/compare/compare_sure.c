@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns how sure a comparison is of its headline, and why. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/write_text.h"
 #include "compare/compare_verdict.h"
 #include "compare/compare_words.h"
+#include "compare/family.h"
+
+#define CHANCE_LEAST 0.01 /* per cent: smaller chances are one */
 
 static const char *plural(uint32_t n)
 {
@@ -19,30 +24,54 @@ static void put_counts(FILE *out, const struct dft_comparison *comparison)
             plural(comparison->counts[0]), comparison->counts[1]);
 }
 
-/* By how much sides lie apart that differ; `width`: how far the runs of one do. Runs that meet
- * differ by the number of calls. */
-static void put_apart(FILE *out, const struct dft_comparison *comparison, const struct dft_change *time, uint64_t width,
-                      int side)
+/* "+50.0 ms" */
+static const char *signed_ns(char capacity[DFT_TEXT_ROOM], int64_t ns)
 {
+    char text[DFT_TEXT_ROOM];
+
+    snprintf(capacity, DFT_TEXT_ROOM, "%s%.24s",
+             ns > 0   ? "+"
+             : ns < 0 ? "-"
+                      : "",
+             dft_text_ns(text, (uint64_t)llabs(ns)));
+    return capacity;
+}
+
+/* "; chance alone does as much in 0.02 % of cases; the difference is +48.0 ms to +61.0 ms (+10 % to +13 % of A) at 95 %
+ * confidence" */
+static void put_tested(FILE *out, const struct dft_change *time)
+{
+    const struct dft_repeated_interval *interval = &time->interval;
+    double percent = 100 * time->chance, part = time->value[0] ? 100 / (double)time->value[0] : 0;
+    char low[DFT_TEXT_ROOM], high[DFT_TEXT_ROOM];
+
+    if (percent < CHANCE_LEAST)
+        fprintf(out, "; chance alone does as much in less than %g %% of cases", CHANCE_LEAST);
+    else if (percent < 100)
+        fprintf(out, "; chance alone does as much in %.*f %% of cases", percent < 0.1 ? 2 : percent < 10, percent);
+    fprintf(out, "; the difference is %s to %s", signed_ns(low, interval->low), signed_ns(high, interval->high));
+    if (time->value[0])
+        fprintf(out, " (%+.*f %% to %+.*f %%)", fabs(part * (double)interval->low) < 9.95, part * (double)interval->low,
+                fabs(part * (double)interval->high) < 9.95, part * (double)interval->high);
+    fprintf(out, " at %.3g %% confidence", 100 * interval->confidence);
+}
+
+/* By how much sides lie apart that differ; `width`: how far the runs of one do. */
+static void put_apart(FILE *out, const struct dft_item *total, uint64_t width, int side)
+{
+    const struct dft_change *time = &total->changes[DFT_MEASURE_TIME];
     double times = width ? (double)dft_change_size(time) / (double)width : 0;
     char a[DFT_TEXT_ROOM];
 
     fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
-    if (time->low[0] <= time->high[1] && time->low[1] <= time->high[0]) {
+    if (!total->by_cost)
         fprintf(out, ", and the number of calls makes half of that at least; those of %c alone differ by %s",
                 side ? 'B' : 'A', dft_text_ns(a, width));
-        return;
-    }
-    if (width && times < 1)
-        fputs(", and the slowest run of one side is faster than the fastest of the other", out);
     else if (width)
         fprintf(out, ", %.*fx what those of %c alone differ by (%s)", times < 9.95, times, side ? 'B' : 'A',
                 dft_text_ns(a, width));
     else
         fputs(", and those of one side do not differ", out);
-    if (width && times < DFT_REPEATED_FAR)
-        fprintf(out, "; chance alone parts as many so in %.2g %% of cases",
-                dft_repeated_chance(comparison->counts[0], comparison->counts[1]));
 }
 
 /* "; A1 (t/a1) is an outlier: 1.04 s, the others 383 ms to 417 ms (a cold cache?)" */
@@ -72,33 +101,44 @@ static void put_outlier(FILE *out, const struct dft_comparison *comparison, int 
     }
 }
 
-static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_comparison *comparison,
-                                           const struct dft_change *time)
+/* What as few runs as these cannot tell. */
+static void put_few(FILE *out, const struct dft_comparison *comparison)
 {
+    uint32_t least = comparison->counts[comparison->counts[1] < comparison->counts[0]];
+
+    if (least == 1)
+        fprintf(out, "; of one run of %c nothing is known about its spread", comparison->counts[0] == 1 ? 'A' : 'B');
+    if (least < DFT_FAMILY_RUNS_MIN)
+        fprintf(out, "; with fewer than %u runs a side all I/O alone is tested", DFT_FAMILY_RUNS_MIN);
+}
+
+static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_comparison *comparison,
+                                           const struct dft_item *total)
+{
+    const struct dft_change *time = &total->changes[DFT_MEASURE_TIME];
     uint64_t widths[2] = {time->high[0] - time->low[0], time->high[1] - time->low[1]};
     int wider = widths[1] > widths[0];
     char a[DFT_TEXT_ROOM];
 
     put_counts(out, comparison);
-    if (time->spread == DFT_SPREAD_SAME || (!widths[0] && !widths[1] && !dft_change_size(time))) {
+    if (time->spread == DFT_SPREAD_SAME) {
         fputs(": all took the same time", out);
     } else if (time->spread == DFT_SPREAD_WITHIN) {
         fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
         fprintf(out, ", and those of %c alone differ by %s", wider ? 'B' : 'A', dft_text_ns(a, widths[wider]));
-        if (dft_change_size(time) > widths[wider])
-            fputs(dft_change_is_below_floor(time) ? "; less than 0.5 % is not called a change"
-                                                  : "; but the slowest of one side and the fastest of the other meet",
-                  out);
+        if (time->chance <= DFT_REPEATED_LEVEL && dft_change_is_below_floor(time))
+            fputs("; less than 0.5 % is not called a change", out);
     } else if (time->spread == DFT_SPREAD_BEYOND) {
-        put_apart(out, comparison, time, widths[wider], wider);
+        put_apart(out, total, widths[wider], wider);
     } else {
         fputs(": whether by chance cannot be told", out);
     }
+    if (time->is_tested)
+        put_tested(out, time);
     put_outlier(out, comparison, 0);
     put_outlier(out, comparison, 1);
-    if (comparison->counts[0] == 1 || comparison->counts[1] == 1)
-        fprintf(out, "; of one run of %c nothing is known about its spread", comparison->counts[0] == 1 ? 'A' : 'B');
-    return (enum dft_repeated_sure)(time->spread == DFT_SPREAD_UNKNOWN ? DFT_REPEATED_LOW : time->sure);
+    put_few(out, comparison);
+    return (enum dft_repeated_sure)time->sure;
 }
 
 /* Why one run a side differs beyond its own spread. */
@@ -149,7 +189,7 @@ enum dft_repeated_sure dft_compare_sure(FILE *out, const struct dft_comparison *
         fputs("neither side has a call of I/O", out);
         sure = DFT_REPEATED_HIGH;
     } else if (dft_compared_is_repeated(comparison)) {
-        sure = put_repeated(out, comparison, &totals->items->changes[DFT_MEASURE_TIME]);
+        sure = put_repeated(out, comparison, totals->items);
     } else {
         sure = put_single(out, comparison, totals->items);
     }

@@ -135,58 +135,90 @@ static int print_verdict(const struct dft_comparison *comparison)
     return rc;
 }
 
-/* All I/O grew by more than the limit, or that is not known, and yet it is no failure: why. Returns 0: it did not. */
-static int print_unsure(const struct dft_comparison *comparison)
+/* "time of read +44 % (limit 10 %)" */
+static int print_failure(const struct dft_comparison *comparison, const struct dft_failure *failure)
+{
+    const struct dft_item *item = &comparison->tables[failure->table].items[failure->item];
+    char capacity[DFT_TEXT_ROOM], *text;
+    uint32_t length;
+
+    printf("%s of ", dft_measure_word(comparison->metric));
+    if (failure->table == DFT_COMPARED_TOTAL)
+        fputs("all I/O", stdout);
+    else if (failure->table == DFT_COMPARED_RANKS)
+        printf("ranks %s", comparison->rank_groups[item->key.process_group - 1].label);
+    else if (failure->table != DFT_COMPARED_FILES)
+        print_name(comparison, item->key.name);
+    else if (dft_compare_pattern(comparison, item->key.file, &text, &length))
+        return -ENOMEM;
+    else {
+        dft_text_escape(stdout, text, length);
+        free(text);
+    }
+    printf(" %s (limit %g %%)", dft_change_percent(capacity, &item->changes[comparison->metric]),
+           comparison->fail_over);
+    return 0;
+}
+
+static int is_known(const struct dft_change *change)
+{
+    return change->known[0] && change->known[1];
+}
+
+/* All I/O grew by more than the limit, and yet it is no failure: why. Returns 0: it did not. */
+static int print_total(const struct dft_comparison *comparison)
 {
     const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
     const struct dft_change *change = totals->count ? &totals->items[0].changes[comparison->metric] : NULL;
-    char capacity[DFT_TEXT_ROOM];
 
-    if (comparison->untold && (!change->known[0] || !change->known[1])) {
-        printf("not worse for sure: %s of all I/O is not known of both\n", dft_measure_word(comparison->metric));
-        return 1;
-    }
-    if (!change || !dft_change_is_up(change) || !change->known[0] || !change->known[1] ||
+    if (!change || !dft_change_is_up(change) || !is_known(change) ||
         100 * (double)dft_change_size(change) <= comparison->fail_over * (double)change->value[0])
         return 0;
-    printf("not worse for sure: %s of all I/O %s (limit %g %%), but %s\n", dft_measure_word(comparison->metric),
-           dft_change_percent(capacity, change), comparison->fail_over,
-           change->spread == DFT_SPREAD_UNKNOWN  ? "whether by chance cannot be told"
-           : change->spread == DFT_SPREAD_WITHIN ? "that is within the spread"
-                                                 : "more calls explain less than the limit of it");
+    fputs("not worse for sure: ", stdout);
+    print_failure(comparison, &(struct dft_failure){DFT_COMPARED_TOTAL, 0});
+    printf(", but %s\n", change->spread == DFT_SPREAD_UNKNOWN  ? "whether by chance cannot be told"
+                         : change->spread == DFT_SPREAD_WITHIN ? "that is within the spread"
+                                                               : "more calls explain less than the limit of it");
     return 1;
+}
+
+/* What is no failure, as nobody knows. Of lines it is said, too, of all I/O that is not larger. */
+static int print_no_failure(const struct dft_comparison *comparison)
+{
+    const char *word = dft_measure_word(comparison->metric);
+    int rc = 0;
+
+    if (comparison->untold && !is_known(&comparison->tables[DFT_COMPARED_TOTAL].items[0].changes[comparison->metric])) {
+        printf("not worse for sure: %s of all I/O is not known of both\n", word);
+        return 0;
+    }
+    if (print_total(comparison))
+        return 0;
+    if (!comparison->has_unsure) {
+        printf("not worse: no %s that matters grew by more than %g %% beyond the spread\n", word,
+               comparison->fail_over);
+        return 0;
+    }
+    fputs("not worse for sure: ", stdout);
+    rc = print_failure(comparison, &comparison->unsure);
+    puts(", but whether by chance cannot be told");
+    return rc;
 }
 
 static int print_failures(const struct dft_comparison *comparison)
 {
+    int rc = 0;
+
     if (comparison->fail_over < 0 || dft_compare_is_empty(comparison))
         return 0;
-    if (!comparison->nfailures && !print_unsure(comparison))
-        printf("not worse: no %s that matters grew by more than %g %% beyond the spread\n",
-               dft_measure_word(comparison->metric), comparison->fail_over);
-    for (uint32_t i = 0; i < comparison->nfailures; i++) {
-        const struct dft_failure *failure = &comparison->failures[i];
-        const struct dft_item *item = &comparison->tables[failure->table].items[failure->item];
-        char capacity[DFT_TEXT_ROOM], *text;
-        uint32_t length;
-
-        printf("worse: %s of ", dft_measure_word(comparison->metric));
-        if (failure->table == DFT_COMPARED_TOTAL)
-            fputs("all I/O", stdout);
-        else if (failure->table == DFT_COMPARED_RANKS)
-            printf("ranks %s", comparison->rank_groups[item->key.process_group - 1].label);
-        else if (failure->table != DFT_COMPARED_FILES)
-            print_name(comparison, item->key.name);
-        else if (dft_compare_pattern(comparison, item->key.file, &text, &length))
-            return -ENOMEM;
-        else {
-            dft_text_escape(stdout, text, length);
-            free(text);
-        }
-        printf(" %s (limit %g %%)\n", dft_change_percent(capacity, &item->changes[comparison->metric]),
-               comparison->fail_over);
+    if (!comparison->nfailures)
+        return print_no_failure(comparison);
+    for (uint32_t i = 0; !rc && i < comparison->nfailures; i++) {
+        fputs("worse: ", stdout);
+        rc = print_failure(comparison, &comparison->failures[i]);
+        putchar('\n');
     }
-    return 0;
+    return rc;
 }
 
 static void print_directories(const struct dft_comparison *comparison)

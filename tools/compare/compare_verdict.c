@@ -23,17 +23,6 @@ void dft_put_process(FILE *out, const struct dft_process *process)
         fprintf(out, "pid %" PRIu32, process->pid);
 }
 
-struct dft_repeated dft_compare_wall(const struct dft_comparison *comparison, int side)
-{
-    uint64_t walls[DFT_REPETITIONS_MAX];
-    uint32_t n = 0;
-
-    for (uint32_t run = 0; run < comparison->nruns; run++)
-        if (comparison->runs[run].side == side)
-            walls[n++] = comparison->runs[run].job.wall_ns;
-    return dft_repeated_of(walls, n);
-}
-
 static void put_name(FILE *out, const struct dft_comparison *comparison, uint64_t id)
 {
     char capacity[18];
@@ -196,7 +185,10 @@ static int put_but(FILE *out, const struct dft_comparison *comparison, const str
 
     if (!item)
         return 0;
-    fputs(", but ", out);
+    fputs(dft_compared_is_repeated(comparison) && item->changes[DFT_MEASURE_TIME].spread != DFT_SPREAD_BEYOND
+              ? ", but in the runs in the middle "
+              : ", but ",
+          out);
     put_name(out, comparison, item->key.name);
     if (of_file && put_of_file(out, comparison, item))
         return -ENOMEM;
@@ -292,7 +284,7 @@ static void put_counted(FILE *out, const struct dft_change *change, const char *
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], part[DFT_TEXT_ROOM];
 
-    if (change->spread == DFT_SPREAD_WITHIN && change->low[0] != change->high[0])
+    if (change->spread == DFT_SPREAD_WITHIN && (change->low[0] != change->high[0] || change->low[1] != change->high[1]))
         fprintf(out, "%s: within what runs differ by", what);
     else if (!dft_change_size(change))
         fprintf(out, "%s: the same", what);

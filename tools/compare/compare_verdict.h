@@ -24,7 +24,7 @@ enum dft_repeated_sure dft_compare_sure(FILE *out, const struct dft_comparison *
 
 /* "rank 2", or "pid 1234" */
 void dft_put_process(FILE *out, const struct dft_process *process);
-/* The wall time of a side's runs. */
+/* compare_repeated.c: the wall time of a side's runs. */
 struct dft_repeated dft_compare_wall(const struct dft_comparison *comparison, int side);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#define DFT_REPEATED_FAR 5 /* times the wider range: a margin that chance alone seldom has */
+#define DFT_REPETITIONS_MAX 64u  /* of a side */
+#define DFT_REPEATED_LEVEL  0.05 /* a difference that chance alone makes less often is one */
 
 /* One number of all repetitions of a side. */
 struct dft_repeated {
@@ -18,31 +19,51 @@ struct dft_repeated {
 
 enum dft_repeated_sure { DFT_REPEATED_LOW, DFT_REPEATED_MEDIUM, DFT_REPEATED_HIGH };
 
-/* Sorts the values. */
+/* The numbers of both sides, sorted. */
+struct dft_repeated_sides {
+    uint64_t of[2][DFT_REPETITIONS_MAX];
+    uint32_t n[2];
+};
+
+/* Where the true difference of B and A lies, how often: from 0 to 1. */
+struct dft_repeated_interval {
+    int64_t low, high;
+    double confidence;
+};
+
+/* Sorts the values. An outlier, of three and more, is the lowest or highest value that lies further from its
+ * neighbour than five times the range of the rest, and a quarter of the median at least. It is named, and
+ * decides nothing by itself. */
 struct dft_repeated dft_repeated_of(uint64_t *values, uint32_t n);
 
-/* Is b higher (1) or lower (-1) than a by more than repetitions differ; not (0); or is it unknown
- * (2), as neither side has two? Sides of three and more differ where their ranges do not meet, however
- * wide one range is. With fewer, the medians must also lie further apart than the wider range is wide.
+/* How often chance alone makes B differ from A as much, either way. *higher: 1 B is higher, -1 lower, 0 neither.
  *
- * OUTLIERS. Of three and more, the lowest or highest value is an outlier where it lies further from its
- * neighbour than DFT_REPEATED_FAR times the range of the rest, and a quarter of the median at least. It
- * decides nothing where four and more are left to judge by; of three, it stays in the range.
- *
- * HOW SURE. `chance` is how often ranges of as many values lie apart by chance alone: 2 of all
- * ways to divide them. `margin` is the distance of the medians through the wider range.
- *
- *   high     three on each side at least and a margin of 5; or a chance below 1 % (five on each side)
- *   medium   three on each side at least; or two and a margin of 5
- *   low      all else: one on a side, or two that nearly touch the others
- * An outlier that was left out makes it medium at most.
- *
- * Where it is not so, the answer is surer the more repetitions there are: what would be larger
- * than their range would have shown. */
-int dft_repeated_judge(const struct dft_repeated *a, const struct dft_repeated *b, enum dft_repeated_sure *sure);
+ * Where the rank-sum test can reach the level (rank_test.h), it answers. With so few runs that even sides that lie
+ * apart are no rarity (three and three: one in ten), it is Student's t-test of the logarithms, and 1 where the sides
+ * meet. That test takes the noise for lognormal. */
+double dft_repeated_chance(const struct dft_repeated_sides *sides, int *higher);
 
-/* How often ranges of n and m values lie apart by chance, in per cent. */
-double dft_repeated_chance(uint32_t n, uint32_t m);
+/* By the differences of all pairs; at 95 %, or the whole range of them where fewer runs cannot give that. Each side
+ * has one at least. */
+struct dft_repeated_interval dft_repeated_interval(const struct dft_repeated_sides *sides);
+
+/* How often ranges of n and m values lie apart by chance. */
+double dft_repeated_apart(uint32_t n, uint32_t m);
+
+/* HOW SURE. Of a difference: by its chance and by the runs of the side with fewer.
+ *
+ *   high     a chance of 1 % at most (by the t-test: 0.1 %), and three runs
+ *   medium   three runs; or two and such a chance
+ *   low      all else
+ *
+ * Of no difference: by its interval, in parts of A's median.
+ *
+ *   high     within 5 % either way, at 95 %
+ *   medium   within 25 %, at 90 % (three and three)
+ *   low      all else */
+enum dft_repeated_sure dft_repeated_sure_beyond(const struct dft_repeated_sides *sides, double chance);
+enum dft_repeated_sure dft_repeated_sure_within(const struct dft_repeated_interval *interval, uint64_t median);
+
 /* "low", "medium", "high" */
 const char *dft_repeated_sure_name(enum dft_repeated_sure sure);
 

@@ -15,7 +15,7 @@ struct asked {
     uint32_t ranks, buckets, from, bad;
     uint64_t times, others;
     uint32_t lead; /* buckets before another rank begins; 0: none does */
-    int missing, over_before, together;
+    int missing, over_before, together, by_chance;
 };
 
 static enum dft_confidence confide(const struct asked *asked, const char *reason)
@@ -25,7 +25,8 @@ static enum dft_confidence confide(const struct asked *asked, const char *reason
     struct dft_suspect suspects[2];
     struct dft_metric_series series = {.rank = 1, .samples = samples};
     struct dft_searched searched = {.job = &made.job, .kind = DFT_LOST_DATA, .series = &series, .count = 1};
-    struct dft_measured measured = {.floor = 100, .beyond = 2};
+    struct dft_blamed blamed = {.rank = 1};
+    struct dft_measured measured = {.floor = 100, .beyond = 2, .blamed = &blamed, .nblamed = !asked->by_chance};
     uint32_t to = asked->from + asked->bad, onset = asked->from + (asked->together ? 0 : asked->lead);
 
     job_init(&made, asked->ranks, asked->buckets);
@@ -67,7 +68,8 @@ static void high(void)
     CU_ASSERT_EQUAL(confide(&asked, "6.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 1.0"),
                     DFT_CONFIDENCE_HIGH);
     asked.lead = 2;
-    CU_ASSERT_EQUAL(confide(&asked, "6.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 1.0"),
+    CU_ASSERT_EQUAL(confide(&asked, "6.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 1.0 "
+                                    "until the next one began"),
                     DFT_CONFIDENCE_HIGH);
     asked = sure;
     asked.from = 15; /* a quarter of the time to its end */
@@ -87,7 +89,8 @@ static void medium(void)
     struct asked asked = sure;
 
     asked.lead = 1; /* another one began a bucket later */
-    CU_ASSERT_EQUAL(confide(&asked, "6.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 1.0"),
+    CU_ASSERT_EQUAL(confide(&asked, "6.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 1.0 "
+                                    "until the next one began"),
                     DFT_CONFIDENCE_MEDIUM);
     asked = sure;
     asked.times = 4;
@@ -102,6 +105,10 @@ static void medium(void)
     asked.bad = 6;  /* it reaches on while three of four samples are beyond the floor */
     asked.times = 9;
     CU_ASSERT_EQUAL(confide(&asked, "7.0 times the usual in 6 of 8 buckets (of 20 in all), no other rank above 1.0"),
+                    DFT_CONFIDENCE_MEDIUM);
+    asked = sure;
+    asked.times = 2; /* little, but for long */
+    CU_ASSERT_EQUAL(confide(&asked, "2.0 times the usual in 10 buckets (of 20 in all), no other rank above 1.0"),
                     DFT_CONFIDENCE_MEDIUM);
     asked = sure;
     asked.ranks = 2;
@@ -121,12 +128,18 @@ static void low(void)
     struct asked asked = sure;
 
     asked.times = 2;
-    CU_ASSERT_EQUAL(confide(&asked, "2.0 times the usual in 0 of 10 buckets (of 20 in all), no other rank above 1.0"),
+    asked.from = 11;
+    asked.bad = 9; /* buckets: of ten and more it would be steady */
+    CU_ASSERT_EQUAL(confide(&asked, "2.0 times the usual in 9 buckets (of 20 in all), no other rank above 1.0"),
                     DFT_CONFIDENCE_LOW);
-    asked = sure;
     asked.times = 5;
     asked.others = 3;
-    CU_ASSERT_EQUAL(confide(&asked, "5.0 times the usual in 10 of 10 buckets (of 20 in all), no other rank above 3.0"),
+    CU_ASSERT_EQUAL(confide(&asked, "5.0 times the usual in 9 of 9 buckets (of 20 in all), no other rank above 3.0"),
+                    DFT_CONFIDENCE_LOW);
+    asked = sure;
+    asked.by_chance = 1;
+    CU_ASSERT_EQUAL(confide(&asked, "others lose as much by chance; 6.0 times the usual in 10 of 10 buckets (of 20 in "
+                                    "all), no other rank above 1.0"),
                     DFT_CONFIDENCE_LOW);
     asked = sure;
     asked.bad = 2; /* two buckets */

@@ -105,10 +105,40 @@ static void lines_fit(void)
 
 static void nothing_is_wrong(void)
 {
-    struct dft_findings findings = {.nothing = (char *)(uintptr_t) "lost 0, failures to write 0"};
+    struct dft_findings findings = {.verdict[DFT_VERDICT_GOOD] =
+                                        (char *)(uintptr_t) "nothing wrong: lost 0, failures to write 0",
+                                    .nothing = (char *)(uintptr_t) "lost 0, failures to write 0"};
     char *text = printed(&findings, 3, "100");
 
     CU_ASSERT_STRING_EQUAL(text, "nothing wrong: lost 0, failures to write 0\n");
+    free(text);
+}
+
+/* Each line has its place, whatever else is said; and nothing is "not wrong" then. */
+static void the_verdict_is_first(void)
+{
+    struct dft_findings findings = {
+        .list = two,
+        .count = 2,
+        .verdict = {[DFT_VERDICT_UNSEEN] = (char *)(uintptr_t) "not seen: rings",
+                    [DFT_VERDICT_ENDED] = (char *)(uintptr_t) "ended badly: 1 process by SIGSEGV",
+                    [DFT_VERDICT_FAILED] = (char *)(uintptr_t) "failed: 2 of 3 writes",
+                    [DFT_VERDICT_FINDINGS] = (char *)(uintptr_t) "fsync every 20 writes: 1.50 s",
+                    [DFT_VERDICT_GOOD] = (char *)(uintptr_t) "nothing wrong: lost 0"},
+        .nothing = (char *)(uintptr_t) "lost 0"};
+    char *text = printed(&findings, 3, "100");
+
+    CU_ASSERT_EQUAL(dft_verdict_level(&findings), DFT_VERDICT_UNSEEN);
+    CU_ASSERT_PTR_EQUAL(
+        strstr(text, "not seen: rings\nended badly: 1 process by SIGSEGV\nfailed: 2 of 3 writes\n1  fsync"), text);
+    has(text, "\nnot a problem: lost 0\n");
+    CU_ASSERT_PTR_NULL(strstr(text, "nothing wrong"));
+    free(text);
+    findings.verdict[DFT_VERDICT_UNSEEN] = findings.verdict[DFT_VERDICT_ENDED] = NULL;
+    findings.verdict[DFT_VERDICT_LOST] = (char *)(uintptr_t) "not all of the job is here";
+    text = printed(&findings, 3, "100");
+    CU_ASSERT_PTR_EQUAL(strstr(text, "1  fsync"), text);
+    has(text, "here\nfailed: 2 of 3 writes\nnot a problem");
     free(text);
 }
 
@@ -133,5 +163,6 @@ int suite_findings(void)
     return !suite || !CU_add_test(suite, "all is said", all_is_said) ||
            !CU_add_test(suite, "the page is short", the_page_is_short) || !CU_add_test(suite, "lines fit", lines_fit) ||
            !CU_add_test(suite, "nothing is wrong", nothing_is_wrong) ||
+           !CU_add_test(suite, "the verdict is first", the_verdict_is_first) ||
            !CU_add_test(suite, "calls with a buffer", calls_with_a_buffer);
 }

@@ -74,7 +74,8 @@ static void what_is_wrong(void)
     wrong("small-read = off\n", "Did you mean small-reads?");
     wrong("fsync.calls\n", "line 1: fsync.calls: a line is `name = value`.");
     wrong("regions.step =\n", "nothing is no list of patterns");
-    wrong("regions = off\n", "regions: there is no such limit");
+    wrong("regions = off\n", "regions: it has limits, and is no finding that can be off");
+    wrong("unseen = off\n", "unseen: it has limits");
     wrong("fsync.calls = many\n", "many is no number, as in 20.");
     wrong("fsync.calls = 0x10\n", "0x10 is no number");
     wrong("fsync.calls = -1\n", "-1 is no number");

@@ -136,10 +136,106 @@ static void counting_pairs(void)
     CU_ASSERT(told > 1000);
 }
 
+static int ascending(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* How many of all deals of these values have a rank sum as far from its mean, by counting pairs. */
+static double dealt(const uint64_t *both, uint32_t n, uint32_t m)
+{
+    int64_t own = count_pairs(both, n, both + n, m) - (int64_t)n * m;
+    double far = 0, all = 0;
+
+    for (uint32_t mask = 0; mask < 1u << (n + m); mask++) {
+        uint64_t a[16], b[16];
+        uint32_t i = 0, k = 0;
+
+        if ((uint32_t)__builtin_popcount(mask) != n)
+            continue;
+        for (uint32_t of = 0; of < n + m; of++)
+            if (mask >> of & 1)
+                a[i++] = both[of];
+            else
+                b[k++] = both[of];
+        far += llabs(count_pairs(a, n, b, m) - (int64_t)n * m) >= llabs(own);
+        all++;
+    }
+    return far / all;
+}
+
+static void chances(void)
+{
+    unsigned differ = 0;
+
+    for (int round = 0; round < 300; round++) {
+        uint32_t n = 1 + roll(5), m = 1 + roll(6), values = round % 2 ? 6 : 1000;
+        uint64_t both[16];
+        double want;
+        int higher;
+
+        for (uint32_t i = 0; i < n + m; i++)
+            both[i] = roll(values) + (i >= n && round % 3 ? roll(values) : 0);
+        want = dealt(both, n, m);
+        qsort(both, n, sizeof *both, ascending);
+        qsort(both + n, m, sizeof *both, ascending);
+        differ += fabs(dft_rank_chance(both, n, both + n, m, &higher) - want) > 1e-9;
+        differ += higher != (count_pairs(both, n, both + n, m) < n * m) - (count_pairs(both, n, both + n, m) > n * m);
+    }
+    CU_ASSERT_EQUAL(differ, 0);
+}
+
+/* Where the normal law takes over, it says about the same. */
+static void more_than_can_be_counted(void)
+{
+    for (uint32_t shift = 0; shift < 20; shift += 2) {
+        uint64_t a[20], b[21];
+        double counted, by_law;
+        int higher;
+
+        for (uint32_t i = 0; i < 21; i++) {
+            b[i] = 2 * (i + shift) + 1;
+            if (i < 20)
+                a[i] = 2 * i;
+        }
+        counted = dft_rank_chance(a, 20, b, 20, &higher);
+        for (uint32_t i = 20; i > 10; i--) /* one more in the middle changes little */
+            b[i] = b[i - 1];
+        by_law = dft_rank_chance(a, 20, b, 21, &higher);
+        CU_ASSERT_DOUBLE_EQUAL(by_law, counted, 0.02);
+        CU_ASSERT_EQUAL(higher, 1);
+    }
+}
+
+/* The table of Mann and Whitney, two-sided at 5 %: U as small as this is beyond chance. */
+static void table(void)
+{
+    static const struct {
+        uint32_t n, m, u;
+    } limits[] = {{5, 5, 2}, {5, 8, 6}, {8, 8, 13}, {10, 12, 29}, {12, 12, 37}, {20, 20, 127}, {4, 4, 0}, {3, 5, 0}};
+    double confidence;
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        CU_ASSERT_EQUAL(dft_rank_trim(limits[i].n, limits[i].m, &confidence), limits[i].u);
+        CU_ASSERT(confidence >= 0.95 && confidence < 0.98);
+        CU_ASSERT_EQUAL(dft_rank_trim(limits[i].m, limits[i].n, &confidence), limits[i].u);
+    }
+    CU_ASSERT_EQUAL(dft_rank_trim(3, 3, &confidence), 0);
+    CU_ASSERT_DOUBLE_EQUAL(confidence, 0.9, 1e-9);
+    CU_ASSERT_EQUAL(dft_rank_trim(40, 40, &confidence), 596); /* 800 - 1.96 sqrt(40 40 81 / 12) */
+}
+
 int suite_rank_test(void)
 {
-    CU_TestInfo tests[] = {
-        {"by hand", by_hand}, {"all deals", all_deals}, {"counting pairs", counting_pairs}, CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {{"by hand", by_hand},
+                           {"all deals", all_deals},
+                           {"counting pairs", counting_pairs},
+                           {"chances", chances},
+                           {"more than can be counted", more_than_can_be_counted},
+                           {"table", table},
+                           CU_TEST_INFO_NULL};
     CU_SuiteInfo suites[] = {{"rank-sum test", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);

@@ -11,6 +11,7 @@ int suite_bursts(void);
 int suite_clocks(void);
 int suite_confidence(void);
 int suite_cover(void);
+int suite_family(void);
 int suite_findings(void);
 int suite_first_cause(void);
 int suite_judge(void);
