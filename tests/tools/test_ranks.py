@@ -77,6 +77,8 @@ def the_slow_rank_is_found(where):
                     factor=rng.choice([20, 100]))
         answer = ranks(make_ranks(where / str(n), **what))
         measure = "metadata" if call == 1 else "latency"
+        if count == 2 and others and answer["first"] is None:
+            continue  # of two that were both slow for a while chance may be the one that came first
         assert answer["first"] == measure, (what, answer["first"])
         found = first(answer, measure)
         suspect = found["first_cause_suspects"][0]
@@ -112,6 +114,10 @@ def nobody_is_blamed_without_cause(where):
     # All at once is nobody's doing either.
     answer = ranks(make_ranks(where / "all", ranks=8, seconds=60, slow=99, others=30))
     assert answer["first"] is None, answer["first_cause"]
+    found = first(answer, "metadata")
+    assert found["blamed"] == [] and abs(seconds(found["all_slow"]["since_ns"]) - 30) < 1.5 and not found["all_slow"]["until_ns"], found
+    text = dftmerge("ranks", where / "all").out.decode()
+    assert text.startswith("no rank of 8 stands out: all ranks slowed down in openat since +30.0 s\nevidence  each lost "), text
 
 
 def a_job(rng, where):
@@ -369,13 +375,15 @@ def over_before_the_others_began(where):
         assert ("perhaps two things" in dftmerge("ranks", where / str(length)).out.decode()) == over
 
 
-def slow_all_in_all(where):
-    """By too little at a time for a first cause: it is not said that nobody is slow, just above who is."""
+def slow_by_little_but_always(where):
+    """By too little at a time for a spike, but in one interval after another more than its equals."""
     answer = ranks(make_ranks(where, ranks=16, hosts=4, seconds=60, slow=5, at=0, call=2, factor=4))
-    assert answer["first"] is None and [s["rank"] for s in answer["slow_ranks"]] == [5]
-    text = dftmerge("ranks", where).out.decode()
-    assert re.match(r"rank 5 of 16 \(node1\) is slow all in all, the most in read: 3\.\d+ s in I/O, 2\.\dx the median of 1\.\d+ s\n"
-                    r"evidence  at no one time does it stand out, so nothing says when, or where, it began\nhow sure  low: ", text), text
+    assert answer["first"] == "latency" and [s["rank"] for s in answer["slow_ranks"]] == [5]
+    blamed = first(answer, "latency")["blamed"]
+    assert [b["rank"] for b in blamed] == [5] and blamed[0]["until_ns"] is None and 1.5 < blamed[0]["times"] < 4, blamed
+    text = dftmerge("ranks", where, env={"COLUMNS": "300"}).out.decode()
+    assert re.match(r"rank 5 of 16 \(node1\) is slow since the start in read below /scratch/job/r5: .* a call against .*\n"
+                    r"evidence  it began at .*; no other rank lost as much\nhow sure  medium: 3\.\d times the usual in ", text), text
 
 
 def one_that_does_more(where):
@@ -507,4 +515,4 @@ if __name__ == "__main__":
           one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
           clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces, two_files_of_one_process,
           threads_and_order_do_not_matter, how_events_are_cut_does_not_matter, odd_traces, text_fits,
-          a_call_lags_also_when_the_others_follow, over_before_the_others_began, slow_all_in_all, one_that_does_more, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])
+          a_call_lags_also_when_the_others_follow, over_before_the_others_began, slow_by_little_but_always, one_that_does_more, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])

@@ -17,6 +17,8 @@
 #define OTHERS_HIGH    4.0
 #define TIMES_MEDIUM   3.0
 #define OTHERS_MEDIUM  2.0
+#define BUCKETS_STEADY 10u /* of who is slow by little, but for long */
+#define TIMES_STEADY   1.3
 
 uint32_t dft_ranks_together(const struct dft_first_cause *cause)
 {
@@ -96,6 +98,8 @@ static struct evidence gather(const struct dft_searched *searched, const struct 
     struct evidence evidence = {.from = bucket_of(searched, cause->suspects->aligned_ns),
                                 .to = end_of(searched, measured)};
 
+    if (measured->nblamed && measured->blamed->to > evidence.to)
+        evidence.to = measured->blamed->to;
     evidence.onset = cause->has_onset ? bucket_of(searched, cause->onset_ns) : evidence.to;
     evidence.onset = evidence.onset < evidence.to ? evidence.onset : evidence.to;
     for (uint32_t b = 0; b < job->nbuckets; b++) {
@@ -142,6 +146,9 @@ static enum dft_confidence weigh(const struct dft_searched *searched, const stru
     if (evidence->active >= BUCKETS_MEDIUM && evidence->active * SHARE_MEDIUM >= evidence->all &&
         stands_out(evidence, TIMES_MEDIUM, OTHERS_MEDIUM))
         return DFT_CONFIDENCE_MEDIUM;
+    if (evidence->active >= BUCKETS_STEADY && evidence->active * SHARE_HIGH >= evidence->all &&
+        stands_out(evidence, TIMES_STEADY, TIMES_STEADY))
+        return DFT_CONFIDENCE_MEDIUM;
     return DFT_CONFIDENCE_LOW;
 }
 
@@ -153,7 +160,9 @@ static const char *limit_of(const struct dft_searched *searched, const struct df
     enum dft_confidence most = DFT_CONFIDENCE_LOW;
     const char *limit = NULL;
 
-    if (dft_ranks_together(&measured->cause) > 1) {
+    if (!measured->nblamed) {
+        limit = "others lose as much by chance";
+    } else if (dft_ranks_together(&measured->cause) > 1) {
         limit = "others began in the same bucket";
     } else if (measured->over_before) {
         limit = "as usual again when the next one began";
@@ -179,12 +188,16 @@ static int set_reason(const struct dft_searched *searched, struct dft_measured *
         return -ENOMEM;
     if (limit)
         fprintf(out, "%s; ", limit);
-    fprintf(out, "%.*f times %s in %" PRIu32 " of %" PRIu32 " buckets", evidence->times < 9.95, evidence->times,
-            searched->medians ? "the median" : "the usual", evidence->bad, evidence->active);
+    fprintf(out, "%.*f times %s in ", evidence->times < 9.95, evidence->times,
+            searched->medians ? "the median" : "the usual");
+    if (2 * evidence->bad >= evidence->active) /* else it is more all in all, and seldom by itself */
+        fprintf(out, "%" PRIu32 " of ", evidence->bad);
+    fprintf(out, "%" PRIu32 " buckets", evidence->active);
     if (evidence->active < evidence->all)
         fprintf(out, " (of %" PRIu32 " in all)", evidence->all);
     if (evidence->others > 0)
-        fprintf(out, ", no other %s above %.1f", searched->job->by_rank ? "rank" : "process", evidence->others);
+        fprintf(out, ", no other %s above %.1f%s", searched->job->by_rank ? "rank" : "process", evidence->others,
+                evidence->onset < evidence->to ? " until the next one began" : "");
     return fclose(out) ? -ENOMEM : 0;
 }
 

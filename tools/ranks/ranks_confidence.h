@@ -12,8 +12,10 @@
  *            buckets at least, three of four of these
  *            are beyond the usual; and times is at least 5, and 4 times the others
  *   medium   the same with two ranks, or with ranks missing; or a tenth of the active time and three buckets at
- *            least, and times is at least 3, and twice the others
- *   low      all else; several were first at once; or the suspect was as usual again when the next one began
+ *            least, and times is at least 3, and twice the others; or a quarter and ten buckets, and
+ *            times is at least 1.3, and 1.3 times the others
+ *   low      all else; nobody is blamed (ranks_equals.h); several were first at once; or the suspect was as usual
+ *            again when the next one began
  *
  * The numbers are set by made jobs whose truth is known (the test `confidence` in
  * tests/tools/test_ranks.py): of the answers with "high" 95 of 100 at least are right, and none is

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "ranks/ranks_confidence.h"
+#include "ranks/ranks_equals.h"
 
 #define RATIO_BINS   640u
 #define FLOOR_BYTES  (INT64_C(1) << 20)
@@ -26,6 +27,8 @@
 #define WINDOW_MAX   15u
 #define CHANCE       0.01
 #define OUTWEIGHED   4u /* times what the suspect lost */
+#define NEAR         6u /* buckets; or ... */
+#define NEAR_SHARE   5u /* ... a fifth of the bad time */
 #define VALUE_MAX    (INT64_C(1) << 60)
 
 struct measuring {
@@ -264,6 +267,35 @@ static void doubt(struct measuring *measuring)
     }
 }
 
+/* --- suspects --------------------------------------------------------------------------------- */
+
+/* Its spike where that begins its bad time; else the bad time begins it. */
+static struct dft_suspect suspect_of(const struct dft_ranks_job *job, const struct dft_first_cause *cause,
+                                     const struct dft_blamed *blamed)
+{
+    uint32_t near = (blamed->to - blamed->from) / NEAR_SHARE;
+    int64_t time = (int64_t)(job->origin_ns + blamed->from * job->bucket_ns);
+
+    near = near > NEAR ? near : NEAR;
+    for (uint32_t i = 0; i < cause->candidates; i++)
+        if (cause->suspects[i].rank == blamed->rank &&
+            llabs(cause->suspects[i].aligned_ns - time) <= (int64_t)(near * job->bucket_ns))
+            return cause->suspects[i];
+    return (struct dft_suspect){
+        .rank = blamed->rank, .time_ns = time, .aligned_ns = time, .delta = (int64_t)blamed->lost};
+}
+
+/* The first of those blamed becomes the first suspect. */
+static void suspect_blamed(const struct dft_ranks_job *job, struct dft_measured *measured)
+{
+    struct dft_suspect first;
+
+    if (!measured->nblamed)
+        return;
+    first = suspect_of(job, &measured->cause, measured->blamed);
+    dft_first_cause_lead(&measured->cause, &first);
+}
+
 static int measure(struct measuring *measuring)
 {
     struct dft_ranks_job *job = measuring->job;
@@ -278,6 +310,7 @@ static int measure(struct measuring *measuring)
     set_floor(measuring);
     rc = dft_first_cause_find(measuring->series, measuring->count, measured->floor, (int64_t)job->bucket_ns,
                               job->nmissing != 0, &measured->cause);
+    rc = rc ? rc : dft_ranks_blame(job, measuring->measure, measured);
     if (!rc) {
         const struct dft_searched searched = {.job = job,
                                               .medians = is_bytes ? measuring->medians : NULL,
@@ -285,12 +318,10 @@ static int measure(struct measuring *measuring)
                                               .series = measuring->series,
                                               .count = measuring->count};
 
+        suspect_blamed(job, measured);
         doubt(measuring);
         rc = dft_ranks_confide(&searched, measured);
     }
-    for (uint32_t i = 0; !rc && measured->cause.nsuspects && i < measuring->count; i++)
-        if (measuring->series[i].rank == measured->cause.suspects->rank)
-            measured->lost = measuring->lost[i];
     return rc;
 }
 
@@ -302,13 +333,13 @@ static int is_outweighed(const struct dft_ranks_job *job, enum dft_ranks_measure
 {
     const struct dft_measured *measured = &job->measured[measure];
 
-    if (!job->nslow || job->slow[0] == measured->cause.suspects->rank)
+    if (!job->nslow || !job->slow_stands || job->slow[0] == measured->cause.suspects->rank)
         return 0;
     return measure == DFT_RANKS_BYTES ||
            job->ranks[job->slow[0]].io_ns - job->median_io_ns > OUTWEIGHED * measured->lost;
 }
 
-/* The one by which the first suspect lost most, unless half of the ranks began together: that is no
+/* The one by which those blamed lost most, unless half of the ranks began together: that is no
  * rank's doing. Bytes alone when nothing was slow. */
 static void choose_headline(struct dft_ranks_job *job)
 {
@@ -316,7 +347,7 @@ static void choose_headline(struct dft_ranks_job *job)
     for (int m = 0; m < DFT_RANKS_MEASURES; m++) {
         const struct dft_measured *measured = &job->measured[m];
 
-        if (!measured->cause.nsuspects || 2 * dft_ranks_together(&measured->cause) > job->nranks)
+        if (!measured->nblamed || 2 * dft_ranks_together(&measured->cause) > job->nranks)
             continue;
         if (job->headline < 0 || (m != DFT_RANKS_BYTES && measured->lost > job->measured[job->headline].lost))
             job->headline = m;
@@ -342,6 +373,7 @@ int dft_ranks_first(struct dft_ranks_job *job)
         measuring.count = 0;
         rc = measure(&measuring);
     }
+    rc = rc ? rc : dft_ranks_blame_slow(job);
     if (!rc)
         choose_headline(job);
     free(measuring.medians);

@@ -215,6 +215,7 @@ void dft_ranks_fini(struct dft_ranks_job *job)
         dft_first_cause_fini(&job->measured[m].cause);
         free(job->measured[m].directory);
         free(job->measured[m].reason);
+        free(job->measured[m].blamed);
     }
     for (int m = 0; m < DFT_SAMPLED; m++)
         dft_first_cause_fini(&job->sampled[m].cause);

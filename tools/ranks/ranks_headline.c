@@ -14,11 +14,6 @@
 #define INDENT     10u
 #define MORE_CALLS 2u /* times those of another rank: it has more to do */
 
-static const char *word_of(const struct dft_ranks_job *job)
-{
-    return job->by_rank ? "rank" : "process";
-}
-
 void dft_ranks_put_clock(FILE *out, uint64_t ns)
 {
     time_t seconds = (time_t)(ns / 1000000000);
@@ -51,30 +46,6 @@ static uint64_t spike_of(const struct dft_measured *measured)
 
 /* --- somebody --------------------------------------------------------------------------------- */
 
-/* "since the start", "since +2.17 s", or "from +15.0 s to +35.0 s"; `to` 0: to the end. */
-static void put_span(FILE *out, const struct dft_ranks_job *job, uint64_t from, uint64_t to)
-{
-    char capacity[DFT_TEXT_ROOM];
-
-    if (!to && from <= job->origin_ns + job->bucket_ns) {
-        fputs("since the start", out);
-        return;
-    }
-    fprintf(out, "%s %s", to ? "from" : "since", dft_ranks_since(capacity, job, from));
-    if (to)
-        fprintf(out, " to %s", dft_ranks_since(capacity, job, to));
-}
-
-/* A lag is against the others: where these were slow later, its end is none. */
-static void put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
-{
-    const struct dft_lag *lag = &job->ranks[measured->cause.suspects->rank].lag;
-    uint64_t end = job->origin_ns + lag->to * job->bucket_ns;
-    int is_open = measured->cause.has_onset || !lag->lags || lag->to >= job->nbuckets || end <= spike_of(measured);
-
-    put_span(out, job, spike_of(measured), is_open ? 0 : end);
-}
-
 /* "in write below /scratch/out: 2.10 ms a call against 4.02 us" */
 static void put_place(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
@@ -106,7 +77,7 @@ static void put_headline(FILE *out, const struct dft_ranks_job *job, const struc
 
     put_who(out, job, measured->cause.suspects->rank);
     fputs(is_bytes ? " moves more than the others " : " is slow ", out);
-    put_when(out, job, measured);
+    dft_ranks_put_when(out, job, measured);
     put_place(out, job, measured);
     if (!is_bytes && measured->lost < job->wall_ns) {
         fprintf(out, "; the job ran %s", dft_text_ns(capacity, job->wall_ns));
@@ -120,7 +91,7 @@ static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct df
     char capacity[DFT_TEXT_ROOM];
 
     if (!cause->has_onset)
-        fprintf(out, "no other %s did so", word_of(job));
+        fprintf(out, "no other %s lost as much", dft_ranks_word(job));
     else if (!cause->suspects->lead_ns)
         fprintf(out, "%" PRIu32 " other%s began in the same bucket of %s", dft_ranks_together(cause) - 1,
                 dft_ranks_together(cause) == 2 ? "" : "s", dft_text_ns(capacity, job->bucket_ns));
@@ -137,10 +108,11 @@ static void put_evidence(FILE *out, const struct dft_ranks_job *job, const struc
 
     fputs("it began at ", out);
     dft_ranks_put_clock(out, spike_of(measured));
+    fputs("; ", out);
     if (is_of_bytes(job, measured))
-        fprintf(out, "; it moved %s beyond twice the median", dft_text_bytes(capacity, measured->lost));
+        fprintf(out, "it moved %s more than the others on average", dft_text_bytes(capacity, measured->lost));
     else
-        fprintf(out, "; it lost %s", dft_text_ns(capacity, measured->lost));
+        dft_ranks_put_lost(out, job, measured);
     if (measured->call && measured->calls)
         fprintf(out, ", in %s call%s", dft_text_count(capacity, measured->calls), measured->calls == 1 ? "" : "s");
     if (measured->directory && measured->share < 0.995)
@@ -234,10 +206,10 @@ static void put_shares(FILE *out, const struct dft_ranks_job *job, const struct 
             shares->count == 1 ? "" : "s");
     dft_ranks_put_call(out, job, call);
     if (shares->others_count)
-        fprintf(out, ", another %s on average %s in %s", word_of(job), dft_text_ns(ns, shares->others_ns),
+        fprintf(out, ", another %s on average %s in %s", dft_ranks_word(job), dft_text_ns(ns, shares->others_ns),
                 dft_text_count(count, shares->others_count));
     else
-        fprintf(out, ", hardly any in another %s", word_of(job));
+        fprintf(out, ", hardly any in another %s", dft_ranks_word(job));
 }
 
 static const char *sure_of(const struct dft_ranks_job *job, const struct shares *shares)
@@ -268,8 +240,8 @@ static int put_slow_all_in_all(const struct dft_ranks_job *job)
     if (lag->from == DFT_NO_BUCKET)
         fputs("all in all", out);
     else
-        put_span(out, job, job->origin_ns + lag->from * job->bucket_ns,
-                 lag->to < job->nbuckets ? job->origin_ns + lag->to * job->bucket_ns : 0);
+        dft_ranks_put_span(out, job, job->origin_ns + lag->from * job->bucket_ns,
+                           lag->to < job->nbuckets ? job->origin_ns + lag->to * job->bucket_ns : 0);
     if (call) {
         fputs(", the most in ", out);
         dft_ranks_put_call(out, job, call);
@@ -290,8 +262,48 @@ static int put_slow_all_in_all(const struct dft_ranks_job *job)
     return rc;
 }
 
+/* The call of the measure's kind that all ranks together spend most time in; 0: there are too few of it to say that it
+ * slowed down. */
+static uint64_t costliest_call(const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    int kind = measured == &job->measured[DFT_RANKS_METADATA] ? DFT_LOST_META : DFT_LOST_DATA;
+    uint64_t call = 0, ns = 0, count = 0;
+
+    for (uint32_t c = 0; c < job->ncalls; c++)
+        if (dft_lost_of(job->calls[c].op) == kind && job->calls[c].ns > ns) {
+            call = job->calls[c].call;
+            ns = job->calls[c].ns;
+            count = job->calls[c].count;
+        }
+    return count >= UINT64_C(20) * job->nranks ? call : 0;
+}
+
+/* That by which all ranks lost most; NULL: they did not slow down together. */
+static const struct dft_measured *all_slow(const struct dft_ranks_job *job)
+{
+    const struct dft_measured *found = NULL;
+
+    for (int m = 0; m < DFT_RANKS_BYTES; m++)
+        if (job->measured[m].all.to && costliest_call(job, &job->measured[m]) &&
+            (!found || job->measured[m].all.most > found->all.most))
+            found = &job->measured[m];
+    return found;
+}
+
+/* "all ranks slowed down in write since +2.17 s" */
+static void put_all_slow(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    uint64_t call = costliest_call(job, measured);
+
+    fprintf(out, "all %s slowed down in ", job->by_rank ? "ranks" : "processes");
+    dft_ranks_put_call(out, job, call);
+    fputc(' ', out);
+    dft_ranks_put_span(out, job, job->origin_ns + measured->all.from * job->bucket_ns, measured->all.until_ns);
+}
+
 static int put_nobody(const struct dft_ranks_job *job)
 {
+    const struct dft_measured *all = all_slow(job);
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
     char capacity[DFT_TEXT_ROOM];
@@ -299,11 +311,18 @@ static int put_nobody(const struct dft_ranks_job *job)
 
     if (!out)
         return -ENOMEM;
-    fprintf(out, "no %s of %" PRIu32 " stands out: none slowed down, or moved more, by itself", word_of(job),
-            job->nranks);
+    fprintf(out, "no %s of %" PRIu32 " stands out: ", dft_ranks_word(job), job->nranks);
+    if (all)
+        put_all_slow(out, job, all);
+    else
+        fputs("none slowed down, or moved more, by itself", out);
     rc = dft_sentence_end(&sentence, out, "", 0);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
+    if (all) {
+        fprintf(out, "each lost %s", dft_text_ns(capacity, all->all.least));
+        fprintf(out, " to %s then; ", dft_text_ns(capacity, all->all.most));
+    }
     fputs("the slowest, ", out);
     dft_ranks_put(out, job, busiest_of(job));
     fputs(", spent ", out);
@@ -330,10 +349,10 @@ int dft_ranks_headline(const struct dft_ranks_job *job)
                job->nmissing, job->world_size, job->nmissing == 1 ? "has" : "have");
         rc = 0;
     } else if (job->nranks < 2) {
-        printf("one %s alone: there is nothing to compare it with\n", word_of(job));
+        printf("one %s alone: there is nothing to compare it with\n", dft_ranks_word(job));
         rc = 0;
     } else {
-        rc = job->nslow ? put_slow_all_in_all(job) : put_nobody(job);
+        rc = job->slow_stands ? put_slow_all_in_all(job) : put_nobody(job);
     }
     putchar('\n');
     return rc;

@@ -16,7 +16,7 @@
  * memory. Time is that spent within the bucket (a call that takes a minute is busy in all buckets
  * of that minute), what is usual and bytes belong to the bucket in which calls start.
  *
- * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32
+ * Memory: 64 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32
  * bytes a rank, bucket and kind for as many ranks at a time as make 3 million of these. */
 #ifndef DFT_RANKS_JOB_H
 #define DFT_RANKS_JOB_H
@@ -94,14 +94,33 @@ struct dft_job_call {
 
 enum dft_ranks_measure { DFT_RANKS_LATENCY, DFT_RANKS_METADATA, DFT_RANKS_BYTES, DFT_RANKS_MEASURES };
 
+#define DFT_RANKS_LAST_BUCKETS 2u /* of a job or rank: they are seldom full */
+
+/* Who lost more than its equals do by chance (ranks_equals.h). */
+struct dft_blamed {
+    uint32_t rank, from, to; /* buckets [from, to) */
+    uint64_t lost;           /* beyond the others at the same time */
+    double times;            /* what it took through what one of the others would have */
+};
+
+/* A time in which all ranks were slow. */
+struct dft_all_slow {
+    uint32_t from, to;    /* buckets [from, to); 0, 0: there is none */
+    uint64_t until_ns;    /* 0: to the end */
+    uint64_t least, most; /* that a rank lost then */
+};
+
 /* The first cause by one measure. */
 struct dft_measured {
     struct dft_first_cause cause;
     int64_t floor;
-    double beyond;   /* how many times the usual counts as usual still */
-    uint64_t lost;   /* by the first suspect: sum of its values */
-    int over_before; /* it was as usual again when the second one began */
-    char *reason;    /* of the first suspect's confidence, in words; NULL: there is none */
+    double beyond;             /* how many times the usual counts as usual still */
+    uint64_t lost;             /* by those blamed, beyond the others */
+    struct dft_blamed *blamed; /* in order of time */
+    uint32_t nblamed;
+    struct dft_all_slow all; /* where nobody is blamed */
+    int over_before;         /* it was as usual again when the second one began */
+    char *reason;            /* of the first suspect's confidence, in words; NULL: there is none */
     /* Where the first suspect lost it; call 0: not known. */
     uint64_t call, calls;       /* from its spike on */
     uint64_t call_ns, usual_ns; /* what these took, and usually take */
@@ -153,6 +172,7 @@ struct dft_ranks_job {
     uint64_t *slow_ns; /* by followed call, then slowest, then bucket */
     uint32_t *slow;    /* positions of slow ranks, the slowest first */
     uint32_t nslow;
+    int slow_stands; /* the slowest of them stands out among its equals */
     uint64_t median_io_ns, median_end_ns, median_start_ns;
     uint32_t *stragglers; /* positions of those that ended long behind the others, the last first */
     uint32_t nstragglers;
@@ -195,6 +215,15 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
 /* ranks_headline.c: the first lines: who, since when, in what, what it costs; the evidence; how
  * sure. */
 int dft_ranks_headline(const struct dft_ranks_job *job);
+const char *dft_ranks_word(const struct dft_ranks_job *job); /* "rank", or "process" */
+/* ranks_blamed.c: "since the start", "since +2.17 s", or "from +15.0 s to +35.0 s"; `to` 0: to the end. */
+void dft_ranks_put_span(FILE *out, const struct dft_ranks_job *job, uint64_t from, uint64_t to);
+/* When the bad time is over; 0: not before the rank is. */
+uint64_t dft_ranks_until(const struct dft_ranks_job *job, const struct dft_blamed *blamed);
+/* "since +2.17 s", "from +1.00 s to +2.00 s, then rank 5 (node1) since +2.00 s" of those blamed. */
+void dft_ranks_put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured);
+/* "it lost 3.09 s", "rank 2 lost 3.09 s, rank 5 2.11 s" */
+void dft_ranks_put_lost(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured);
 void dft_ranks_put_clock(FILE *out, uint64_t ns); /* "13:27:07 UTC" */
 /* "rank 17", or "pid 1234" where no process says its rank; and its host, in parentheses. */
 void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank);

@@ -191,6 +191,37 @@ static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, 
     dft_json_end_object(json);
 }
 
+static void put_time(struct dft_json *json, const struct dft_ranks_job *job, uint32_t from, uint64_t until)
+{
+    dft_json_uint(json, "since_ns", job->origin_ns + from * job->bucket_ns);
+    dft_json_known_uint(json, "until_ns", until != 0, until);
+}
+
+static void put_blamed(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    dft_json_array(json, "blamed");
+    for (uint32_t i = 0; i < measured->nblamed; i++) {
+        const struct dft_blamed *blamed = &measured->blamed[i];
+
+        dft_json_object(json, NULL);
+        put_rank(json, job, blamed->rank);
+        put_time(json, job, blamed->from, dft_ranks_until(job, blamed));
+        dft_json_uint(json, "lost", blamed->lost);
+        dft_json_double(json, "times", blamed->times);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+    if (!measured->all.to) {
+        dft_json_null(json, "all_slow");
+        return;
+    }
+    dft_json_object(json, "all_slow");
+    put_time(json, job, measured->all.from, measured->all.until_ns);
+    dft_json_uint(json, "least_lost_ns", measured->all.least);
+    dft_json_uint(json, "most_lost_ns", measured->all.most);
+    dft_json_end_object(json);
+}
+
 static void put_measured(struct dft_json *json, const struct dft_ranks_job *job, enum dft_ranks_measure measure)
 {
     const struct dft_measured *measured = &job->measured[measure];
@@ -207,6 +238,7 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
         put_suspect(json, job, &measured->cause.suspects[i],
                     i < dft_ranks_together(&measured->cause) ? measured->reason : "another one was first");
     dft_json_end_array(json);
+    put_blamed(json, job, measured);
     if (measured->call) {
         dft_json_object(json, "where");
         put_call(json, job, measured->call);
