@@ -145,6 +145,11 @@ class Table(Sequence[Row]):
         """A new list with a dict for each row."""
         return [dict(row) for row in self._rows]
 
+    def _above(self) -> List[str]:
+        """The verdict, where the first row is not what it says."""
+        verdict = self.info.get("verdict") or {}
+        return [str(verdict["line"])] if verdict.get("level", "findings") not in ("lost", "findings") else []
+
     def _below(self) -> List[str]:
         left = len(self._rows) - SHOWN
         more = ["... more"] if self._more else [f"... {left:,} more"] if left > 0 else []
@@ -152,14 +157,14 @@ class Table(Sequence[Row]):
 
     def __str__(self) -> str:
         if not self._rows:
-            return "\n".join(["no rows", *self._below()])
-        return "\n".join([as_text(self._shown, self._rows[:SHOWN]), *self._below()])
+            return "\n".join([*(self._above() or ["no rows"]), *self._below()])
+        return "\n".join([*self._above(), as_text(self._shown, self._rows[:SHOWN]), *self._below()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        below = "".join(f"<p>{html.escape(line)}</p>" for line in self._below())
-        return as_html(self._shown, self._rows[:SHOWN]) + below
+        above, below = ("".join(f"<p>{html.escape(line)}</p>" for line in lines) for lines in (self._above(), self._below()))
+        return above + as_html(self._shown, self._rows[:SHOWN]) + below
 
     def _arrow_table(self) -> _arrow.Table:
         types = tuple((name, column_type(name, (row.get(name) for row in self._rows))) for name in self.columns)

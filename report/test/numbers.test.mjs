@@ -13,6 +13,7 @@ import { placesOf } from '../src/pictures/findings.js';
 import { pictures } from '../src/pictures/index.js';
 import { encode } from './encode.mjs';
 import { NAMES, runsOf } from './made.mjs';
+import { stubPage } from './stub_page.mjs';
 
 const open = (name) => decode(Uint8Array.from(encode(runsOf(name)))).runs;
 const picture = (id) => pictures.find((one) => one.id === id);
@@ -127,4 +128,17 @@ test('each picture has numbers and a sentence for each made run', () => {
                 assert.doesNotMatch(text, /NaN|undefined|Infinity|\[object/, `${name} ${one.id}`);
             }
         }
+});
+
+test('risks stand apart from what was measured', () => {
+    const [small, odd] = [open('small')[0], open('ranks')[0]].map((run) => new View(run, everything())),
+        texts = (view) => {
+            const { host } = stubPage(900);
+
+            picture('findings').draw(host, view, numbers(view, 'findings'));
+            return host.textContent;
+        };
+
+    assert.match(texts(small), /Risk: .*at most 240 round trips, 120 ms/);
+    assert.doesNotMatch(texts(odd), /Risk/);
 });

@@ -136,6 +136,12 @@ export function hostile() {
         where: nasty(i + 3),
         line: nasty(i),
     }));
+    run.summary.risks = run.summary.risks.map((risk, i) => ({
+        ...risk,
+        title: nasty(i),
+        evidence: nasty(i + 1),
+        where: nasty(i + 2),
+    }));
     for (const [table, column, from] of [
         ['who', 'label'],
         ['calls', 'name'],

@@ -187,5 +187,17 @@ export function small({ name = '', slow = 1 } = {}) {
             },
         ],
         findings: findings(wall_ns, slow),
+        risks: [
+            {
+                code: 'fsync',
+                title: 'data made durable often',
+                trips: 240,
+                at_ns: 1.2e8,
+                of_ns: wall_ns,
+                rank: null,
+                where: '/scratch/run/journal.log',
+                evidence: '240 calls by 1 process',
+            },
+        ],
     });
 }

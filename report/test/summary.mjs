@@ -19,6 +19,13 @@ function group(events, keyOf, nameOf) {
     return [...groups.values()].sort((a, b) => b.time_ns - a.time_ns);
 }
 
+/** What the first line says of the findings alone. */
+function verdictOf([first]) {
+    return first
+        ? { level: 'findings', line: `${first.title}: ${first.cost_ns} ns`, more: [] }
+        : { level: 'good', line: 'nothing wrong: lost 0', more: [] };
+}
+
 /** The summary of SPEC (see makeRun), whose events have all members. */
 export function summaryOf(spec) {
     const { events, classes, calls, files, processes } = spec;
@@ -50,7 +57,9 @@ export function summaryOf(spec) {
         overhead_ns: Math.round(spec.wall_ns * 0.014),
         system_calls: null,
         source: 'buckets',
+        verdict: verdictOf(spec.findings ?? []),
         findings: spec.findings ?? [],
+        risks: spec.risks ?? [],
         findings_not_looked_for: spec.notLookedFor ?? [],
         findings_no_trace: null,
         findings_why_not: spec.whyNot ?? null,

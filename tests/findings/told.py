@@ -6,8 +6,8 @@ import json
 from tracing import DFTMERGE, run_checked, true
 
 # Kinds whose cost is time of calls, also of those of one rank; others are about waiting.
-OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata",
-            "random", "reread", "misaligned", "seeks", "mount", "no-collective", "contention", "straggler", "imbalance", "exposed-io"}
+OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata", "saves", "file-explosion", "copies", "removal", "growth",
+            "random", "failing", "reread", "misaligned", "seeks", "mount", "no-collective", "contention", "straggler", "imbalance", "exposed-io"}
 
 
 def io_ns(traces):

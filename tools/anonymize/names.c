@@ -10,11 +10,6 @@
 
 #define STACK "STACK"
 
-static int is(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
-}
-
 /* The ids of frames become those of other frames. */
 static int put_stack(struct dft_anonymizer *anonymizer, struct dft_text frames, struct dft_long_text *out)
 {
@@ -36,16 +31,16 @@ static int put_name(struct dft_anonymizer *anonymizer, struct dft_text category,
 {
     struct dft_texts *texts = &anonymizer->texts;
 
-    if (is(category, STACK) || is(category, "FUNC") || is(category, "PYTHON"))
+    if (dft_text_is(category, STACK) || dft_text_is(category, "FUNC") || dft_text_is(category, "PYTHON"))
         dft_long_text_add(out, category.bytes, category.length);
     else
         dft_texts_words(texts, category, out);
     dft_long_text_add(out, "", 1); /* the NUL */
-    if (is(category, STACK))
+    if (dft_text_is(category, STACK))
         return put_stack(anonymizer, name, out);
-    if (is(category, "FUNC"))
+    if (dft_text_is(category, "FUNC"))
         dft_texts_address(texts, name, out);
-    else if (is(category, "PYTHON"))
+    else if (dft_text_is(category, "PYTHON"))
         dft_texts_frame(texts, name, out);
     else
         dft_texts_words(texts, name, out);

@@ -85,11 +85,6 @@ static uint8_t op_of_function(struct dft_text name)
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
-static int is(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
-}
-
 static int contains(struct dft_text text, const char *part)
 {
     return text.length && memmem(text.bytes, text.length, part, strlen(part));
@@ -126,8 +121,8 @@ static void describe(struct dft_pfw_call *call, struct dft_text category, struct
 
     call->libc = posix || stdio || libc;
     call->op = call->libc ? op_of_call(name, posix, stdio) : DFT_OP_REGION;
-    if (is(category, "dftracer"))
-        call->bookkeeping = is(name, "start") ? 1 : is(name, "end") ? 2 : 0;
+    if (dft_text_is(category, "dftracer"))
+        call->bookkeeping = dft_text_is(name, "start") ? 1 : dft_text_is(name, "end") ? 2 : 0;
 }
 
 static struct dft_pfw_call *make_call(struct dft_pfw *pfw, uint64_t id, struct dft_text category, struct dft_text name,

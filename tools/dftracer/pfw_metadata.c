@@ -12,11 +12,6 @@
 
 #define WAITING_BYTES ((size_t)4 << 20)
 
-static int is(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
-}
-
 /* --- what belongs to a process ---------------------------------------------------------------- */
 
 static int64_t rank_of(struct dft_text text)
@@ -39,9 +34,10 @@ static int take_rank(struct dft_pfw *pfw, struct dft_text name)
     struct dft_pfw_stream *stream;
     int64_t rank = -1;
 
-    if (is(name, "process_name") && DFT_PFW_HAS(record, ARG_NAME))
+    if (dft_text_is(name, "process_name") && DFT_PFW_HAS(record, ARG_NAME))
         rank = rank_of(key->text);
-    else if (is(name, "PR") && DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) && is(key->text, "rank"))
+    else if (dft_text_is(name, "PR") && DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) &&
+             dft_text_is(key->text, "rank"))
         rank = rank_of(value->text);
     if (rank < 0)
         return 0;
@@ -57,7 +53,7 @@ static int is_plain_thread_name(const struct dft_pfw_record *record, struct dft_
     uint64_t a, b;
     int negative;
 
-    return is(name, "thread_name") && DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, TID) &&
+    return dft_text_is(name, "thread_name") && DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, TID) &&
            !dft_pfw_unsigned(DFT_PFW_GET(record, ARG_NAME), &a, &negative) &&
            !dft_pfw_unsigned(DFT_PFW_GET(record, TID), &b, &negative) && a == b;
 }
@@ -98,7 +94,7 @@ static void as_event(struct dft_pfw *pfw, uint8_t op)
 
     /* CM and PR tell of a key and its value; the others are told by their own name. */
     if (DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) && DFT_PFW_GET(record, ARG_NAME)->text.length &&
-        (is(whole.text, "CM") || is(whole.text, "PR"))) {
+        (dft_text_is(whole.text, "CM") || dft_text_is(whole.text, "PR"))) {
         *DFT_PFW_GET(record, NAME) = *DFT_PFW_GET(record, ARG_NAME);
         record->changed |= DFT_PFW_BIT(NAME);
         record->have &= ~DFT_PFW_BIT(ARG_NAME);
@@ -166,7 +162,7 @@ int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line)
         }
         return 0;
     }
-    if (is(name, "time_metric")) {
+    if (dft_text_is(name, "time_metric")) {
         if (DFT_PFW_HAS(record, ARG_NAME)) /* the unit stands in one of them, the other says what it is */
             dft_pfw_unit(pfw, DFT_PFW_GET(record, ARG_NAME));
         if (DFT_PFW_HAS(record, ARG_VALUE))
@@ -174,7 +170,7 @@ int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line)
         return 0;
     }
     if (DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) &&
-        is(DFT_PFW_GET(record, ARG_NAME)->text, "time_metric"))
+        dft_text_is(DFT_PFW_GET(record, ARG_NAME)->text, "time_metric"))
         dft_pfw_unit(pfw, DFT_PFW_GET(record, ARG_VALUE));
     if (take_rank(pfw, name) || is_plain_thread_name(record, name) || pfw->surveys)
         return 0;

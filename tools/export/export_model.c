@@ -49,11 +49,6 @@ static int begins(struct dft_text text, const char *word)
     return text.length >= strlen(word) && !memcmp(text.bytes, word, strlen(word));
 }
 
-static int is_named(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && begins(text, word);
-}
-
 static enum dft_model_way way_of(uint8_t op, struct dft_text name)
 {
     if (begins(name, "aio_") || begins(name, "io_"))
@@ -137,14 +132,14 @@ static int add_sync(struct dft_model *model, const struct dft_answer *answer, co
     struct dft_key_value name;
 
     dft_group_value(answer, group, DFT_BY_NAME, &name);
-    if (!is_named(name.text, "fsync") && !is_named(name.text, "fdatasync")) {
+    if (!dft_text_is(name.text, "fsync") && !dft_text_is(name.text, "fdatasync")) {
         model->left[DFT_MODEL_LEFT_SYNC] += calls;
         return 0;
     }
     unit = find_unit(model, answer, group, 1, 1);
     if (!unit)
         return -ENOMEM;
-    *(is_named(name.text, "fsync") ? &unit->fsyncs : &unit->fdatasyncs) += calls;
+    *(dft_text_is(name.text, "fsync") ? &unit->fsyncs : &unit->fdatasyncs) += calls;
     unit->sync_ns += group->metrics.dur_sum;
     return 0;
 }

@@ -59,7 +59,7 @@ const struct dft_arg *dft_export_argument(const struct dft_export *export, const
 
     for (uint32_t i = 0; i < at->nargs; i++) {
         dft_names_call(export->names, at->args[i].key, &category, &text, capacity);
-        if (text.length == strlen(name) && memcmp(text.bytes, name, text.length) == 0)
+        if (dft_text_is(text, name))
             return &at->args[i];
     }
     return NULL;

@@ -24,12 +24,16 @@ struct dft_accesses {
     struct dft_access_class *classes; /* [2][DFT_SIZE_CLASSES]; NULL: these were not asked for */
     struct dft_map misaligned;        /* file -> ns */
     struct dft_map mapped;            /* file -> bytes of its largest mapping */
-    struct dft_map made;              /* file -> 1: another one was renamed, or linked, to it */
+    struct dft_map made;              /* file -> how often another one was renamed, or linked, to it */
+    struct dft_map renamed;           /* file -> the one that it was renamed to */
+    struct dft_map lengths;           /* file -> the largest length that a truncate gave it */
     struct dft_names *names;          /* that have the texts of these files */
 };
 
 /* Reads the events, where something may be found. Returns 0 or -ENOMEM. Collective; on rank 0. */
 int dft_accesses_collect(struct dft_facts *facts);
+/* The sum over files of what is mapped of them. */
+uint64_t dft_accesses_mapped(const struct dft_accesses *accesses);
 void dft_accesses_fini(struct dft_accesses *accesses);
 
 #endif

@@ -117,20 +117,6 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
-/* Does reading take so much time that it matters where the data came from? */
-static int is_reading_worth_it(const struct dft_facts *facts)
-{
-    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
-    uint64_t time_ns = 0;
-    int is_worth;
-
-    for (uint32_t i = 0; i < calls->count; i++)
-        time_ns += calls->groups[i].key.class == DFT_IO_READ ? calls->groups[i].metrics.dur_sum : 0;
-    is_worth = time_ns && time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
-    dft_comm_broadcast(&is_worth, sizeof is_worth);
-    return is_worth;
-}
-
 /* All questions about calls. by_file: groups by file may be asked for. */
 static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, uint64_t events, int by_file)
 {
@@ -150,9 +136,13 @@ static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, u
         rc = dft_accesses_collect(facts);
     if (!rc)
         rc = dft_places_collect(facts); /* knows what was mapped */
+    if (!rc && by_file)
+        rc = dft_lock_waits_collect(facts);
+    if (!rc)
+        rc = dft_failures_collect(facts);
     if (!rc)
         rc = dft_facts_collect_overlap(facts, events);
-    if (!rc && is_reading_worth_it(facts))
+    if (!rc)
         rc = dft_kernel_io_collect(&facts->io, facts->request->source, facts->request->filter);
     return rc;
 }
@@ -215,6 +205,31 @@ char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *gr
     dft_group_value(answer, group, by, &value);
     return dft_text_escaped(value.type == DFT_KEY_TEXT ? value.text.bytes : "",
                             value.type == DFT_KEY_TEXT ? value.text.length : 0);
+}
+
+int dft_facts_is_call(const struct dft_answer *answer, const struct dft_group *group, const char *name)
+{
+    struct dft_key_value value;
+
+    dft_group_value(answer, group, DFT_BY_NAME, &value);
+    return value.type == DFT_KEY_TEXT && dft_text_is(value.text, name);
+}
+
+uint64_t dft_facts_syncing(const struct dft_facts *facts)
+{
+    const struct dft_answer *processes = &facts->answers[DFT_FACT_PROCESSES];
+    uint64_t count = processes->found - processes->count;
+
+    for (uint32_t i = 0; i < processes->count; i++)
+        count += processes->groups[i].key.class == DFT_IO_SYNC;
+    return count ? count : 1;
+}
+
+char *dft_facts_file_text(const struct dft_facts *facts, uint64_t file)
+{
+    const struct dft_group group = {.key = {.file = file}};
+
+    return dft_facts_text(&facts->answers[DFT_FACT_FILES], &group, DFT_BY_FILE);
 }
 
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file)
@@ -305,7 +320,7 @@ char *dft_facts_error_line(const struct dft_facts *facts, int err, uint64_t ops)
 
 const char *dft_facts_short(const struct dft_facts *facts, const char *path)
 {
-    return dft_job_short_path(facts->request->job, path);
+    return strcmp(path, "//") ? dft_job_short_path(facts->request->job, path) : "/"; /* files anywhere */
 }
 
 /* Four fifths of the time in the first tenth of the run are its start; half of the time in a

@@ -10,6 +10,8 @@
 #include "query/answer.h"
 #include "query/query.h"
 #include "findings/accesses.h"
+#include "findings/failures.h"
+#include "findings/lock_waits.h"
 #include "findings/mounts.h"
 #include "findings/places.h"
 #include "job/kernel_io.h"
@@ -33,10 +35,12 @@ enum dft_fact {
     DFT_FACT_OPENS,    /* file, process; of op OPEN and FOPEN; from events alone */
     DFT_FACT_LINES,    /* line, file, op; where there are stacks */
     DFT_FACT_ERRORS,   /* line, op, errno; likewise */
-    DFT_FACT_EXECS,    /* process, file; of op EXEC; where a program has no trace; from events alone */
+    DFT_FACT_EXECS,    /* process, file, op; of ops EXEC and SPAWN; from events alone */
+    DFT_FACT_LOCKS,    /* file, process; of op LOCK, or from rows of class WAIT; where locks cost time */
     /* where there are several ranks: facts_ranks.h */
     DFT_FACT_RANK_REGIONS, /* innermost region, rank, class: read and write; where there are collective calls */
     DFT_FACT_RANK_TIMES,   /* time (some 200 parts of the run), class: of slow.rank and its class alone */
+    DFT_FACT_NEXT_TIMES,   /* the same of slow.next */
     DFT_FACT_RANK_DIRS,    /* dir, rank, class */
     DFT_FACT_RANK_FILES,   /* file, rank, class */
     DFT_FACT_SHARED,       /* time, rank, class, with percentiles: of shared_file alone; from events alone */
@@ -74,9 +78,11 @@ struct dft_facts {
     unsigned shared_class;
     struct dft_file_places places;
     struct dft_accesses accesses;
+    struct dft_lock_waits locks;
+    struct dft_failures failures;
     struct dft_file_grouping mounts; /* by mount point, with what processes saw */
     int has_remote;                  /* one of them is a remote file system */
-    struct dft_kernel_io io;         /* where reading takes time */
+    struct dft_kernel_io io;         /* what the kernel counted */
     struct dft_overlap overlap;      /* where regions compute, or wait for data */
     int has_overlap, has_cpu;
     unsigned char *untraced; /* by number of process: it started a program that has no trace */
@@ -99,8 +105,17 @@ char *dft_facts_text(const struct dft_answer *answer, const struct dft_group *gr
 char *dft_facts_line(const struct dft_facts *facts, enum dft_by by, uint64_t id, uint64_t ops);
 /* The same of calls that failed with this errno, on any files. */
 char *dft_facts_error_line(const struct dft_facts *facts, int err, uint64_t ops);
+/* Is this a group of calls of that name? By name alone. */
+int dft_facts_is_call(const struct dft_answer *answer, const struct dft_group *group, const char *name);
+/* How many processes make data durable; those that the answer leaves out may, too. At least 1. */
+uint64_t dft_facts_syncing(const struct dft_facts *facts);
+/* The time of calls on locks. *calls: their number; NULL: not needed. */
+uint64_t dft_facts_lock_ns(const struct dft_facts *facts, uint64_t *calls);
 /* The pattern that a file belongs to; 0: not known. */
 uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
+/* The text of a file that is in an answer by file, escaped for terminals; else "". The caller frees
+ * it. NULL: no memory. */
+char *dft_facts_file_text(const struct dft_facts *facts, uint64_t file);
 /* What stands before the name of a file: "", or words for one that stands for more than aggregates
  * tell apart. */
 const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file);
@@ -136,6 +151,9 @@ typedef int dft_rule_fn(struct dft_rules *rules);
  * -ENOMEM. *finding is valid until the next one is added. */
 int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                   struct dft_finding **finding);
+/* The same, whatever it costs, and before what is not urgent. */
+int dft_rules_tell(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
+                   struct dft_finding **finding);
 /* The time of this file is in a finding: rules that come later in the list leave the file out.
  * Returns 0 or -ENOMEM. */
 int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
@@ -151,26 +169,44 @@ uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code 
 struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes);
 /* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
 int dft_rules_note(struct dft_rules *rules, const char *note);
+/* Is there a finding of this kind? */
+int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says what to do instead of what the table of kinds says. Returns 0 or -ENOMEM. */
+int dft_finding_advise(struct dft_finding *finding, const char *advice);
 /* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is
  * said why. Returns 1, 0 or -ENOMEM. */
 int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes);
 /* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
 int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
+/* The same where much of the time is that of files anywhere that aggregates do not tell apart. */
+int dft_rules_skip_folded(struct dft_rules *rules, uint64_t codes);
 /* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
 int dft_rules_good(struct dft_rules *rules, const char *what);
 
 /* Does this team's trainer wait for data most in the first steps of its epochs? */
 int dft_facts_starts_slowly(const struct dft_facts *facts, const struct dft_overlap_team *team);
 
+/* Adds the risks, when all findings are made. Returns 0 or -ENOMEM. */
+int dft_risks_make(struct dft_rules *rules);
+void dft_risk_fini(struct dft_risk *risk);
+
 static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit limit)
 {
     return rules->limits->values[limit];
 }
 
-dft_rule_fn dft_rule_lost, dft_rule_in_flight, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good;
+/* Is this as much of all time in I/O as a finding has at least? */
+static inline int dft_facts_matters(const struct dft_facts *facts, uint64_t time_ns)
+{
+    return time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
+}
+
+dft_rule_fn dft_rule_lost, dft_rule_in_flight, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good,
+    dft_rule_locks, dft_rule_failing;
 dft_rule_fn dft_rule_mpi, dft_rule_straggler, dft_rule_contention, dft_rule_imbalance;
+dft_rule_fn dft_rule_saves, dft_rule_file_explosion, dft_rule_copies, dft_rule_removal;
 dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
     dft_rule_reread, dft_rule_misaligned, dft_rule_mapped, dft_rule_seeks, dft_rule_mount, dft_rule_cache;
 dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_gaps, dft_rule_serial;

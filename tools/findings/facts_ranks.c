@@ -53,8 +53,12 @@ static void add_group(struct dft_shared_file *file, const struct dft_metrics *me
     file->calls += metrics->count;
     file->data += metrics->data;
     file->bytes += metrics->bytes;
+    file->apart += metrics->data - metrics->consecutive;
+    file->random += metrics->random;
     if (metrics->offset_max < 0)
         return;
+    /* what begins a file follows nothing, though it counts as consecutive */
+    file->apart += !metrics->offset_min && metrics->consecutive;
     file->low = metrics->offset_min < file->low ? metrics->offset_min : file->low;
     file->high = metrics->offset_max > file->high ? metrics->offset_max : file->high;
     file->spans += (uint64_t)(metrics->offset_max - metrics->offset_min);
@@ -142,7 +146,10 @@ void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *qu
     dft_facts_put(facts, questions, DFT_FACT_RANK_DIRS,
                   (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
     dft_facts_put(facts, questions, DFT_FACT_RANK_FILES,
-                  (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+                  (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS},
+                                     .nby = 3,
+                                     .classes = IO_CLASSES,
+                                     .accesses = facts->has_file_ops});
 }
 
 static int ask_collective(struct dft_facts *facts)
@@ -159,12 +166,25 @@ static int ask_collective(struct dft_facts *facts)
     return dft_facts_ask(facts, &questions, facts->request->filter);
 }
 
-/* When the slow rank was slow, if there is one. */
-static int ask_slow(struct dft_facts *facts, uint64_t width_ns)
+/* When a rank was slow in the class of the slow one. */
+static int ask_times(struct dft_facts *facts, enum dft_fact fact, int64_t slow, uint64_t width_ns)
 {
     struct dft_facts_questions questions = {.count = 0};
     struct dft_filter filter = *facts->request->filter;
     struct dft_filter_range rank;
+
+    rank.low = rank.high = (uint64_t)slow;
+    filter.values[DFT_FILTER_RANK] = (struct dft_filter_values){.count = 1, .ranges = &rank};
+    dft_facts_put(
+        facts, &questions, fact,
+        (struct dft_query){
+            .by = {DFT_BY_TIME, DFT_BY_CLASS}, .nby = 2, .classes = 1u << facts->slow.class, .width_ns = width_ns});
+    return dft_facts_ask(facts, &questions, &filter);
+}
+
+/* When the slow rank was slow, if there is one; and another one. */
+static int ask_slow(struct dft_facts *facts, uint64_t width_ns)
+{
     int rc = dft_comm_rank()
                  ? 0
                  : dft_slow_rank_find(facts, facts->request->limits->values[DFT_LIMIT_IMBALANCE_FACTOR], &facts->slow);
@@ -173,15 +193,11 @@ static int ask_slow(struct dft_facts *facts, uint64_t width_ns)
     if (rc)
         return rc;
     dft_comm_broadcast(&facts->slow, sizeof facts->slow);
-    if (!facts->slow.rank.time_ns)
-        return 0;
-    rank.low = rank.high = (uint64_t)facts->slow.rank.rank;
-    filter.values[DFT_FILTER_RANK] = (struct dft_filter_values){.count = 1, .ranges = &rank};
-    dft_facts_put(
-        facts, &questions, DFT_FACT_RANK_TIMES,
-        (struct dft_query){
-            .by = {DFT_BY_TIME, DFT_BY_CLASS}, .nby = 2, .classes = 1u << facts->slow.class, .width_ns = width_ns});
-    return dft_facts_ask(facts, &questions, &filter);
+    if (facts->slow.rank.time_ns)
+        rc = ask_times(facts, DFT_FACT_RANK_TIMES, facts->slow.rank.rank, width_ns);
+    if (!rc && facts->slow.next.time_ns)
+        rc = ask_times(facts, DFT_FACT_NEXT_TIMES, facts->slow.next.rank, width_ns);
+    return rc;
 }
 
 /* The file of several ranks that takes most time, as a pattern that fits it alone. "": there is

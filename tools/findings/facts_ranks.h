@@ -22,13 +22,18 @@ struct dft_shared_file {
     unsigned class;
     uint32_t ranks;
     uint64_t time_ns, calls, data, bytes;
-    int64_t low, high; /* offsets */
-    uint64_t spans;    /* from its lowest to its highest offset, of each rank, together */
+    uint64_t apart, random; /* accesses that do not follow the one before; of these, to no place in particular */
+    int64_t low, high;      /* offsets */
+    uint64_t spans;         /* from its lowest to its highest offset, of each rank, together */
 };
 
 /* Files that are read or written, those with most time first. The caller frees the list. Returns 0
  * or -ENOMEM. */
 int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **list, size_t *count);
+
+/* Do small pieces of all ranks lie between each other, which together are the file about once? Those
+ * at random are another finding: a rank can sort its own. `by_mpi`: MPI-IO moves them. */
+int dft_shared_is_interleaved(const struct dft_rules *rules, const struct dft_shared_file *file, int by_mpi);
 
 /* Is this region a call of MPI-IO that all ranks make together? */
 int dft_is_collective(struct dft_text name);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "findings/facts.h"
 #include "format/facets.h"
 
@@ -20,6 +21,25 @@ static int is_lost(const struct dft_facts *facts, int rows_lost, const struct df
     if (facts->has_file_ops)
         return dft_facets_err(group->key.facets) == ENOENT;
     return rows_lost && group->metrics.errors == group->metrics.count;
+}
+
+static void extend(uint64_t *from_ns, uint64_t *to_ns, const struct dft_metrics *metrics)
+{
+    *from_ns = *to_ns && *from_ns < metrics->first_start ? *from_ns : metrics->first_start;
+    *to_ns = metrics->last_end > *to_ns ? metrics->last_end : *to_ns;
+}
+
+static void add_data(struct dft_file_totals *totals, const struct dft_group *group)
+{
+    struct dft_whole_file *whole = &totals->whole;
+
+    if (group->key.class == DFT_IO_READ) {
+        totals->read_bytes += group->metrics.bytes;
+        extend(&whole->read_from_ns, &whole->read_to_ns, &group->metrics);
+    } else if (group->key.class == DFT_IO_WRITE) {
+        totals->write_bytes += group->metrics.bytes;
+        extend(&whole->write_from_ns, &whole->write_to_ns, &group->metrics);
+    }
 }
 
 void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct dft_file_totals *totals,
@@ -44,14 +64,16 @@ void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct df
     totals->time_ns += metrics->dur_sum;
     totals->max_ns = metrics->dur_max > totals->max_ns ? metrics->dur_max : totals->max_ns;
     totals->opens += has_ops && is_open(group->key.op) ? metrics->count : 0;
+    if (metrics->data && has_ops)
+        add_data(totals, group);
     totals->data += metrics->data;
     totals->bytes += metrics->bytes;
     totals->end = metrics->offset_max > totals->end ? metrics->offset_max : totals->end;
     if (group->key.class != DFT_IO_META)
         return;
     totals->meta_ns += metrics->dur_sum;
-    totals->meta_max_ns = metrics->dur_max > totals->meta_max_ns ? metrics->dur_max : totals->meta_max_ns;
-    totals->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS] += metrics->count;
+    dft_place_kind_add(&totals->kinds[has_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS],
+                       &(struct dft_place_kind_sum){metrics->count, metrics->dur_sum, metrics->dur_max});
 }
 
 /* A few calls for each open. Rows do not tell opens apart: at most half of the metadata calls are
@@ -59,7 +81,7 @@ void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct df
 static int is_small(const struct dft_facts *facts, const struct dft_file_totals *totals)
 {
     uint64_t size = facts->request->limits->values[DFT_LIMIT_SMALL_FILES_SIZE];
-    uint64_t opens = facts->has_file_ops ? totals->opens : totals->kinds[DFT_PLACE_OTHERS] / 2;
+    uint64_t opens = facts->has_file_ops ? totals->opens : totals->kinds[DFT_PLACE_OTHERS].calls / 2;
 
     if ((!totals->data && !totals->mapped) || totals->mapped > size || totals->is_startup || totals->is_reopened ||
         (totals->end > 0 && (uint64_t)totals->end > size))
@@ -74,12 +96,53 @@ void dft_file_totals_end(const struct dft_facts *facts, struct dft_file_totals *
         totals->time_ns += totals->lost_ns;
         totals->max_ns = totals->lost_max_ns > totals->max_ns ? totals->lost_max_ns : totals->max_ns;
         totals->meta_ns += totals->lost_ns;
-        totals->meta_max_ns = totals->lost_max_ns > totals->meta_max_ns ? totals->lost_max_ns : totals->meta_max_ns;
-        totals->kinds[DFT_PLACE_OPENS] += totals->lost_opens;
-        totals->kinds[DFT_PLACE_STATS] += totals->lost_stats;
-        totals->kinds[DFT_PLACE_OTHERS] += totals->lost - totals->lost_opens - totals->lost_stats;
+        dft_place_kind_add(&totals->kinds[facts->has_file_ops ? DFT_PLACE_LOOKUPS : DFT_PLACE_OTHERS],
+                           &(struct dft_place_kind_sum){totals->lost, totals->lost_ns, totals->lost_max_ns});
     }
-    totals->is_small = is_small(facts, totals);
+    if (totals->length && (totals->end <= 0 || totals->length >= (uint64_t)totals->end)) {
+        dft_place_kind_add(&totals->kinds[DFT_PLACE_GROWTHS], &totals->kinds[DFT_PLACE_CUTS]);
+        totals->kinds[DFT_PLACE_CUTS] = (struct dft_place_kind_sum){0};
+    }
+    totals->is_small = !totals->saved_as && is_small(facts, totals);
+}
+
+static int take_whole(const struct dft_facts *facts, struct dft_file_places *places,
+                      const struct dft_file_totals *totals)
+{
+    struct dft_whole_file whole = totals->whole;
+
+    whole.file = totals->file;
+    whole.size = totals->write_bytes;
+    whole.time_ns = totals->time_ns;
+    whole.is_removed = totals->kinds[DFT_PLACE_REMOVALS].calls != 0;
+    if (totals->read_bytes != totals->write_bytes)
+        whole.read_from_ns = whole.read_to_ns = 0;
+    if (whole.size < facts->request->limits->values[DFT_LIMIT_COPIES_SIZE] || (uint64_t)totals->end != whole.size)
+        return 0;
+    return DFT_ARRAY_PUSH(places->whole, places->whole_capacity, places->nwhole, whole);
+}
+
+int dft_file_totals_take_large(const struct dft_facts *facts, struct dft_file_places *places,
+                               struct dft_file_totals *totals)
+{
+    uint64_t size = totals->end > 0 ? (uint64_t)totals->end : 0;
+    int rc = take_whole(facts, places, totals);
+
+    if (size < totals->length)
+        size = totals->length;
+    if (size < facts->request->limits->values[DFT_LIMIT_REMOVAL_SIZE] || totals->is_startup)
+        return rc;
+    places->large_files++;
+    places->large_bytes += size;
+    for (unsigned i = DFT_PLACE_REMOVALS; i <= DFT_PLACE_GROWTHS && !rc; i++) {
+        struct dft_place_kind_sum *kind = &totals->kinds[i];
+
+        if (kind->calls)
+            rc = DFT_ARRAY_PUSH(places->large, places->large_capacity, places->nlarge,
+                                (struct dft_large_file){totals->file, size, (enum dft_place_calls)i, *kind});
+        *kind = (struct dft_place_kind_sum){0};
+    }
+    return rc;
 }
 
 void dft_file_totals_place(struct dft_place *place, const struct dft_file_totals *totals)
@@ -98,25 +161,25 @@ void dft_file_totals_place(struct dft_place *place, const struct dft_file_totals
                                         .meta_ns = totals->meta_ns,
                                         .max_ns = totals->max_ns,
                                         .folded = folded};
-    struct dft_place_sum meta = {.files = 1,
-                                 .opens = totals->opens,
-                                 .time_ns = totals->meta_ns,
-                                 .max_ns = totals->meta_max_ns,
-                                 .folded = folded};
+    struct dft_place_sum meta = {.files = 1, .opens = totals->opens, .folded = folded};
 
     place->found += totals->calls != 0 || totals->is_made;
     if (!totals->calls && totals->lost) {
         dft_place_sum_add(&place->lost, &lost);
         place->lost_stats += totals->lost_stats;
     }
-    if (totals->is_small) {
+    if (totals->is_small)
         dft_place_sum_add(&place->small, &small);
+    if (totals->is_small || totals->saved_as)
         return;
+    for (unsigned i = 0; i < DFT_PLACE_SEEKS && !totals->is_startup; i++) {
+        const struct dft_place_kind_sum *kind = &totals->kinds[i];
+
+        meta.calls += kind->calls;
+        meta.time_ns += kind->time_ns;
+        meta.max_ns = kind->max_ns > meta.max_ns ? kind->max_ns : meta.max_ns;
+        dft_place_kind_add(&place->kinds[i], kind);
     }
-    for (unsigned i = 0; i < DFT_PLACE_CALLS; i++) {
-        meta.calls += totals->kinds[i];
-        place->calls[i] += totals->is_startup ? 0 : totals->kinds[i];
-    }
-    if (meta.calls && !totals->is_startup)
+    if (meta.calls)
         dft_place_sum_add(&place->meta, &meta);
 }

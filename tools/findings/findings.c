@@ -28,17 +28,23 @@ static const struct rule {
     {dft_rule_untraced, 0, OF_ANY, 0},
     {dft_rule_mpi, ALL_CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(AGGREGATORS) | CODE(COLLECTIVE) | CODE(NO_COLLECTIVE)},
     {dft_rule_straggler, ALL_CALLS, OF_RANKS, CODE(STRAGGLER)},
+    {dft_rule_failing, CALLS, OF_ANY, CODE(FAILING)},
+    {dft_rule_locks, CALLS, OF_ANY, CODE(LOCKS)},
+    {dft_rule_random, CALLS, OF_ANY, CODE(RANDOM)},
     {dft_rule_contention, CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(CONTENTION)},
     {dft_rule_sync, CALLS, OF_ANY, CODE(FSYNC) | CODE(FLUSH)},
+    {dft_rule_saves, CALLS, OF_ANY, CODE(SAVES)},
     {dft_rule_missing, CALLS, OF_ANY, CODE(MISSING)},
     {dft_rule_reopened, CALLS, OF_ANY, CODE(REOPENED)},
     {dft_rule_small_files, CALLS, OF_ANY, CODE(SMALL_FILES)},
-    {dft_rule_random, CALLS, OF_ANY, CODE(RANDOM)},
     {dft_rule_sizes, CALLS, OF_ANY, CODE(ONE_BYTE) | CODE(SMALL_READS) | CODE(SMALL_WRITES) | CODE(STREAM)},
     {dft_rule_reread, CALLS, OF_ANY, CODE(REREAD)},
     {dft_rule_misaligned, CALLS, OF_ANY, CODE(MISALIGNED)},
     {dft_rule_mapped, CALLS, OF_ANY, CODE(MAPPED)},
+    {dft_rule_file_explosion, CALLS | DFT_LACKS_RANKS, OF_RANKS, CODE(FILE_EXPLOSION)},
+    {dft_rule_copies, CALLS, OF_ANY, CODE(COPIES)},
     {dft_rule_seeks, CALLS, OF_ANY, CODE(SEEKS)},
+    {dft_rule_removal, CALLS, OF_ANY, CODE(REMOVAL) | CODE(GROWTH)},
     {dft_rule_metadata, CALLS, OF_ANY, CODE(METADATA)},
     {dft_rule_mount, CALLS, OF_ANY, CODE(MOUNT)}, /* what no rule before it has told */
     {dft_rule_cache, CALLS, OF_ANY, CODE(CACHE)},
@@ -61,8 +67,8 @@ static int urgency(enum dft_finding_code code)
     return code == DFT_FINDING_LOST ? 2 : code == DFT_FINDING_IN_FLIGHT;
 }
 
-int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
-                  struct dft_finding **finding)
+static int add(struct dft_rules *rules, enum dft_finding_code code, int urgent, uint64_t cost_ns, uint64_t of_ns,
+               struct dft_finding **finding)
 {
     struct dft_findings *findings = rules->findings;
     const char *advice = dft_finding_advice(code);
@@ -74,12 +80,13 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
     if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
         cost_ns = of_ns;
     cost_ns -= reported_ns < cost_ns ? reported_ns : cost_ns;
-    if (rules->limits->off >> code & 1 || (!urgency(code) && (!cost_ns || cost_ns < least)))
+    if (rules->limits->off >> code & 1 || (!urgent && (!cost_ns || cost_ns < least)))
         return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
         return -ENOMEM;
     *finding = &findings->list[findings->count];
     **finding = (struct dft_finding){.code = code,
+                                     .urgency = urgent,
                                      .sure = DFT_SURE_MEDIUM,
                                      .cost_ns = cost_ns,
                                      .of_ns = of_ns,
@@ -90,6 +97,26 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
         return -ENOMEM;
     findings->count++;
     return 1;
+}
+
+int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
+                  struct dft_finding **finding)
+{
+    return add(rules, code, urgency(code), cost_ns, of_ns, finding);
+}
+
+int dft_rules_tell(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
+                   struct dft_finding **finding)
+{
+    return add(rules, code, 1, cost_ns, of_ns, finding);
+}
+
+int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code)
+{
+    for (size_t i = 0; i < rules->findings->count; i++)
+        if (rules->findings->list[i].code == code)
+            return 1;
+    return 0;
 }
 
 int dft_finding_say(char **text, const char *format, ...)
@@ -116,6 +143,13 @@ int dft_finding_say(char **text, const char *format, ...)
     return both ? 0 : -ENOMEM;
 }
 
+int dft_finding_advise(struct dft_finding *finding, const char *advice)
+{
+    free(finding->advice);
+    finding->advice = strdup(advice);
+    return finding->advice ? 0 : -ENOMEM;
+}
+
 int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why)
 {
     char **text = &rules->findings->why_not;
@@ -124,6 +158,15 @@ int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why)
     if (*text && strstr(*text, why))
         return 0;
     return dft_finding_say(text, "%s%s", *text ? "; " : "", why);
+}
+
+int dft_rules_skip_folded(struct dft_rules *rules, uint64_t codes)
+{
+    uint64_t unknown_ns = rules->facts->places.unknown_ns;
+
+    return unknown_ns && dft_facts_matters(rules->facts, unknown_ns)
+               ? dft_rules_skip(rules, codes, "there are more files than aggregates tell apart (record events)")
+               : 0;
 }
 
 int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes)
@@ -172,7 +215,7 @@ enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t
 static int by_cost(const void *left, const void *right)
 {
     const struct dft_finding *a = left, *b = right;
-    int urgent = urgency(b->code) - urgency(a->code);
+    int urgent = b->urgency - a->urgency;
     /* Of different wholes the shares are compared. */
     double x = a->of_ns ? (double)a->cost_ns / (double)a->of_ns : 0,
            y = b->of_ns ? (double)b->cost_ns / (double)b->of_ns : 0;
@@ -258,13 +301,17 @@ int dft_findings_make(const struct dft_findings_request *request, struct dft_fin
     findings->is_empty = is_empty(&facts);
     for (size_t i = 0; !rc && !findings->is_empty && !dft_comm_rank() && i < sizeof all_rules / sizeof *all_rules; i++)
         rc = run(&rules, &all_rules[i]);
+    if (!rc && !findings->is_empty && !dft_comm_rank())
+        rc = dft_risks_make(&rules);
+    if (!rc && findings->count)
+        qsort(findings->list, findings->count, sizeof *findings->list, by_cost);
+    if (!rc && !dft_comm_rank())
+        rc = dft_verdict_make(&rules);
     dft_map_fini(&rules.reported);
     dft_facts_fini(&facts);
     dft_comm_broadcast(&rc, sizeof rc);
     if (rc)
         dft_findings_fini(findings);
-    else if (findings->count)
-        qsort(findings->list, findings->count, sizeof *findings->list, by_cost);
     return rc;
 }
 
@@ -280,6 +327,11 @@ void dft_findings_fini(struct dft_findings *findings)
         free(finding->why_sure);
         free(finding->line);
     }
+    for (size_t i = 0; i < findings->nrisks; i++)
+        dft_risk_fini(&findings->risks[i]);
+    for (unsigned level = 0; level < DFT_VERDICTS; level++)
+        free(findings->verdict[level]);
+    free(findings->risks);
     free(findings->list);
     free(findings->no_trace);
     free(findings->why_not);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "findings/limits.h"
+#include "findings/verdict.h"
 #include "job/job.h"
 #include "source/filter.h"
 
@@ -30,6 +31,7 @@ struct dft_finding {
     enum dft_finding_code code;
     enum dft_sure sure;
     enum dft_when when;
+    int urgency; /* what has more of it is said first, whatever it costs; 0: by cost */
     uint64_t cost_ns;
     uint64_t of_ns;                       /* of which cost_ns is a part */
     uint64_t reported_ns;                 /* left out of cost_ns: another finding has it */
@@ -44,13 +46,26 @@ struct dft_finding {
     char *line; /* source line that calls; NULL: not known */
 };
 
+/* A pattern that costs little where memory answers, and much where each request is a round trip to
+ * a server. What it would take is computed, not measured: it is in no sum. */
+struct dft_risk {
+    enum dft_finding_code code; /* of no finding in the list */
+    uint64_t trips;             /* at most */
+    uint64_t at_ns, of_ns;      /* what they take at risk.trip each; all that the findings are of */
+    int64_t rank;               /* -1: none */
+    char *title, *where, *evidence;
+};
+
 struct dft_findings {
-    struct dft_finding *list; /* what was lost comes first, then by descending cost */
+    char *verdict[DFT_VERDICTS]; /* a line a level; NULL: it does not apply. The first one is the verdict */
+    struct dft_finding *list;    /* by descending urgency, then by descending cost */
     size_t count, capacity;
+    struct dft_risk *risks; /* by descending at_ns */
+    size_t nrisks, risks_capacity;
     char *no_trace;          /* which programs were started and have no trace; or NULL */
     uint64_t not_looked_for; /* 1 << code of what needs more than the traces have, or too long */
     char *why_not;           /* why, and what to do; NULL: all was looked for */
-    char *nothing;           /* what was looked at and found good: after "nothing wrong: " */
+    char *nothing;           /* what was looked at and found good: after "not a problem: " */
     int is_empty;            /* there is a filter, and nothing passes: nothing was looked for */
     int is_of_calls;         /* the filter leaves calls out: only what was lost was looked for */
     char *notes;             /* what costs no time that is known: "32 MiB mapped"; or NULL */
@@ -72,10 +87,10 @@ struct dft_findings_request {
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);
 void dft_findings_fini(struct dft_findings *findings);
 
-/* At most `top` of them for people (0: all, with how sure and when), and what was not looked for.
+/* The verdict, at most `top` findings for people (0: all, with how sure and when), and what was not looked for.
  * `start_ns`: times count from there. */
 void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns);
-/* The members "findings" and "findings_*" of an open object. */
+/* The members "verdict", "findings" and "findings_*" of an open object. */
 void dft_findings_json(struct dft_json *json, const struct dft_findings *findings);
 
 #endif

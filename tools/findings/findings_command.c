@@ -9,8 +9,6 @@
 #include "mpi/comm.h"
 #include "source/source_ending.h"
 
-#define ERROR_BYTES 512u
-
 /* --list needs no traces; so paths may be missing, but not without it. */
 static int list(const struct dft_limits *limits)
 {
@@ -43,7 +41,6 @@ static int write_findings(const struct dft_options *options, struct dft_source *
         dft_findings_json(&json, &findings);
         dft_json_end_object(&json);
     } else if (!rc && !findings.is_empty && !dft_comm_rank()) {
-        dft_job_print_in_flight(&job, source);
         dft_findings_print(stdout, &findings, options->top, job.start_ns);
     }
     if (!rc)
@@ -58,19 +55,17 @@ static int run(int argc, char **argv)
     struct dft_limits limits;
     struct dft_source *source;
     const char *rules = NULL;
-    char error[ERROR_BYTES];
-    int is_list = 0, code, rc;
+    int is_list = 0, no_risk = 0, code, rc;
     const struct dft_option own[] = {
         {"rules", 0, "FILE", &rules, NULL, "take limits from FILE: lines such as `small-reads.request = 64 KiB`"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks: what would be slow on a parallel file system"},
         {"list", 0, NULL, NULL, &is_list, "print all kinds of findings and their limits, with reasons", 1},
         {0},
     };
 
     if (dft_options_parse(&options, &dft_command_findings, own, argc, argv, &code))
         return code;
-    dft_limits_init(&limits);
-    if (rules && dft_limits_read(&limits, rules, error, sizeof error)) {
-        fprintf(stderr, "dftmerge findings: --rules: %s\n", error);
+    if (dft_limits_choose(&limits, "findings", rules, no_risk)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }

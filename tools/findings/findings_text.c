@@ -104,6 +104,55 @@ static void put_skipped(FILE *out, const struct dft_findings *findings)
     free(text);
 }
 
+/* Apart from the findings, with what they would take and not what they took. */
+static void put_risks(FILE *out, const struct dft_findings *findings)
+{
+    char trips[DFT_TEXT_ROOM], time[DFT_TEXT_ROOM], *text = NULL;
+
+    if (findings->nrisks)
+        dft_text_wrapped(
+            out, "risk: ", INDENT,
+            "not slow here, but likely where a server has to answer each request (--no-risk leaves this out)");
+    for (size_t i = 0; i < findings->nrisks; i++) {
+        const struct dft_risk *risk = &findings->risks[i];
+
+        free(text);
+        text = NULL;
+        if (!dft_finding_say(&text, "%s: %s%s%s; at most %s round trips, %s", risk->title, risk->where,
+                             *risk->where ? ": " : "", risk->evidence, dft_text_count(trips, risk->trips),
+                             dft_text_ns(time, risk->at_ns)))
+            put(out, "   ", INDENT + 2, text);
+    }
+    free(text);
+}
+
+/* A line begins with its label. */
+static void put_line(FILE *out, const char *line)
+{
+    const char *colon = line ? strstr(line, ": ") : NULL;
+    char *label = colon ? strndup(line, (size_t)(colon - line) + 2) : NULL;
+
+    if (label)
+        dft_text_wrapped(out, label, INDENT, colon + 2);
+    free(label);
+}
+
+/* The lines of all levels above those of findings, which are the next lines; that of what was lost is the first of
+ * these. */
+static void put_verdict(FILE *out, const struct dft_findings *findings)
+{
+    char *const *lines = findings->verdict;
+    const enum dft_verdict_level level = dft_verdict_level(findings);
+
+    put_line(out, lines[DFT_VERDICT_IN_FLIGHT]);
+    put_line(out, lines[DFT_VERDICT_UNSEEN]);
+    put_line(out, lines[DFT_VERDICT_ENDED]);
+    if (!lines[DFT_VERDICT_LOST])
+        put_line(out, lines[DFT_VERDICT_FAILED]);
+    if (level == DFT_VERDICT_GOOD || (level == DFT_VERDICT_UNKNOWN && !findings->is_of_calls))
+        put_line(out, lines[level]);
+}
+
 void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top, uint64_t start_ns)
 {
     size_t shown = top && top < findings->count ? top : findings->count, title = 0;
@@ -113,18 +162,19 @@ void dft_findings_print(FILE *out, const struct dft_findings *findings, size_t t
 
         title = columns > title && columns <= TITLE ? columns : title;
     }
-    put(out, "no trace: ", INDENT, findings->no_trace);
-    if (!findings->count && !findings->is_of_calls)
-        dft_text_wrapped(out, "nothing wrong: ", INDENT, findings->nothing ? findings->nothing : "nothing was asked");
+    put_verdict(out, findings);
     for (size_t i = 0; i < shown; i++) {
         put_headline(out, &findings->list[i], i + 1, title);
         put_finding(out, &findings->list[i], top != 0, start_ns);
     }
     if (shown < findings->count)
         fprintf(out, "%*s%zu more: dftmerge findings PATH\n", (int)INDENT, "", findings->count - shown);
-    if (findings->count)
+    if (findings->verdict[DFT_VERDICT_LOST])
+        put_line(out, findings->verdict[DFT_VERDICT_FAILED]);
+    if (findings->count || (dft_verdict_level(findings) != DFT_VERDICT_GOOD && !findings->is_of_calls))
         put(out, "not a problem: ", INDENT, findings->nothing);
     put_skipped(out, findings);
+    put_risks(out, findings);
     put(out, "note: ", INDENT, findings->notes);
 }
 
@@ -155,11 +205,46 @@ static void put_json(struct dft_json *json, const struct dft_finding *finding, s
     dft_json_end_object(json);
 }
 
+static void put_risk_json(struct dft_json *json, const struct dft_risk *risk)
+{
+    dft_json_object(json, NULL);
+    dft_json_string(json, "code", dft_finding_word(risk->code));
+    dft_json_string(json, "title", risk->title);
+    dft_json_uint(json, "trips", risk->trips);
+    dft_json_uint(json, "at_ns", risk->at_ns);
+    dft_json_uint(json, "of_ns", risk->of_ns);
+    dft_json_known_int(json, "rank", risk->rank >= 0, risk->rank);
+    dft_json_string(json, "where", *risk->where ? risk->where : NULL);
+    dft_json_string(json, "evidence", risk->evidence);
+    dft_json_end_object(json);
+}
+
+/* The verdict, and the lines of other levels that apply: but that nothing is wrong where something is. */
+static void put_verdict_json(struct dft_json *json, const struct dft_findings *findings)
+{
+    const enum dft_verdict_level level = dft_verdict_level(findings);
+
+    dft_json_object(json, "verdict");
+    dft_json_string(json, "level", dft_verdict_word(level));
+    dft_json_string(json, "line", findings->verdict[level]);
+    dft_json_array(json, "more");
+    for (unsigned i = level + 1; i < DFT_VERDICT_UNKNOWN; i++)
+        if (findings->verdict[i])
+            dft_json_string(json, NULL, findings->verdict[i]);
+    dft_json_end_array(json);
+    dft_json_end_object(json);
+}
+
 void dft_findings_json(struct dft_json *json, const struct dft_findings *findings)
 {
+    put_verdict_json(json, findings);
     dft_json_array(json, "findings");
     for (size_t i = 0; i < findings->count; i++)
         put_json(json, &findings->list[i], i + 1);
+    dft_json_end_array(json);
+    dft_json_array(json, "risks");
+    for (size_t i = 0; i < findings->nrisks; i++)
+        put_risk_json(json, &findings->risks[i]);
     dft_json_end_array(json);
     dft_json_array(json, "findings_not_looked_for");
     for (unsigned code = 0; code < DFT_FINDINGS; code++)

@@ -111,6 +111,8 @@ static int fail_word(const struct reading *reading, const char *word)
     for (unsigned i = 0; i < DFT_FINDINGS; i++)
         words[DFT_LIMITS + i] = kinds[i].word;
     nearest = dft_nearest_word(word, strlen(word), words, DFT_LIMITS + DFT_FINDINGS);
+    if (nearest && !strcmp(nearest, word))
+        return fail(reading, word, ": it has limits, and is no finding that can be off.", NULL);
     return fail(reading, word, ": there is no such limit (`dftmerge findings --list` has all).", nearest);
 }
 
@@ -220,6 +222,19 @@ int dft_limits_read(struct dft_limits *limits, const char *path, char *error, si
     if (!rc)
         *limits = reading.limits;
     return rc;
+}
+
+int dft_limits_choose(struct dft_limits *limits, const char *command, const char *rules, int no_risk)
+{
+    char error[512];
+
+    dft_limits_init(limits);
+    if (rules && dft_limits_read(limits, rules, error, sizeof error)) {
+        fprintf(stderr, "dftmerge %s: --rules: %s\n", command, error);
+        return -EINVAL;
+    }
+    limits->off |= (uint64_t)(no_risk != 0) << DFT_FINDING_RISK;
+    return 0;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */

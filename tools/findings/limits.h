@@ -41,6 +41,9 @@ struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits)
  * nothing is changed, and `error` (of `size` bytes) names the line, what is wrong and the nearest
  * word. Returns 0, -EINVAL, or another -errno of the file. */
 int dft_limits_read(struct dft_limits *limits, const char *path, char *error, size_t size);
+/* The limits of a command: the usual ones, those of a file (NULL: none), and whether risks are left
+ * out. Prints what is wrong. Returns 0 or -EINVAL. */
+int dft_limits_choose(struct dft_limits *limits, const char *command, const char *rules, int no_risk);
 /* Prints all limits, with their reasons, in the form that dft_limits_read reads. */
 void dft_limits_print(FILE *out, const struct dft_limits *limits);
 const char *dft_finding_word(enum dft_finding_code code);

@@ -14,7 +14,7 @@
 #define BY_FILE                                                                                                        \
     (BIT(DFT_FINDING_ONE_BYTE) | BIT(DFT_FINDING_SMALL_READS) | BIT(DFT_FINDING_SMALL_WRITES) |                        \
      BIT(DFT_FINDING_STREAM) | BIT(DFT_FINDING_REOPENED) | BIT(DFT_FINDING_SMALL_FILES) | BIT(DFT_FINDING_RANDOM) |    \
-     BIT(DFT_FINDING_REREAD))
+     BIT(DFT_FINDING_REREAD) | BIT(DFT_FINDING_SAVES) | BIT(DFT_FINDING_FILE_EXPLOSION) | BIT(DFT_FINDING_COPIES))
 
 int dft_mount_parts_collect(const struct dft_rules *rules, struct dft_mount_parts *parts)
 {
@@ -126,7 +126,12 @@ static int may_be_of(const struct dft_facts *facts, enum dft_finding_code code, 
     case DFT_FINDING_SEEKS:
         return part->class == DFT_IO_META && dft_place_kind(part->op) == DFT_PLACE_SEEKS;
     case DFT_FINDING_METADATA:
+    case DFT_FINDING_REMOVAL:
+    case DFT_FINDING_GROWTH:
         return part->class == DFT_IO_META;
+    case DFT_FINDING_SAVES:
+    case DFT_FINDING_FILE_EXPLOSION:
+    case DFT_FINDING_COPIES:
     case DFT_FINDING_REOPENED:
     case DFT_FINDING_SMALL_FILES:
         return part->class != DFT_IO_SYNC;

@@ -52,6 +52,15 @@ static struct dft_place *put_place(struct dft_places *places, uint64_t id)
     return &places->list[*number - 1];
 }
 
+uint64_t dft_places_saved_as(const struct dft_facts *facts, uint64_t file)
+{
+    const struct dft_accesses *accesses = &facts->accesses;
+    const uint64_t *name = file ? dft_map_find(&accesses->renamed, file) : NULL;
+    const uint64_t *times = name ? dft_map_find(&accesses->made, *name) : NULL;
+
+    return times && *times >= facts->request->limits->values[DFT_LIMIT_SAVES_RENAMES] ? *name : 0;
+}
+
 static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const struct dft_file_totals *totals)
 {
     struct dft_place *place = put_place(places, id);
@@ -63,7 +72,18 @@ static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const st
     return 0;
 }
 
-static int take_file(struct looking *looking, const struct dft_file_totals *totals)
+static int take_saved(struct dft_places *saves, const struct dft_file_totals *totals)
+{
+    const struct dft_place_sum sum = {
+        .files = 1, .calls = totals->calls, .bytes = totals->write_bytes, .time_ns = totals->time_ns};
+    struct dft_place *name = put_place(saves, totals->saved_as);
+
+    if (name)
+        dft_place_sum_add(&name->small, &sum);
+    return name ? 0 : -ENOMEM;
+}
+
+static int take_file(struct looking *looking, struct dft_file_totals *totals)
 {
     struct dft_file_places *places = &looking->facts->places;
     const struct dft_answer *answers = looking->facts->answers;
@@ -72,10 +92,14 @@ static int take_file(struct looking *looking, const struct dft_file_totals *tota
 
     if (totals->file == dft_name_id("//", 2)) { /* files anywhere that were not told apart */
         places->unknown_ns += totals->time_ns;
+        totals->is_small = totals->is_startup = 0; /* of some of them alone */
+        dft_file_totals_place(&places->anywhere, totals);
         return 0;
     }
-    rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, totals->file, &dir);
-
+    rc = totals->saved_as ? take_saved(&places->saves, totals)
+                          : dft_file_totals_take_large(looking->facts, places, totals);
+    if (!rc)
+        rc = dft_file_facts_group(answers[DFT_FACT_DIRS].files, totals->file, &dir);
     if (!rc)
         rc = dft_file_facts_group(answers[DFT_FACT_PATTERNS].files, totals->file, &pattern);
     if (!rc && dir)
@@ -104,10 +128,11 @@ static int add_asker(struct dft_file_places *places, const struct dft_answer *an
     for (size_t i = 0; i < places->naskers; i++)
         if (places->askers[i].id == id) {
             places->askers[i].calls += group->metrics.count;
+            places->askers[i].time_ns += group->metrics.dur_sum;
             return 0;
         }
     return DFT_ARRAY_PUSH(places->askers, places->askers_capacity, places->naskers,
-                          (struct dft_asker){id, group->metrics.count, value.text});
+                          (struct dft_asker){id, group->metrics.count, group->metrics.dur_sum, value.text});
 }
 
 static int note(struct dft_map *map, uint64_t file)
@@ -124,10 +149,14 @@ static void look_up(struct looking *looking, struct dft_file_totals *totals)
 {
     const struct dft_facts *facts = looking->facts;
     const uint64_t *mapped = totals->file ? dft_map_find(&facts->accesses.mapped, totals->file) : NULL;
+    const uint64_t *length;
     uint64_t *listed;
 
     totals->mapped = mapped ? *mapped : 0;
     totals->is_made = totals->file && dft_map_find(&facts->accesses.made, totals->file);
+    length = totals->file ? dft_map_find(&facts->accesses.lengths, totals->file) : NULL;
+    totals->length = length ? *length : 0;
+    totals->saved_as = dft_places_saved_as(facts, totals->file);
     totals->is_reopened = totals->file && dft_map_find(&looking->opened, totals->file);
     dft_file_totals_end(facts, totals);
     listed = totals->file ? dft_map_find(&looking->facts->places.listed, totals->file) : NULL;
@@ -231,16 +260,19 @@ static int are_lost(const struct dft_facts *facts)
     return failed && lost >= failed / 20 * 19;
 }
 
-/* Is there so much metadata that one of the rules could find something? */
+/* Is there so much metadata that one of the rules could find something, or see a risk? */
 static int is_worth_it(const struct dft_facts *facts)
 {
     const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
-    uint64_t time_ns = 0;
+    const uint64_t trip_ns = facts->request->limits->values[DFT_LIMIT_RISK_TRIP];
+    uint64_t time_ns = 0, trips_ns = 0;
 
     for (uint32_t i = 0; i < calls->count; i++)
-        if (calls->groups[i].key.class == DFT_IO_META || calls->groups[i].key.class == DFT_IO_STARTUP)
+        if (calls->groups[i].key.class == DFT_IO_META || calls->groups[i].key.class == DFT_IO_STARTUP) {
             time_ns += calls->groups[i].metrics.dur_sum;
-    return time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
+            trips_ns += calls->groups[i].metrics.count * trip_ns;
+        }
+    return dft_facts_matters(facts, time_ns > trips_ns ? time_ns : trips_ns);
 }
 
 void dft_places_put(struct dft_facts *facts, struct dft_facts_questions *questions)
@@ -287,7 +319,10 @@ void dft_places_fini(struct dft_file_places *places)
 {
     fini_list(&places->dirs);
     fini_list(&places->patterns);
+    fini_list(&places->saves);
     free(places->askers);
+    free(places->large);
+    free(places->whole);
     dft_map_fini(&places->listed);
     memset(places, 0, sizeof *places);
 }

@@ -22,17 +22,47 @@ enum dft_place_calls dft_place_kind(uint8_t op)
     case DFT_OP_FSEEK:
     case DFT_OP_FTELL:
         return DFT_PLACE_SEEKS;
-    case DFT_OP_TRUNCATE:
     case DFT_OP_UNLINK:
-    case DFT_OP_MKDIR:
+        return DFT_PLACE_REMOVALS;
     case DFT_OP_RENAME:
+        return DFT_PLACE_RENAMES;
+    case DFT_OP_TRUNCATE:
+        return DFT_PLACE_CUTS;
+    case DFT_OP_ALLOCATE:
+        return DFT_PLACE_GROWTHS;
+    case DFT_OP_MKDIR:
     case DFT_OP_ATTRIBUTE:
     case DFT_OP_LINK:
-    case DFT_OP_ALLOCATE:
         return DFT_PLACE_CHANGES;
     default:
         return DFT_PLACE_OTHERS;
     }
+}
+
+void dft_place_kind_add(struct dft_place_kind_sum *sum, const struct dft_place_kind_sum *more)
+{
+    sum->calls += more->calls;
+    sum->time_ns += more->time_ns;
+    sum->max_ns = more->max_ns > sum->max_ns ? more->max_ns : sum->max_ns;
+}
+
+void dft_place_kinds_of_run(const struct dft_facts *facts, struct dft_place_kind_sum kinds[DFT_PLACE_CALLS])
+{
+    const struct dft_answer *calls = &facts->answers[DFT_FACT_CALLS];
+
+    memset(kinds, 0, DFT_PLACE_CALLS * sizeof *kinds);
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct dft_metrics *metrics = &calls->groups[i].metrics;
+
+        if (calls->groups[i].key.class == DFT_IO_META && !dft_facets_err(calls->groups[i].key.facets))
+            dft_place_kind_add(&kinds[dft_place_kind(calls->groups[i].key.op)],
+                               &(struct dft_place_kind_sum){metrics->count, metrics->dur_sum, metrics->dur_max});
+    }
+}
+
+int dft_place_is_of_large(const struct dft_facts *facts, const struct dft_place_kind_sum *calls)
+{
+    return calls->calls <= 2 * facts->places.large_files;
 }
 
 void dft_place_sum_add(struct dft_place_sum *sum, const struct dft_place_sum *more)

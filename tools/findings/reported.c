@@ -18,11 +18,18 @@ static unsigned classes_of(const struct dft_facts *facts, enum dft_finding_code 
         [DFT_FINDING_STREAM] = DATA,
         [DFT_FINDING_FLUSH] = IO(WRITE),
         [DFT_FINDING_FSYNC] = IO(SYNC),
+        [DFT_FINDING_LOCKS] = IO(WAIT),
+        [DFT_FINDING_FAILING] = DATA | IO(SYNC) | IO(META),
         [DFT_FINDING_NO_COLLECTIVE] = DATA,
         [DFT_FINDING_CONTENTION] = DATA,
         [DFT_FINDING_MISSING] = IO(META) | IO(STARTUP),
         [DFT_FINDING_REOPENED] = IO(META) | DATA,
         [DFT_FINDING_SMALL_FILES] = IO(META) | DATA,
+        [DFT_FINDING_SAVES] = IO(META) | DATA,
+        [DFT_FINDING_FILE_EXPLOSION] = IO(META) | DATA,
+        [DFT_FINDING_COPIES] = IO(META) | DATA,
+        [DFT_FINDING_REMOVAL] = IO(META),
+        [DFT_FINDING_GROWTH] = IO(META),
         [DFT_FINDING_METADATA] = IO(META),
         [DFT_FINDING_RANDOM] = DATA,
         [DFT_FINDING_REREAD] = IO(READ),
@@ -45,6 +52,20 @@ static uint64_t time_of(const struct dft_facts *facts, unsigned classes)
     return time_ns;
 }
 
+/* Time of failures that findings report, of these classes. Answers by file may not separate it. */
+static uint64_t failing_ns(const struct dft_rules *rules, unsigned classes)
+{
+    const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
+    uint64_t time_ns = 0;
+    int is_reported = dft_rules_has(rules, DFT_FINDING_FAILING);
+
+    for (uint32_t i = 0; is_reported && i < calls->count; i++)
+        if (classes >> calls->groups[i].key.class & 1 &&
+            dft_failure_of_group(calls, &calls->groups[i]) != DFT_FAILING_KINDS)
+            time_ns += calls->groups[i].metrics.dur_sum;
+    return time_ns;
+}
+
 uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes)
 {
     uint64_t reported_ns = 0;
@@ -55,8 +76,8 @@ uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes)
     return reported_ns;
 }
 
-/* What a slow rank takes longer is not the time of other findings. Those about files know by file
- * what was reported. */
+/* What a slow rank takes longer is not the time of other findings, and neither is that of calls that
+ * fail. Findings about files know by file what was reported. */
 uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code)
 {
     const unsigned classes = classes_of(rules->facts, code);
@@ -69,6 +90,8 @@ uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code 
     for (size_t i = 0; !of_ranks && i < rules->findings->count; i++)
         if (rules->findings->list[i].code == DFT_FINDING_STRAGGLER && classes >> rules->facts->slow.class & 1)
             reported_ns += rules->findings->list[i].cost_ns;
+    if (!of_ranks && code != DFT_FINDING_FAILING)
+        reported_ns += failing_ns(rules, classes);
     if (!of_ranks && !reported_ns)
         return UINT64_MAX;
     all_ns = time_of(rules->facts, classes);

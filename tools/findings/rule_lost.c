@@ -8,15 +8,11 @@
 static int say_good(struct dft_rules *rules)
 {
     const struct dft_findings_request *request = rules->facts->request;
-    const uint32_t ioless = request->job->ioless;
     char *text = NULL, *unrecorded = NULL;
     int rc = dft_job_incomplete(&unrecorded, request->job, request->source);
 
     if (!rc)
         rc = dft_finding_say(&text, "lost 0%s%s", *unrecorded ? ", " : "", unrecorded);
-    if (!rc && ioless)
-        rc = dft_finding_say(&text, ", no I/O recorded in %u process%s (annotations alone)", ioless,
-                             ioless == 1 ? "" : "es");
     if (!rc)
         rc = dft_rules_good(rules, text);
     free(unrecorded);

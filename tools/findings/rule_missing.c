@@ -31,8 +31,8 @@ static void insert_top(struct missing *missing, const struct dft_place *dir)
     for (unsigned i = 0; i < NAMED; i++) {
         const struct dft_place *other = missing->top[i];
 
-        if (other &&
-            (other->lost.calls > dir->lost.calls || (other->lost.calls == dir->lost.calls && other->id < dir->id)))
+        if (other && (other->lost.time_ns > dir->lost.time_ns ||
+                      (other->lost.time_ns == dir->lost.time_ns && other->id < dir->id)))
             continue; /* by id, as they come in any order */
         missing->top[i] = dir;
         if (!other)
@@ -105,9 +105,9 @@ static int say_where(const struct dft_facts *facts, char **text, const struct mi
     if (!rc && dirs)
         rc = dft_finding_say(text, ", %s in %s more", dft_text_count(a, calls), dft_text_count(b, dirs));
     for (size_t i = 0; i < facts->places.naskers; i++)
-        if (!asker || facts->places.askers[i].calls > asker->calls)
+        if (!asker || facts->places.askers[i].time_ns > asker->time_ns)
             asker = &facts->places.askers[i];
-    if (!rc && asker && facts->places.naskers > 1 && asker->calls * 2 > missing->sum.calls) {
+    if (!rc && asker && facts->places.naskers > 1 && asker->time_ns * 2 > missing->sum.time_ns) {
         char *program = dft_text_escaped(asker->program.bytes, asker->program.length);
 
         rc = program ? dft_finding_say(text, "; %s of them by %s", dft_text_count(a, asker->calls), program) : -ENOMEM;
@@ -151,16 +151,16 @@ int dft_rule_missing(struct dft_rules *rules)
     if (rc <= 0)
         return rc;
     count_missing(&facts->places.dirs, &missing);
-    if (missing.sum.calls < dft_limit(rules, DFT_LIMIT_MISSING_CALLS))
-        return 0;
+    /* each rank looks for its own libraries and settings */
+    if (missing.sum.calls < dft_limit(rules, DFT_LIMIT_MISSING_CALLS) * (facts->ranks ? facts->ranks : 1))
+        return dft_rules_skip_folded(rules, UINT64_C(1) << DFT_FINDING_MISSING);
     rc = dft_rules_add(rules, DFT_FINDING_MISSING, missing.sum.time_ns, facts->total_ns, &finding);
     if (rc <= 0)
-        return rc;
+        return rc ? rc : dft_rules_skip_folded(rules, UINT64_C(1) << DFT_FINDING_MISSING);
     count_absent(&facts->places.dirs, &missing);
     finding->calls = finding->errors = missing.sum.calls;
     finding->files = missing.sum.folded ? 0 : missing.sum.files;
     finding->sure = DFT_SURE_HIGH;
-    finding->line =
-        dft_facts_error_line(facts, ENOENT, missing.stats * 2 > missing.sum.calls ? OP(DFT_OP_STAT) : OP(DFT_OP_OPEN));
+    finding->line = dft_facts_error_line(facts, ENOENT, OP(DFT_OP_STAT) | OP(DFT_OP_OPEN));
     return say(facts, finding, &missing);
 }

@@ -156,20 +156,23 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
 {
     const struct dft_rank_sums *calls = &collective->calls, *data = &collective->data;
     uint64_t waited_ns = calls->time_ns > data->time_ns ? calls->time_ns - data->time_ns : 0;
-    int few = data->count &&
-              (data->count == 1 || data->count * dft_limit(rules, DFT_LIMIT_AGGREGATORS_RANKS) <= calls->count);
+    int few = data->count && data->count * dft_limit(rules, DFT_LIMIT_AGGREGATORS_RANKS) <= calls->count;
     enum dft_finding_code code = few ? DFT_FINDING_AGGREGATORS : DFT_FINDING_COLLECTIVE;
     struct dft_finding *finding;
+    uint64_t count = 0;
     int rc;
 
+    for (size_t i = 0; i < calls->count; i++)
+        count += calls->list[i].calls;
     if (calls->count < 2 || waited_ns < calls->time_ns / 1000 * dft_limit(rules, DFT_LIMIT_COLLECTIVE_SHARE))
+        return 0;
+    if (!few && data->bytes >= count * dft_limit(rules, DFT_LIMIT_COLLECTIVE_REQUEST))
         return 0;
     rc = dft_rules_add(rules, code, waited_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
         return rc;
     finding->bytes = data->bytes;
-    for (size_t i = 0; i < calls->count; i++)
-        finding->calls += calls->list[i].calls;
+    finding->calls = count;
     finding->from_ns = collective->from_ns;
     finding->to_ns = collective->to_ns;
     rc = few ? say_few(finding, collective) : dft_finding_say(&finding->title, "collective I/O waits");
@@ -182,13 +185,22 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
 
 /* --- a pattern that asks for collective calls -------------------------------------------------- */
 
-/* Pieces of all ranks lie between each other, and together they are the file about once. */
-static int is_interleaved(const struct dft_rules *rules, const struct dft_shared_file *file)
+/* What a rank accesses in one piece: requests that follow each other are one to the file system.
+ * Where MPI-IO is called anyhow, a request is: a collective call takes no more than another word. */
+static uint64_t piece_of(const struct dft_shared_file *file, int by_mpi)
+{
+    uint64_t pieces = by_mpi ? file->data : file->apart;
+
+    return file->bytes / (pieces ? pieces : 1);
+}
+
+int dft_shared_is_interleaved(const struct dft_rules *rules, const struct dft_shared_file *file, int by_mpi)
 {
     uint64_t extent = file->high > file->low ? (uint64_t)(file->high - file->low) : 0;
 
-    return file->ranks > 1 && file->data && file->bytes >= dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_BYTES) &&
-           file->bytes / file->data < dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_REQUEST) &&
+    return file->ranks > 1 && file->data &&
+           piece_of(file, by_mpi) <= dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_REQUEST) &&
+           file->random * 1000 < file->data * dft_limit(rules, DFT_LIMIT_RANDOM_SHARE) &&
            file->spans >= extent + extent / 2 && file->bytes <= extent + extent / 2;
 }
 
@@ -227,13 +239,18 @@ static int judge_files(struct dft_rules *rules, const struct collective *collect
 
     for (size_t i = 0; !rc && i < count; i++) {
         written |= list[i].ranks > 1;
-        if (is_interleaved(rules, &list[i]) && collective->data.time_ns < list[i].time_ns / 2)
+        if (collective->data.time_ns < list[i].time_ns / 2 &&
+            list[i].bytes >= dft_limit(rules, DFT_LIMIT_NO_COLLECTIVE_BYTES) &&
+            dft_shared_is_interleaved(rules, &list[i],
+                                      collective->alone_ns >= list[i].time_ns / 2 && collective->alone))
             rc = add_independent(rules, &list[i]);
     }
     free(list);
     if (!rc && written && !collective->any)
-        rc = dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_AGGREGATORS | UINT64_C(1) << DFT_FINDING_COLLECTIVE,
-                            "ranks share files; DFTRACER_WEAVE=mpiio shows calls of MPI-IO");
+        rc = dft_rules_skip(
+            rules, UINT64_C(1) << DFT_FINDING_AGGREGATORS | UINT64_C(1) << DFT_FINDING_COLLECTIVE,
+            "ranks share files, and no call of MPI-IO was seen (DFTRACER_WEAVE=mpiio shows those of an MPI that is "
+            "loaded later)");
     return rc;
 }
 

@@ -15,6 +15,13 @@ struct slow {
     uint64_t calls, slow_calls; /* since then; of these in parts of the run in which calls take long */
     uint64_t since_ns, to_ns;
     const struct dft_group *dir; /* where; NULL: not known */
+    const struct dft_answer *times;
+};
+
+/* A rank that was slow before the slow one. */
+struct earlier {
+    int64_t rank; /* -1: none */
+    uint64_t from_ns, to_ns, mean_ns, lost_ns;
 };
 
 /* Does it make more calls, or move more, than the rank in the middle? */
@@ -68,7 +75,7 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
 
     if (!parts)
         return -ENOMEM;
-    add_parts(&rules->facts->answers[DFT_FACT_RANK_TIMES], parts);
+    add_parts(slow->times, parts);
     for (unsigned i = PARTS; i--;) {
         if (!parts[i].calls)
             continue;
@@ -84,6 +91,45 @@ static int find_since(const struct dft_rules *rules, struct slow *slow)
             slow->mean_ns = sum.time_ns / sum.calls;
             slow->slow_calls = slow_calls;
         }
+    }
+    free(parts);
+    return 0;
+}
+
+/* The parts in a row, up to `until_ns`, in which a rank loses most. */
+static int find_earlier(const struct dft_rules *rules, const struct slow *slow, uint64_t until_ns,
+                        struct earlier *earlier)
+{
+    const uint64_t slow_ns = slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000, fair_ns = slow_ns / 2;
+    struct part *parts = calloc(PARTS, sizeof *parts);
+    struct part sum = {0};
+    int64_t lost = 0, max = 0;
+    uint64_t slow_calls = 0;
+
+    if (!parts)
+        return -ENOMEM;
+    add_parts(slow->times, parts);
+    for (unsigned i = 0; i < PARTS && parts[i].from_ns <= until_ns; i++) {
+        if (!parts[i].calls)
+            continue;
+        lost += (int64_t)(parts[i].time_ns - parts[i].calls * fair_ns);
+        if (lost <= 0) {
+            lost = 0;
+            slow_calls = 0;
+            sum = (struct part){0};
+            continue;
+        }
+        sum.from_ns = sum.calls ? sum.from_ns : parts[i].from_ns;
+        sum.time_ns += parts[i].time_ns;
+        sum.calls += parts[i].calls;
+        slow_calls += is_slow_part(&parts[i], slow_ns) ? parts[i].calls : 0;
+        if (lost <= max)
+            continue;
+        max = lost;
+        if (sum.calls >= dft_limit(rules, DFT_LIMIT_STRAGGLER_CALLS) && slow_calls * 2 >= sum.calls &&
+            sum.time_ns / sum.calls >= slow_ns)
+            *earlier = (struct earlier){slow->found.rank.rank, sum.from_ns, parts[i].to_ns, sum.time_ns / sum.calls,
+                                        sum.time_ns - sum.calls * slow->usual_ns};
     }
     free(parts);
     return 0;
@@ -118,10 +164,23 @@ static int say_place(const struct dft_facts *facts, struct dft_finding *finding,
     return finding->where ? dft_finding_say(&finding->evidence, " below %s/", finding->where) : -ENOMEM;
 }
 
-static int say_straggler(const struct dft_facts *facts, struct dft_finding *finding, const struct slow *slow)
+static int say_earlier(const struct dft_facts *facts, struct dft_finding *finding, const struct earlier *earlier)
+{
+    const uint64_t start_ns = facts->request->job->start_ns;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+
+    return dft_finding_say(&finding->evidence, "; before, rank %lld was slow from +%s to +%s: %s a call",
+                           (long long)earlier->rank, dft_text_ns(a, earlier->from_ns - start_ns),
+                           dft_text_ns(b, earlier->to_ns - start_ns), dft_text_ns(c, earlier->mean_ns));
+}
+
+static int say_straggler(const struct dft_facts *facts, struct dft_finding *finding, const struct slow *slow,
+                         const struct earlier *earlier)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
-    int rc = dft_finding_say(&finding->title, "rank %lld is slow", (long long)slow->found.rank.rank);
+    int rc = earlier->rank < 0 ? dft_finding_say(&finding->title, "rank %lld is slow", (long long)slow->found.rank.rank)
+                               : dft_finding_say(&finding->title, "rank %lld is slow, then rank %lld",
+                                                 (long long)earlier->rank, (long long)slow->found.rank.rank);
 
     if (!rc)
         rc = say_place(facts, finding, slow);
@@ -132,6 +191,8 @@ static int say_straggler(const struct dft_facts *facts, struct dft_finding *find
         rc = dft_finding_say(&finding->evidence, "%s ran %s instead of %s",
                              facts->lacks ? "what was looked at" : "the job", dft_text_ns(a, facts->wall_ns),
                              dft_text_ns(b, facts->wall_ns - finding->cost_ns));
+    if (!rc && earlier->rank >= 0)
+        rc = say_earlier(facts, finding, earlier);
     finding->when = slow->since_ns > facts->start_ns + facts->wall_ns / 10 ? DFT_WHEN_UNKNOWN : DFT_WHEN_PERSISTENT;
     return rc ? rc
               : dft_finding_say(
@@ -155,19 +216,19 @@ static int say_imbalance(struct dft_finding *finding, const struct slow *slow)
               : dft_finding_say(&finding->why_sure, "this is measured; whether the others wait for it is not seen");
 }
 
-static uint64_t cost_of(const struct dft_facts *facts, const struct slow *slow)
+static uint64_t cost_of(const struct dft_facts *facts, const struct slow *slow, const struct earlier *earlier)
 {
-    uint64_t cost_ns = slow->found.rank.time_ns - slow->found.median.time_ns;
+    uint64_t cost_ns = slow->found.rank.time_ns - slow->found.median.time_ns + earlier->lost_ns;
 
     return cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns;
 }
 
-static int add(struct dft_rules *rules, const struct slow *slow, int is_straggler)
+static int add(struct dft_rules *rules, const struct slow *slow, const struct earlier *earlier, int is_straggler)
 {
     const struct dft_facts *facts = rules->facts;
     struct dft_finding *finding;
-    int rc = dft_rules_add(rules, is_straggler ? DFT_FINDING_STRAGGLER : DFT_FINDING_IMBALANCE, cost_of(facts, slow),
-                           facts->wall_ns, &finding);
+    int rc = dft_rules_add(rules, is_straggler ? DFT_FINDING_STRAGGLER : DFT_FINDING_IMBALANCE,
+                           cost_of(facts, slow, earlier), facts->wall_ns, &finding);
 
     if (rc <= 0)
         return rc;
@@ -176,9 +237,9 @@ static int add(struct dft_rules *rules, const struct slow *slow, int is_straggle
     finding->bytes = slow->found.rank.bytes;
     if (!is_straggler)
         return say_imbalance(finding, slow);
-    finding->from_ns = slow->since_ns;
+    finding->from_ns = earlier->rank < 0 ? slow->since_ns : earlier->from_ns;
     finding->to_ns = slow->to_ns;
-    return say_straggler(facts, finding, slow);
+    return say_straggler(facts, finding, slow, earlier);
 }
 
 /* A few long calls make no slow rank: most of its calls must take long. */
@@ -188,21 +249,51 @@ static int is_slow(const struct dft_rules *rules, const struct slow *slow)
            slow->mean_ns >= slow->usual_ns * dft_limit(rules, DFT_LIMIT_STRAGGLER_CALL) / 1000;
 }
 
+/* 1: it is slow rather than busy with more; since when. */
+static int judge(const struct dft_rules *rules, struct slow *slow)
+{
+    const struct dft_rank_sum *median = &slow->found.median;
+    int rc;
+
+    slow->usual_ns = median->calls ? median->time_ns / median->calls : 0;
+    if (does_more(rules, slow))
+        return 0;
+    rc = find_since(rules, slow);
+    return rc ? rc : is_slow(rules, slow);
+}
+
+/* The one that is slow to the end; who was slow before it, and lost half as much at least, was another one.
+ * Ranks lag behind each other, so their times may overlap. */
 int dft_rule_straggler(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
-    struct slow slow = {.found = facts->slow};
-    const struct dft_rank_sum *median = &slow.found.median;
-    int rc;
+    struct slow slow = {.found = facts->slow, .times = &facts->answers[DFT_FACT_RANK_TIMES]};
+    struct slow other = {.found = facts->slow, .times = &facts->answers[DFT_FACT_NEXT_TIMES]};
+    struct earlier earlier = {.rank = -1};
+    int has_other = dft_facts_has(facts, DFT_FACT_NEXT_TIMES), rc;
 
-    if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES) || does_more(rules, &slow))
+    if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES))
         return 0;
-    slow.usual_ns = median->calls ? median->time_ns / median->calls : 0;
-    rc = find_since(rules, &slow);
-    if (rc || !is_slow(rules, &slow))
+    other.found.rank = facts->slow.next;
+    rc = judge(rules, &slow);
+    if (!rc && has_other && (rc = judge(rules, &other)) > 0) {
+        const struct slow first = slow;
+
+        slow = other;
+        other = first;
+    }
+    if (rc <= 0)
         return rc;
+    other.usual_ns = slow.usual_ns;
+    rc = has_other && !does_more(rules, &other)
+             ? find_earlier(rules, &other, slow.since_ns / 2 + slow.to_ns / 2, &earlier)
+             : 0;
+    if (rc)
+        return rc;
+    if (earlier.from_ns >= slow.since_ns || earlier.lost_ns * 2 < slow.found.rank.time_ns - slow.found.median.time_ns)
+        earlier = (struct earlier){.rank = -1};
     find_dir(facts, &slow);
-    return add(rules, &slow, 1);
+    return add(rules, &slow, &earlier, 1);
 }
 
 /* The finding that has the time of these calls says which rank makes them. */
@@ -225,7 +316,8 @@ int dft_rule_imbalance(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
     struct slow slow = {.found = facts->slow};
-    uint64_t cost_ns = cost_of(facts, &slow);
+    const struct earlier none = {.rank = -1};
+    uint64_t cost_ns = cost_of(facts, &slow, &none);
 
     if (!dft_facts_has(facts, DFT_FACT_RANK_TIMES) || !does_more(rules, &slow) ||
         rules->limits->off >> DFT_FINDING_IMBALANCE & 1)
@@ -233,5 +325,5 @@ int dft_rule_imbalance(struct dft_rules *rules)
     if (dft_rules_left_ns(rules, DFT_FINDING_IMBALANCE) * 2 < cost_ns)
         return cost_ns < facts->wall_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE) ? 0
                                                                                        : point_at(rules, &facts->slow);
-    return add(rules, &slow, 0);
+    return add(rules, &slow, &none, 0);
 }

@@ -10,12 +10,19 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 
+/* Reads or writes of a file. */
+struct order {
+    uint64_t data, back, forth; /* accesses; those that jump to no place in particular */
+    uint64_t jumps, ns, bytes;  /* of these, that do not come from memory */
+};
+
 struct file {
     const struct dft_group *group;                 /* one of them, for its name */
     uint64_t reads, read_bytes, read_ns, distinct; /* distinct: at most */
-    uint64_t data, back;                           /* accesses; back: those that go back to no place in particular */
-    uint64_t random, random_ns, random_bytes;      /* those that jump, back or forth, and do not come from memory */
+    struct order orders[2];                        /* reads, and writes */
+    struct order random;                           /* those of them that are at random places */
     uint64_t cost_ns;
+    uint64_t opens; /* of these, as the next one */
     uint32_t processes;
 };
 
@@ -41,12 +48,14 @@ static int is_no_file(const struct dft_answer *answer, const struct dft_group *g
     return 0;
 }
 
-/* What came from memory takes no longer out of order. */
-static int is_from_memory(const struct dft_rules *rules, const struct dft_metrics *metrics)
+/* What came from memory takes no longer out of order, nor does what is large. */
+static int has_no_order(const struct dft_rules *rules, const struct dft_metrics *metrics)
 {
     uint64_t rate = dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
     double ns = (double)metrics->dur_sum / (double)metrics->data;
 
+    if (metrics->bytes / metrics->data > dft_limit(rules, DFT_LIMIT_RANDOM_REQUEST))
+        return 1;
     return ns < (double)dft_limit(rules, DFT_LIMIT_RANDOM_LATENCY) ||
            (double)metrics->bytes / (double)metrics->dur_sum * 1e9 >= (double)rate;
 }
@@ -54,17 +63,19 @@ static int is_from_memory(const struct dft_rules *rules, const struct dft_metric
 static void add_group(const struct dft_rules *rules, struct file *file, const struct dft_group *group)
 {
     const struct dft_metrics *metrics = &group->metrics;
+    struct order *order = &file->orders[group->key.class == DFT_IO_WRITE];
 
     if (!metrics->data || dft_facets_err(group->key.facets))
         return;
-    file->data += metrics->data;
-    file->back += metrics->random;
-    if (!is_from_memory(rules, metrics)) {
+    order->data += metrics->data;
+    order->back += metrics->random;
+    order->forth += metrics->sequential - metrics->consecutive;
+    if (!has_no_order(rules, metrics)) {
         uint64_t jumps = metrics->random + metrics->sequential - metrics->consecutive;
 
-        file->random += jumps;
-        file->random_ns += dft_uint_of((double)metrics->dur_sum * (double)jumps / (double)metrics->data);
-        file->random_bytes += metrics->bytes / metrics->data * jumps;
+        order->jumps += jumps;
+        order->ns += dft_uint_of((double)metrics->dur_sum * (double)jumps / (double)metrics->data);
+        order->bytes += metrics->bytes / metrics->data * jumps;
     }
     if (group->key.class != DFT_IO_READ || !group->has_distinct || !group->distinct_bytes)
         return;
@@ -99,12 +110,15 @@ static int collect(const struct dft_rules *rules, struct files *files)
     return rc;
 }
 
-static void count_processes(const struct dft_facts *facts, struct file *file)
+static void count_opens(const struct dft_facts *facts, struct file *file)
 {
     const struct dft_answer *opens = &facts->answers[DFT_FACT_OPENS];
 
     for (uint32_t i = 0; dft_facts_has(facts, DFT_FACT_OPENS) && i < opens->count; i++)
-        file->processes += opens->groups[i].key.file == file->group->key.file;
+        if (opens->groups[i].key.file == file->group->key.file) {
+            file->processes++;
+            file->opens += opens->groups[i].metrics.count - opens->groups[i].metrics.errors;
+        }
 }
 
 static int by_cost(const void *left, const void *right)
@@ -163,6 +177,26 @@ static int say_others(struct dft_finding *finding, const struct file *top)
 
 /* --- random access ---------------------------------------------------------------------------- */
 
+/* Places at random are as often behind the last one as before it. What goes back alone does so to where it was: a
+ * block is read, and written again. Reads between writes that are in order do not make the writes random. */
+static void judge_order(const struct dft_rules *rules, struct file *file)
+{
+    const uint64_t back = file->orders[0].back + file->orders[1].back,
+                   forth = file->orders[0].forth + file->orders[1].forth;
+
+    for (unsigned i = 0; i < 2 && forth * 4 >= back; i++) {
+        const struct order *order = &file->orders[i];
+
+        if (order->back * 1000 < order->data * dft_limit(rules, DFT_LIMIT_RANDOM_SHARE))
+            continue;
+        file->random.data += order->data;
+        file->random.jumps += order->jumps;
+        file->random.ns += order->ns;
+        file->random.bytes += order->bytes;
+    }
+    file->cost_ns = file->random.jumps >= dft_limit(rules, DFT_LIMIT_RANDOM_CALLS) ? file->random.ns : 0;
+}
+
 static int find_random(struct dft_rules *rules, struct files *files)
 {
     struct dft_finding *finding;
@@ -170,25 +204,20 @@ static int find_random(struct dft_rules *rules, struct files *files)
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc;
 
-    for (size_t i = 0; i < files->count; i++) {
-        struct file *file = &files->list[i];
-
-        file->cost_ns = file->back * 1000 >= file->data * dft_limit(rules, DFT_LIMIT_RANDOM_SHARE) &&
-                                file->random >= dft_limit(rules, DFT_LIMIT_RANDOM_CALLS)
-                            ? file->random_ns
-                            : 0;
-    }
+    for (size_t i = 0; i < files->count; i++)
+        judge_order(rules, &files->list[i]);
     rc = add(rules, DFT_FINDING_RANDOM, files, &finding);
     if (rc <= 0)
         return rc;
-    finding->calls = top->random;
-    finding->bytes = top->random_bytes;
+    finding->calls = top->random.jumps;
+    finding->bytes = top->random.bytes;
     rc = dft_finding_say(&finding->title, "random access");
     if (!rc)
         rc = dft_finding_say(
             &finding->evidence, "%s: %s of %s accesses neither follow the last one nor stride, %s and %s each",
-            name_of(rules, finding), dft_text_count(a, top->random), dft_text_count(b, top->data),
-            dft_text_bytes(c, top->random_bytes / top->random), dft_text_ns(d, top->random_ns / top->random));
+            name_of(rules, finding), dft_text_count(a, top->random.jumps), dft_text_count(b, top->random.data),
+            dft_text_bytes(c, top->random.bytes / top->random.jumps),
+            dft_text_ns(d, top->random.ns / top->random.jumps));
     if (!rc)
         rc = say_others(finding, top);
     return rc ? rc : dft_finding_say(&finding->why_sure, "too slow to have come from memory");
@@ -196,23 +225,36 @@ static int find_random(struct dft_rules *rules, struct files *files)
 
 /* --- data that are read again ----------------------------------------------------------------- */
 
+static int is_from_memory(const struct dft_rules *rules, const struct file *file)
+{
+    double rate = (double)file->read_bytes / (double)(file->read_ns + 1) * 1e9;
+
+    return rate >= (double)dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
+}
+
 static int say_reread(struct dft_rules *rules, struct dft_finding *finding, struct file *top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
-    double rate = (double)top->read_bytes / (double)(top->read_ns + 1) * 1e9;
-    int memory = rate >= (double)dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
-    int rc = dft_finding_say(&finding->title, "the same data read again");
+    int is_whole, memory = is_from_memory(rules, top);
+    int rc;
 
     finding->sure = memory ? DFT_SURE_LOW : DFT_SURE_MEDIUM;
-    count_processes(rules->facts, top);
+    count_opens(rules->facts, top);
+    is_whole = top->opens > top->processes && top->read_bytes / 9 * 10 >= top->opens * top->distinct;
+    rc = dft_finding_say(&finding->title, is_whole ? "a whole file read again and again" : "the same data read again");
     if (!rc)
         rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%.1f times)",
                              name_of(rules, finding), dft_text_bytes(a, top->read_bytes),
                              dft_text_bytes(b, top->distinct), (double)top->read_bytes / (double)top->distinct);
+    if (!rc && is_whole)
+        rc = dft_finding_say(&finding->evidence, ", all of it each of the %s times that it is opened",
+                             dft_text_count(c, top->opens));
     if (!rc && top->processes > 1)
         rc = dft_finding_say(&finding->evidence, " by %s processes", dft_text_count(c, top->processes));
     if (!rc)
         rc = say_others(finding, top);
+    if (!rc && is_whole)
+        rc = dft_finding_advise(finding, "Read it once and keep what it says, or read the part alone that is needed.");
     if (rc)
         return rc;
     return dft_finding_say(&finding->why_sure, memory ? "it came from memory: only copying it can be saved"
@@ -231,6 +273,9 @@ static int find_reread(struct dft_rules *rules, struct files *files)
         file->cost_ns = 0;
         if (factor * 1000 > (double)dft_limit(rules, DFT_LIMIT_REREAD_FACTOR))
             file->cost_ns = dft_uint_of((double)file->read_ns * (1 - 1 / factor));
+        if (is_from_memory(rules, file) &&
+            file->cost_ns < rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_REREAD_MEMORY))
+            file->cost_ns = 0;
     }
     rc = add(rules, DFT_FINDING_REREAD, files, &finding);
     if (rc <= 0)

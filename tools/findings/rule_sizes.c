@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Small reads and writes, characters one at a time, and streams whose buffer does not help.
  *
- * The cost is what these requests take longer than larger ones would (sizes.h). Only accesses that
- * follow the one before count: those at random are another finding. Files that are read or written
- * in a few calls an open are left out: their time is that of many small files, or of files opened
- * again. So are files most of whose time other findings have told. */
+ * The cost is what these requests take longer than larger ones would (sizes.h). Of requests of a
+ * page and more only those count that follow the one before: those at random are another finding.
+ * Files that are read or written in a few calls an open are left out: their time is that of many
+ * small files, or of files opened again. So are files most of whose time other findings have reported. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -82,6 +82,13 @@ static int is_part(const struct dft_facts *facts, const struct dft_group *group,
     return facts->has_file_ops && pattern == unit->pattern && dft_flow_ops(unit->flow) >> group->key.op & 1;
 }
 
+/* Its buffer fills, and memory answers: what a call takes more is what a printf computes. */
+static int has_buffer(const struct dft_rules *rules, const struct dft_size_unit *unit, const struct dft_size_sum *sum)
+{
+    return unit->flush >= dft_limit(rules, DFT_LIMIT_STREAM_FLUSH) &&
+           sum->time_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED);
+}
+
 /* How much of each unit's time is in findings of whole files. */
 static void look_at_reported(const struct dft_rules *rules, struct dft_size_units *units)
 {
@@ -137,7 +144,8 @@ static void add_size(struct dft_rules *rules, const struct dft_size_units *units
 
     if (!all->calls || code_of(unit, size) != code)
         return;
-    if (is_stream(unit) && all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_STREAM_CALL))
+    if (is_stream(unit) &&
+        (all->time_ns / all->calls < dft_limit(rules, DFT_LIMIT_STREAM_CALL) || has_buffer(rules, unit, all)))
         return;
     lost = dft_sizes_lost(rules, units, unit, size, &yardstick);
     if (unit->reported_ns) /* the part that no finding has */
@@ -181,7 +189,7 @@ static void add_units(struct dft_rules *rules, struct dft_size_units *units, enu
 
 static int say_title(struct dft_finding *finding, enum dft_finding_code code, const struct dft_size_unit *unit)
 {
-    if (code != DFT_FINDING_ONE_BYTE)
+    if (code != DFT_FINDING_ONE_BYTE || unit->flush > 1)
         return dft_finding_say(&finding->title, "small %s", nouns[unit->flow]);
     return dft_finding_say(&finding->title, is_stream(unit) ? "characters %s a stream without buffer" : "1-byte %s",
                            !is_stream(unit)                   ? nouns[unit->flow]
@@ -255,6 +263,7 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
     uint64_t request = dft_limit(rules, sum->top->flow == DFT_FLOW_WRITE ? DFT_LIMIT_SMALL_WRITES_REQUEST
                                                                          : DFT_LIMIT_SMALL_READS_REQUEST);
     uint64_t calls = dft_sizes_calls(sum->top, all, request);
+    int is_apart = dft_sizes_are_apart(all);
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc = say_where(rules->facts, finding, sum);
 
@@ -264,9 +273,14 @@ static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc)
         rc = say_order(finding, sum, all);
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, ", %s, %s each; with a %s buffer %s call%s",
-                             dft_text_ns(a, all->time_ns), dft_text_ns(b, all->time_ns / all->calls),
-                             round_bytes(c, request), dft_text_count(d, calls), calls == 1 ? "" : "s");
+        rc = dft_finding_say(&finding->evidence, ", %s, %s each; %s%s%s %s call%s", dft_text_ns(a, all->time_ns),
+                             dft_text_ns(b, all->time_ns / all->calls), is_apart ? "as a whole, by " : "with a ",
+                             round_bytes(c, request), is_apart ? "," : " buffer", dft_text_count(d, calls),
+                             calls == 1 ? "" : "s");
+    if (!rc && sum->top->flush > 1)
+        rc = dft_finding_say(&finding->evidence, "; a system call moves %s: %s", dft_text_bytes(a, sum->top->flush),
+                             dft_flow_is_in(sum->top->flow) ? "the buffer is small"
+                                                            : "the stream flushes each line, or its buffer is small");
     if (!rc && !sum->top->group)
         rc = say_top(rules->facts, finding, sum);
     if (!rc && sum->units > 1)

@@ -30,7 +30,8 @@ static void count_calls(const struct dft_facts *facts, struct syncs *syncs)
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct dft_group *group = &calls->groups[i];
 
-        if (group->key.class != DFT_IO_SYNC)
+        if (group->key.class != DFT_IO_SYNC ||
+            dft_facets_err(group->key.facets)) /* what fails is a finding of its own */
             continue;
         syncs->calls += group->metrics.count;
         syncs->time_ns += group->metrics.dur_sum;
@@ -52,12 +53,12 @@ static void find_files(const struct dft_facts *facts, enum dft_fact fact, struct
     if (!dft_facts_has(facts, fact))
         return;
     for (uint32_t i = 0; i < answer->count && !syncs->files; i++) /* by time: the first has most */
-        if (answer->groups[i].key.class == DFT_IO_SYNC)
+        if (answer->groups[i].key.class == DFT_IO_SYNC && !dft_facets_err(answer->groups[i].key.facets))
             syncs->files = &answer->groups[i];
     for (uint32_t i = 0; syncs->files && i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
 
-        if (group->key.file != syncs->files->key.file)
+        if (group->key.file != syncs->files->key.file || dft_facets_err(group->key.facets))
             continue;
         if (group->key.class == DFT_IO_SYNC) {
             syncs->own += group->metrics.count;
@@ -136,7 +137,8 @@ static int look_at_syncs(struct dft_rules *rules)
     int rc;
 
     count_calls(rules->facts, &syncs);
-    if (!syncs.calls || syncs.calls < dft_limit(rules, DFT_LIMIT_FSYNC_CALLS))
+    /* each process may make its data durable at its end */
+    if (!syncs.calls || syncs.calls / dft_facts_syncing(rules->facts) < dft_limit(rules, DFT_LIMIT_FSYNC_CALLS))
         return 0;
     rc = dft_rules_add(rules, DFT_FINDING_FSYNC, syncs.time_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)

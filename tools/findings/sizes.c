@@ -66,6 +66,7 @@ static void add_order(struct dft_size_sum *sum, const struct dft_group *group, e
     if (has_access)
         apart = access == DFT_ACCESS_NONE || access == DFT_ACCESS_CONSECUTIVE ? 0 : m->data;
     sum->placed += m->data;
+    sum->random += has_access ? (access == DFT_ACCESS_RANDOM ? m->data : 0) : m->random;
     sum->has_offsets |= m->offset_max >= 0;
     sum->in_order += is_stream(flow) ? m->data : m->data - (apart < m->data ? apart : m->data);
 }
@@ -84,12 +85,14 @@ static int add(struct dft_size_units *units, const struct dft_group *group, uint
     size = size_of(group, flow);
     unit = find(units, group->key.file, flow);
     if (!unit) {
-        if (DFT_ARRAY_PUSH(units->list, units->capacity, units->count,
-                           (struct dft_size_unit){
-                               .group = group->key.file ? group : NULL, .pattern = group->key.file, .flow = flow}))
+        if (DFT_ARRAY_PUSH(
+                units->list, units->capacity, units->count,
+                (struct dft_size_unit){
+                    .group = group->key.file ? group : NULL, .pattern = group->key.file, .flow = flow, .end = -1}))
             return -ENOMEM;
         unit = &units->list[units->count - 1];
     }
+    unit->end = group->metrics.offset_max > unit->end ? group->metrics.offset_max : unit->end;
     sum = &unit->sums[size];
     sum->calls += group->metrics.count;
     sum->time_ns += group->metrics.dur_sum;
@@ -111,6 +114,56 @@ static void add_opens(struct dft_size_units *units, const struct dft_group *grou
             units->list[i].opens += group->metrics.count - group->metrics.errors;
 }
 
+/* Reads and writes of processes whose system calls nobody counted, as of those that end by exec or are killed. */
+struct uncounted {
+    uint64_t calls, bytes;
+};
+
+static void find_uncounted(const struct dft_facts *facts, struct uncounted uncounted[2])
+{
+    const struct dft_answer *answer = &facts->answers[DFT_FACT_PROCESSES];
+
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        struct uncounted *of = &uncounted[group->key.class == DFT_IO_WRITE];
+
+        if ((group->key.class != DFT_IO_READ && group->key.class != DFT_IO_WRITE) ||
+            facts->io.known[answer->process_group[group->key.process_group - 1]->number])
+            continue;
+        of->calls += group->metrics.count;
+        of->bytes += group->metrics.bytes;
+    }
+}
+
+/* The system calls that moved data and are no calls of the program are those of its streams, and of tracing. So a
+ * stream moves as much by each at least as if all of them were its own. Where too much is not counted, it is not
+ * known. */
+static void add_flushes(const struct dft_facts *facts, struct dft_size_units *units)
+{
+    uint64_t hidden[2] = {dft_uint_of((double)facts->io.read_calls), dft_uint_of((double)facts->io.write_calls)};
+    struct uncounted uncounted[2] = {{0}};
+
+    if (!facts->io.processes || facts->answers[DFT_FACT_PROCESSES].found > facts->answers[DFT_FACT_PROCESSES].count)
+        return;
+    find_uncounted(facts, uncounted);
+    for (size_t i = 0; i < units->count; i++)
+        for (unsigned size = 0; !is_stream(units->list[i].flow) && size < DFT_SIZE_CLASSES; size++) {
+            uint64_t calls = units->list[i].sums[size].calls, *of = &hidden[units->list[i].flow == DFT_FLOW_WRITE];
+
+            *of -= calls < *of ? calls : *of;
+        }
+    for (size_t i = 0; i < units->count; i++) {
+        struct dft_size_unit *unit = &units->list[i];
+        const struct uncounted *rest = &uncounted[unit->flow == DFT_FLOW_STREAM_OUT];
+        uint64_t bytes = 0, calls = hidden[unit->flow == DFT_FLOW_STREAM_OUT] + rest->calls;
+
+        for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
+            bytes += unit->sums[size].bytes;
+        if (is_stream(unit->flow) && rest->calls * 2 <= calls && rest->bytes * 2 <= bytes)
+            unit->flush = (bytes - rest->bytes) / (calls ? calls : 1);
+    }
+}
+
 int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units)
 {
     int by_pattern = facts->has_file_ops && dft_facts_has(facts, DFT_FACT_PATTERNS), rc = 0;
@@ -121,6 +174,8 @@ int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct df
         rc = add(units, &answer->groups[i], request, !by_pattern);
     for (uint32_t i = 0; !rc && i < answer->count; i++)
         add_opens(units, &answer->groups[i]);
+    if (!rc)
+        add_flushes(facts, units);
     if (rc)
         dft_sizes_fini(units);
     return rc;
@@ -157,11 +212,33 @@ static double wait_of(const struct dft_rules *rules, const struct dft_size_sum *
     return moved * 1e9 / rate + (moved / request + 1) * (double)sum->time_ns / (double)sum->calls;
 }
 
+int dft_sizes_are_apart(const struct dft_size_sum *sum)
+{
+    return sum->in_order * 2 < sum->placed;
+}
+
+/* What larger requests have to move: of places that are apart, all that lies between them, each time that the file is
+ * opened. */
+static uint64_t needed(const struct dft_size_unit *unit, const struct dft_size_sum *sum)
+{
+    uint64_t extent = unit->end > 0 ? dft_uint_of((double)unit->end * (double)(unit->opens ? unit->opens : 1)) : 0;
+
+    return dft_sizes_are_apart(sum) && extent > sum->bytes ? extent : sum->bytes;
+}
+
 uint64_t dft_sizes_calls(const struct dft_size_unit *unit, const struct dft_size_sum *sum, uint64_t request)
 {
-    uint64_t calls = sum->bytes / request + (sum->bytes % request != 0);
+    uint64_t bytes = needed(unit, sum), calls = bytes / request + (bytes % request != 0);
 
     return calls > unit->opens ? calls : unit->opens < sum->calls ? unit->opens : sum->calls;
+}
+
+/* As many calls as are needed take as long each: so it is below a page, and for pages that memory answers. */
+static int is_by_calls(const struct dft_rules *rules, const struct dft_size_sum *sum, unsigned size, uint64_t tiny)
+{
+    return dft_size_class_low((uint8_t)size) < tiny ||
+           (sum->bytes / sum->calls <= tiny &&
+            sum->time_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED));
 }
 
 uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_units *units,
@@ -172,7 +249,7 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
     uint64_t tiny = dft_limit(rules, out ? DFT_LIMIT_SMALL_WRITES_TINY : DFT_LIMIT_SMALL_READS_TINY);
     const struct dft_size_sum *sum = &unit->sums[size];
     struct dft_size_sum own = large_of(unit, request), run = units->large[unit->flow];
-    double best, moved = (double)sum->bytes;
+    double best, moved = (double)needed(unit, sum);
 
     *yardstick = DFT_YARD_NONE;
     if (!sum->calls || !sum->bytes || dft_size_class_low((uint8_t)size) >= request)
@@ -183,7 +260,7 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
     } else if (run.bytes >= MEASURED && run.time_ns) {
         *yardstick = DFT_YARD_SAME_RUN;
         best = moved * (double)run.time_ns / (double)run.bytes;
-    } else if (dft_size_class_low((uint8_t)size) < tiny) { /* as many calls as are needed, as long as these */
+    } else if (is_by_calls(rules, sum, size, tiny)) {
         *yardstick = DFT_YARD_CALLS;
         best =
             moved / COPY_A_NS + (double)dft_sizes_calls(unit, sum, request) * (double)sum->time_ns / (double)sum->calls;
@@ -195,5 +272,7 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
     }
     best += is_stream(unit->flow) ? (double)sum->calls * STREAM_NS : 0;
     best = (double)sum->time_ns - best;
+    if (dft_size_class_low((uint8_t)size) < tiny) /* a page at a time, wherever it is: the order does not matter */
+        return dft_uint_of(best);
     return dft_uint_of(best * (double)sum->in_order / (double)(sum->placed ? sum->placed : 1));
 }

@@ -11,6 +11,7 @@ enum dft_flow { DFT_FLOW_READ, DFT_FLOW_WRITE, DFT_FLOW_STREAM_IN, DFT_FLOW_STRE
 struct dft_size_sum {
     uint64_t calls, time_ns, bytes;
     uint64_t in_order, placed; /* accesses that follow the one before (or have no offset), of all */
+    uint64_t random;           /* to no place in particular, of those that go back */
     int has_offsets;           /* not of a pipe, whose other end is waited for */
 };
 
@@ -19,8 +20,10 @@ struct dft_size_unit {
     const struct dft_group *group; /* one of the pattern's; NULL: all files */
     uint64_t pattern;
     uint64_t opens;
+    int64_t end; /* the highest offset; -1: none is known */
     struct dft_size_sum sums[DFT_SIZE_CLASSES];
     enum dft_flow flow;
+    uint64_t flush;                 /* bytes that its stream moves by a system call, at least; 0: not known */
     uint64_t known_ns, reported_ns; /* of its files that are known one by one; of these in findings */
     uint64_t reported_by;           /* 1 << enum dft_finding_code */
 };
@@ -44,6 +47,8 @@ static inline int dft_flow_is_in(enum dft_flow flow)
 /* Returns 0 or -ENOMEM. */
 int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct dft_size_units *units);
 void dft_sizes_fini(struct dft_size_units *units);
+/* Do most of these not follow the one before? */
+int dft_sizes_are_apart(const struct dft_size_sum *sum);
 /* How many calls it takes with requests of `request` bytes: at least one each time that a file is
  * opened. */
 uint64_t dft_sizes_calls(const struct dft_size_unit *unit, const struct dft_size_sum *sum, uint64_t request);

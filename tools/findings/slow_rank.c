@@ -45,6 +45,14 @@ static struct dft_rank_sum middle_of(const struct dft_facts *facts, const struct
     return processes->found > processes->count ? sums->list[sums->count - 1] : (struct dft_rank_sum){.rank = -1};
 }
 
+/* Two slow ranks may have been slow one after the other; with more it is no rank's own trouble. */
+static struct dft_rank_sum next_of(const struct dft_facts *facts, const struct dft_rank_sums *sums, uint64_t least_ns)
+{
+    if (facts->ranks < 4 || sums->count < 3 || sums->list[1].time_ns < least_ns || sums->list[2].time_ns >= least_ns)
+        return (struct dft_rank_sum){.rank = -1};
+    return sums->list[1];
+}
+
 int dft_slow_rank_find(const struct dft_facts *facts, uint64_t factor, struct dft_slow_rank *slow)
 {
     int rc = 0;
@@ -60,7 +68,8 @@ int dft_slow_rank_find(const struct dft_facts *facts, uint64_t factor, struct df
             median = middle_of(facts, &sums);
             if (top.time_ns >= median.time_ns / 1000 * factor &&
                 top.time_ns - median.time_ns > slow->rank.time_ns - slow->median.time_ns)
-                *slow = (struct dft_slow_rank){class, top, median};
+                *slow =
+                    (struct dft_slow_rank){class, top, median, next_of(facts, &sums, median.time_ns / 1000 * factor)};
         }
         free(sums.list);
     }

@@ -10,6 +10,8 @@ struct dft_facts;
 struct dft_slow_rank {
     unsigned class; /* of calls, in which it is farthest from the middle */
     struct dft_rank_sum rank, median;
+    struct dft_rank_sum
+        next; /* the one other rank that takes as many times as long; time_ns 0: none, or more of them */
 };
 
 /* What the classes of I/O are called here; NULL: it is none of them. */

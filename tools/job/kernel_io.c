@@ -13,7 +13,7 @@
 
 #define NAME(text) dft_name_id("process\0" text, sizeof "process\0" text - 1)
 
-enum { RCHAR, WCHAR, TRACER_RCHAR, TRACER_WCHAR, NAMES, FETCHED = NAMES, THREADS, IDS };
+enum { RCHAR, WCHAR, TRACER_RCHAR, TRACER_WCHAR, SYSCR, SYSCW, NAMES, FETCHED = NAMES, THREADS, FAULTS, RINGS, IDS };
 
 /* The growth of a counter from the first to the last sample. Returns 0 with fewer than two. */
 static int growth(const struct dft_counter_facts *facts, uint32_t process, uint64_t id, int64_t *value)
@@ -57,10 +57,26 @@ static void add_process(struct dft_kernel_io *io, const struct dft_counter_facts
     io->processes++;
     add(&io->read, values[RCHAR], values[TRACER_RCHAR]);
     add(&io->written, values[WCHAR], values[TRACER_WCHAR]);
+    add(&io->read_calls, values[SYSCR], 0);
+    add(&io->write_calls, values[SYSCW], 0);
     if (!growth(facts, process, ids[FETCHED], &fetched))
         return;
     add(&io->fetched, fetched, 0);
     add(&io->fetched_of, values[RCHAR], values[TRACER_RCHAR]);
+}
+
+/* What no process counts for its children. */
+static void add_marks(struct dft_kernel_io *io, const struct dft_counter_facts *facts, uint32_t process,
+                      const uint64_t ids[IDS])
+{
+    const uint64_t *ring = dft_map_find(&facts->places, dft_map_join(ids[RINGS], process));
+    int64_t faults;
+
+    io->ringed += ring && *ring;
+    if (!growth(facts, process, ids[FAULTS], &faults))
+        return;
+    io->counts_faults++;
+    add(&io->faults, faults, 0);
 }
 
 static int add_processes(struct dft_kernel_io *io, const struct dft_counter_facts *facts, struct dft_source *source,
@@ -77,9 +93,11 @@ static int add_processes(struct dft_kernel_io *io, const struct dft_counter_fact
     for (uint32_t p = 0; !rc && p < count; p++)
         if (processes[p].process.parent_key && !dft_map_put(&parents, processes[p].process.parent_key))
             rc = -ENOMEM;
-    for (uint32_t p = 0; !rc && p < count; p++)
+    for (uint32_t p = 0; !rc && p < count; p++) {
         if (!counts_children(facts, &parents, &processes[p], ids[THREADS]))
             add_process(io, facts, p, ids);
+        add_marks(io, facts, p, ids);
+    }
     dft_map_fini(&parents);
     return rc;
 }
@@ -90,8 +108,12 @@ int dft_kernel_io_collect(struct dft_kernel_io *io, struct dft_source *source, c
                                    NAME("wchar"),
                                    NAME("tracer_rchar"),
                                    NAME("tracer_wchar"),
+                                   NAME("syscr"),
+                                   NAME("syscw"),
                                    NAME("read_bytes"),
                                    NAME("threads"),
+                                   NAME("major_faults"),
+                                   NAME("io_uring"),
                                    0};
     struct dft_counter_facts facts;
     int rc;

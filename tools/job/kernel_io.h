@@ -8,11 +8,15 @@
 struct dft_source;
 
 struct dft_kernel_io {
-    uint32_t processes;    /* with two samples */
-    uint8_t *known;        /* which these are, by number of process */
-    int64_t read, written; /* by system calls, without those of tracing */
-    int64_t fetched;       /* from storage, by those of these processes that tell it */
-    int64_t fetched_of;    /* what they read by system calls */
+    uint32_t processes;              /* with two samples */
+    uint8_t *known;                  /* which these are, by number of process */
+    int64_t read, written;           /* by system calls, without those of tracing */
+    int64_t fetched;                 /* from storage, by those of these processes that tell it */
+    int64_t fetched_of;              /* what they read by system calls */
+    int64_t read_calls, write_calls; /* system calls, those of tracing among them */
+    int64_t faults;                  /* page faults that read from storage, of all processes with two samples of them */
+    uint32_t counts_faults;          /* how many these are */
+    uint32_t ringed;                 /* processes that had a ring of io_uring */
 };
 
 /* Sums up the growth from the first sample to the last. Returns 0 or -ENOMEM. Collective. */

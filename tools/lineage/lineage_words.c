@@ -16,15 +16,10 @@ static const char *const region_relations[] = {"used", "generated", "invalidated
 static const char *const link_relations[] = {"derived_from",      "revision_of",  "contains",  "part_of",
                                              "specialization_of", "alternate_of", "depends_on"};
 
-static int is(struct dft_text text, const char *word)
-{
-    return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
-}
-
 int dft_lineage_region_relation(struct dft_text name)
 {
     for (int i = 0; i < (int)COUNT(region_relations); i++)
-        if (is(name, region_relations[i]))
+        if (dft_text_is(name, region_relations[i]))
             return i;
     return -1;
 }
@@ -75,7 +70,7 @@ static enum dft_lineage_word key_of(struct dft_text name)
                                         "description", "relation", "subject", "object", "region", "relations"};
 
     for (size_t i = 0; i < COUNT(names); i++)
-        if (is(name, names[i]))
+        if (dft_text_is(name, names[i]))
             return (enum dft_lineage_word)(DFT_LINEAGE_KEY_ID + i);
     return DFT_LINEAGE_WORD_NONE;
 }

@@ -4,6 +4,7 @@
 #define DFT_REPORT_H
 
 #include "command/command.h"
+#include "findings/limits.h"
 #include "job/job.h"
 #include "query/answer.h"
 #include "report/cube.h"
@@ -36,8 +37,9 @@ struct dft_report_sample {
 struct dft_report {
     struct dft_source *source;
     struct dft_options *options;
-    const char *name;  /* "A", "B", or "" */
-    const char *spans; /* the member "spans" as JSON; NULL: null */
+    const char *name;                /* "A", "B", or "" */
+    const char *spans;               /* the member "spans" as JSON; NULL: null */
+    const struct dft_limits *limits; /* of findings */
     struct dft_job job;
     uint64_t events; /* that the source holds one by one */
 

@@ -91,9 +91,13 @@ static int take_second(struct dft_report_side *sides, const struct dft_option *o
 
 static int run(int argc, char **argv)
 {
-    const char *path = NULL, *database = NULL, *root = NULL;
+    const char *path = NULL, *database = NULL, *root = NULL, *rules = NULL;
+    struct dft_limits limits;
+    int no_risk = 0;
     const struct dft_option own[] = {
         {"output", 'o', "FILE", &path, NULL, "the page to write; - is standard output"},
+        {"rules", 0, "FILE", &rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks among the findings"},
         {"spans", 0, "FILE.db", &database, NULL, "a section about a workflow: a database of `dftmerge spans`"},
         {"spans-root", 0, "TYPE", &root, NULL, "type of the root spans (default: parsl.monitoring.task)"},
         {0},
@@ -109,7 +113,7 @@ static int run(int argc, char **argv)
         goto out;
     all = sides[0].options.source.npaths;
     first = divide(&sides[0].options, path);
-    if (first < 0)
+    if (first < 0 || dft_limits_choose(&limits, "report", rules, no_risk))
         code = DFT_EXIT_USAGE;
     else if (first == all)
         count = 1;
@@ -119,6 +123,7 @@ static int run(int argc, char **argv)
         code = dft_report_spans(&spans, database, root, path, sides[0].options.source.quiet);
     if (count && !code) {
         sides[count - 1].spans = spans;
+        sides[0].limits = sides[1].limits = &limits;
         code = run_sides(sides, (unsigned)count, path);
     } else {
         for (int i = 0; i < count || !i; i++)

@@ -32,13 +32,13 @@ int dft_report_thinned(struct dft_report *report, const char *what, uint64_t kep
 /* The object of `summary --all --json`, which the caller frees. */
 static int make_summary(struct dft_report *report, char **text)
 {
-    struct dft_summary summary = {.source = report->source, .options = report->options, .all = 1, .job = report->job};
+    struct dft_summary summary = {
+        .source = report->source, .options = report->options, .all = 1, .job = report->job, .limits = *report->limits};
     const char *wrong;
     size_t length;
     FILE *out = open_memstream(text, &length);
     int rc = out ? dft_query_parse(&summary.query, "call", &wrong) : -ENOMEM;
 
-    dft_limits_init(&summary.limits);
     if (!rc)
         rc = dft_summary_json(out, &summary);
     if (out && fclose(out) && !rc)

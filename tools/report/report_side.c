@@ -21,7 +21,8 @@ int dft_report_side_make(struct dft_report_side *side, const char *command, cons
         side->source = NULL; /* it was closed */
         return 1;
     }
-    side->report = (struct dft_report){.source = side->source, .options = options, .name = name, .spans = side->spans};
+    side->report = (struct dft_report){
+        .source = side->source, .options = options, .name = name, .spans = side->spans, .limits = side->limits};
     rc = path && dft_is_input(side->source, path) ? -EEXIST : dft_report_make(&side->report, at, &side->head);
     if (rc == -EEXIST)
         fprintf(stderr, "dftmerge %s: -o %s is one of the traces: choose another file\n", command, path);

@@ -9,8 +9,9 @@ struct dft_report_side {
     struct dft_options options;
     struct dft_source *source; /* open, once the side was made */
     struct dft_report report;
-    const char *spans; /* the caller's; see struct dft_report */
-    char *head;        /* JSON */
+    const char *spans;               /* the caller's; see struct dft_report */
+    const struct dft_limits *limits; /* the same */
+    char *head;                      /* JSON */
 };
 
 /* Makes the data of a side from its options. `command` begins messages. `at`: where its tables lie

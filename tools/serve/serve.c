@@ -26,6 +26,7 @@
 
 struct serving {
     struct dft_options *options;
+    struct dft_limits limits; /* of findings */
     char token[2 * TOKEN + 1];
     int fd;
     uint16_t port;
@@ -53,7 +54,7 @@ static void answer_reason(int fd, const struct dft_http_request *request, int me
 /* The data as they are now. */
 static void answer_data(const struct serving *serving, int fd, const struct dft_http_request *request, int working)
 {
-    struct dft_report_side side = {.options = *serving->options};
+    struct dft_report_side side = {.options = *serving->options, .limits = &serving->limits};
     int messages = memfd_create("messages", MFD_CLOEXEC), code;
     unsigned char *bytes = NULL;
     size_t length;
@@ -191,11 +192,14 @@ static int parse_port(const char *text, uint16_t *port)
 
 static int run(int argc, char **argv)
 {
-    const char *port = NULL;
+    const char *port = NULL, *rules = NULL;
+    int no_risk = 0;
     struct dft_options options;
     struct serving serving = {.options = &options};
     const struct dft_option own[] = {
         {"port", 'p', "PORT", &port, NULL, "the port to listen on (default: any that is free)"},
+        {"rules", 0, "FILE", &rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks among the findings"},
         {0},
     };
     int code, rc = 0;
@@ -203,7 +207,7 @@ static int run(int argc, char **argv)
     if (dft_options_parse(&options, &dft_command_serve, own, argc, argv, &code))
         return code;
     code = DFT_EXIT_USAGE;
-    if (parse_port(port, &serving.port))
+    if (parse_port(port, &serving.port) || dft_limits_choose(&serving.limits, "serve", rules, no_risk))
         goto out;
     code = DFT_EXIT_BAD;
     if (check_paths(&options))

@@ -143,7 +143,7 @@ int dft_log_htex(struct dft_log *log, struct dft_text line)
         if (i == 0)
             log->is_interchange = 1;
         if (i == 1 && !log->is_interchange && !dft_scan_has(line, "interchange") &&
-            !dft_scan_is(dft_text_from(log->place.name), "interchange.log"))
+            !dft_text_is(dft_text_from(log->place.name), "interchange.log"))
             continue;
         if (!log->has_time)
             return dft_log_fail(log, "the line begins with no time");

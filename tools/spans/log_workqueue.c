@@ -72,7 +72,7 @@ static int take_task(struct dft_log *log, struct dft_text at, uint64_t time_us)
         state = dft_scan_word(&at);
         worker = dft_scan_word(&at);
     }
-    has_worker = dft_scan_is(state, "RUNNING") || dft_scan_is(state, "WAITING_RETRIEVAL");
+    has_worker = dft_text_is(state, "RUNNING") || dft_text_is(state, "WAITING_RETRIEVAL");
     if (!state.length || (has_worker && !worker.length))
         return dft_log_fail(log, "of a TASK the number, the state or the worker is missing");
     rc = put_task(log, id, &task);
@@ -86,11 +86,11 @@ static int take_task(struct dft_log *log, struct dft_text at, uint64_t time_us)
 static int take_transfer(struct dft_log *log, struct dft_text at, uint64_t time_us)
 {
     struct dft_text way = dft_scan_word(&at), id = dft_scan_digits(&at);
-    int is_input = dft_scan_is(way, "INPUT");
+    int is_input = dft_text_is(way, "INPUT");
     struct dft_uuid task;
     int rc;
 
-    if (!id.length || (!is_input && !dft_scan_is(way, "OUTPUT")))
+    if (!id.length || (!is_input && !dft_text_is(way, "OUTPUT")))
         return dft_log_fail(log, "a TRANSFER is INPUT or OUTPUT, and of a task");
     rc = put_task(log, id, &task);
     if (!rc)
@@ -102,7 +102,7 @@ static int take_transfer(struct dft_log *log, struct dft_text at, uint64_t time_
 /* A log may hold several managers, one behind the other. One is known by its first line and pid. */
 static void meet_manager(struct dft_log *log, struct dft_text at, uint64_t time_us, struct dft_text pid)
 {
-    if (!*log->manager || (dft_scan_take(&at, "MANAGER ") && dft_scan_is(dft_scan_word(&at), "START")))
+    if (!*log->manager || (dft_scan_take(&at, "MANAGER ") && dft_text_is(dft_scan_word(&at), "START")))
         snprintf(log->manager, sizeof log->manager, "%" PRIu64 ":%.*s", time_us, (int)pid.length, pid.bytes);
 }
 

@@ -64,10 +64,12 @@ static int read_rows(struct plot *plot, sqlite3 *db)
     const char *tail = "";
     int error = sqlite3_prepare_v2(db, plot->asked.query, -1, &statement, &tail), rc;
 
-    if (error) {
+    if (error && (error & 0xff) != SQLITE_INTERRUPT)
         fprintf(stderr, "dftmerge spans plot: %s: %s\n", sqlite3_errmsg(db), plot->asked.query);
+    else if (error)
+        dft_database_say(db, "the query");
+    if (error)
         return DFT_EXIT_BAD;
-    }
     rc = check(plot, statement, tail);
     while (!rc && (error = sqlite3_step(statement)) == SQLITE_ROW)
         rc = add_row(plot, statement);

@@ -71,9 +71,4 @@ static inline struct dft_text dft_scan_word(struct dft_text *at)
     return word;
 }
 
-static inline int dft_scan_is(struct dft_text text, const char *words)
-{
-    return text.length == strlen(words) && !memcmp(text.bytes, words, text.length);
-}
-
 #endif

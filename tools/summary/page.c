@@ -289,7 +289,6 @@ static void print_findings(const struct dft_page *page, const struct dft_finding
 {
     if (dft_comm_rank())
         return;
-    dft_job_print_in_flight(&page->summary->job, page->summary->source);
     dft_findings_print(stdout, findings, TOP_FINDINGS, page->summary->job.start_ns);
     putchar('\n');
 }

@@ -16,7 +16,7 @@
 /* What the options of summary alone say. */
 struct asked {
     const char *by, *width, *rules;
-    int events, tree;
+    int events, tree, no_risk;
 };
 
 static const char *key_word(size_t i)
@@ -148,17 +148,11 @@ static int cuts_periods(const struct dft_summary *summary, const struct asked *a
 /* What is about the whole page. */
 static int check_page(struct dft_summary *summary, const struct asked *asked)
 {
-    char error[512];
-
     if (summary->all && (!summary->options->json || summary->by)) {
         fprintf(stderr, "dftmerge summary: --all is for the whole page as JSON: --all --json, without --by\n");
         return -EINVAL;
     }
-    dft_limits_init(&summary->limits);
-    if (!asked->rules || !dft_limits_read(&summary->limits, asked->rules, error, sizeof error))
-        return 0;
-    fprintf(stderr, "dftmerge summary: --rules: %s\n", error);
-    return -EINVAL;
+    return dft_limits_choose(&summary->limits, "summary", asked->rules, asked->no_risk);
 }
 
 static int write_summary(struct dft_summary *summary, const struct asked *asked)
@@ -210,6 +204,7 @@ static int run(int argc, char **argv)
         {"hist", 0, NULL, NULL, &summary.hist,
          "histograms of durations and of sizes, of all I/O or of each group of --by"},
         {"rules", 0, "FILE", &asked.rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &asked.no_risk, "leave out the risks among the findings"},
         {0},
     };
     int code, rc;

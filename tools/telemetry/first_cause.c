@@ -70,11 +70,24 @@ static enum dft_confidence confidence_of(const struct dft_first_cause *found, co
     return DFT_CONFIDENCE_MEDIUM;
 }
 
-int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
-                         int missing, struct dft_first_cause *found)
+/* The onset, and who is a suspect by it, of candidates in order of time. */
+static void set_onset(struct dft_first_cause *found)
 {
     int64_t last;
 
+    found->has_onset = found->candidates > 1;
+    last = found->suspects[found->has_onset].aligned_ns;
+    found->onset_ns = found->has_onset ? last : 0;
+    found->nsuspects = 0;
+    while (found->nsuspects < found->candidates && found->suspects[found->nsuspects].aligned_ns <= last)
+        found->nsuspects++;
+    for (uint32_t i = 0; i < found->nsuspects; i++)
+        found->suspects[i].lead_ns = found->has_onset ? last - found->suspects[i].aligned_ns : 0;
+}
+
+int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
+                         int missing, struct dft_first_cause *found)
+{
     memset(found, 0, sizeof *found);
     found->suspects = malloc((count + 1u) * sizeof *found->suspects);
     found->short_ranks = malloc((count + 1u) * sizeof *found->short_ranks);
@@ -92,18 +105,24 @@ int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count,
         return 0;
     }
     qsort(found->suspects, found->candidates, sizeof *found->suspects, by_time);
-    found->has_onset = found->candidates > 1;
-    last = found->suspects[found->has_onset].aligned_ns;
-    found->onset_ns = found->has_onset ? last : 0;
-    while (found->nsuspects < found->candidates && found->suspects[found->nsuspects].aligned_ns <= last)
-        found->nsuspects++;
-    for (uint32_t i = 0; i < found->nsuspects; i++) {
-        struct dft_suspect *suspect = &found->suspects[i];
-
-        suspect->lead_ns = found->has_onset ? last - suspect->aligned_ns : 0;
-        suspect->confidence = confidence_of(found, suspect, interval_ns, missing || found->nshort);
-    }
+    set_onset(found);
+    for (uint32_t i = 0; i < found->nsuspects; i++)
+        found->suspects[i].confidence =
+            confidence_of(found, &found->suspects[i], interval_ns, missing || found->nshort);
     return 0;
+}
+
+void dft_first_cause_lead(struct dft_first_cause *found, const struct dft_suspect *first)
+{
+    uint32_t later = 0;
+
+    for (uint32_t i = 0; i < found->candidates; i++)
+        if (found->suspects[i].rank != first->rank && found->suspects[i].aligned_ns >= first->aligned_ns)
+            found->suspects[later++] = found->suspects[i];
+    memmove(found->suspects + 1, found->suspects, later * sizeof *found->suspects);
+    found->suspects[0] = *first;
+    found->candidates = later + 1;
+    set_onset(found);
 }
 
 void dft_first_cause_fini(struct dft_first_cause *found)

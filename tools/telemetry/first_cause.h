@@ -49,6 +49,9 @@ struct dft_first_cause {
  * dft_first_cause_fini. */
 int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
                          int missing, struct dft_first_cause *found);
+/* `first` becomes the first suspect: ranks with a spike before it are no candidates any more. The search
+ * had a series of its rank. Suspects have no confidence then. */
+void dft_first_cause_lead(struct dft_first_cause *found, const struct dft_suspect *first);
 void dft_first_cause_fini(struct dft_first_cause *found);
 
 const char *dft_confidence_name(enum dft_confidence confidence);

@@ -114,12 +114,43 @@ function entry(view, finding) {
     );
 }
 
+/* What costs little here, and much where a server answers each request: apart from what was measured. */
+function risks(list) {
+    return el(
+        'section',
+        { class: 'risks' },
+        el('h3', {}, 'Risk: not slow here, but likely where a server has to answer each request'),
+        el(
+            'ul',
+            {},
+            ...list.map((risk) =>
+                el(
+                    'li',
+                    {},
+                    el('b', {}, format.cut(risk.title, 200)),
+                    risk.where ? `: ${format.path(risk.where, 60)}` : '',
+                    `: ${format.cut(risk.evidence, 400)}; `,
+                    el(
+                        'span',
+                        { class: 'dim' },
+                        `at most ${format.counted(risk.trips, 'round trip')}, ${format.ns(risk.at_ns)}`,
+                    ),
+                ),
+            ),
+        ),
+    );
+}
+
 export default {
     id: 'findings',
     title: 'Findings',
     axes: [],
     lacks: () => null,
-    numbers: ({ run, filter }) => ({ findings: run.summary.findings ?? [], ignored: filter.chosen }),
+    numbers: ({ run, filter }) => ({
+        findings: run.summary.findings ?? [],
+        risks: run.summary.risks ?? [],
+        ignored: filter.chosen,
+    }),
     sentence({ run }, { findings }) {
         const good = run.summary.findings_nothing ? `not a problem: ${run.summary.findings_nothing}` : '';
 
@@ -130,7 +161,8 @@ export default {
         (run.summary.findings_not_looked_for ?? []).length
             ? `not looked for: ${run.summary.findings_not_looked_for.join(', ')}`
             : '',
-    draw(element, view, { findings }) {
-        element.append(...findings.map((finding) => entry(view, finding)));
+    draw(element, view, numbers) {
+        element.append(...numbers.findings.map((finding) => entry(view, finding)));
+        if (numbers.risks.length) element.append(risks(numbers.risks));
     },
 };

@@ -23,18 +23,13 @@ export function comparison(base, other) {
         : `${name} is ${format.factor(a / b)} faster: ${times}`;
 }
 
-function costliest(view) {
-    const findings = view.run.summary.findings ?? [];
-    const first = findings[0];
+/* The verdict, as the first line of the summary has it, and what else there is. */
+function verdictOf({ run: { summary } }) {
+    const { level, line = 'No verdict is here.', more = [] } = summary.verdict ?? {};
+    const others = (summary.findings ?? []).length - (level === 'findings' || level === 'lost');
+    const below = others > 0 ? [`${format.counted(others, 'other finding')} below`] : [];
 
-    if (!first) return [`Nothing that costs time was found`, format.safe(view.run.summary.findings_nothing ?? '')];
-    const cost = first.cost_ns
-        ? `: ${format.ns(first.cost_ns)}, ${format.share(first.cost_ns, first.of_ns)} of the time`
-        : '';
-    return [
-        format.cut(first.title, 120) + cost,
-        findings.length > 1 ? `and ${format.counted(findings.length - 1, 'other finding')} below` : '',
-    ];
+    return [format.cut(line, 400), [...more.map((text) => format.cut(text, 200)), ...below].join('; ')];
 }
 
 /* Where the costliest finding is, and what to do. */
@@ -129,12 +124,7 @@ function tiles(view, numbers) {
 
 function state({ run }) {
     return run.in_flight
-        ? el(
-              'p',
-              { class: 'warning' },
-              run.name ? `${format.cut(run.name, 20)}: ` : '',
-              format.cut(run.in_flight, 300),
-          )
+        ? el('p', { class: 'warning' }, run.name ? `${format.cut(run.name, 20)}: ` : '', format.cut(run.in_flight, 300))
         : null;
 }
 
@@ -186,12 +176,12 @@ const picture = {
             : 'What was lost or left out: see "What is not here".';
     },
     draw(element, view, numbers) {
-        const [verdict, more] = view.base ? [comparison(view.base, view), ''] : costliest(view);
+        const [verdict, more] = view.base ? [comparison(view.base, view), ''] : verdictOf(view);
         const sides = view.base ? [view.base, view] : [];
         const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
 
         element.append(
-            ...[view.base, view].filter(Boolean).map(state).filter(Boolean),
+            ...sides.map(state).filter(Boolean),
             el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
             ...(view.base ? [difference(view, numbers)] : where(view)),
             ...sides.map((side) =>
@@ -199,7 +189,7 @@ const picture = {
                     'p',
                     { class: 'dim' },
                     el('b', {}, `${format.cut(side.run.name, 20)} `),
-                    costliest(side).filter(Boolean).join(', '),
+                    verdictOf(side).filter(Boolean).join(', '),
                 ),
             ),
             ...[view.base, view].filter(Boolean).map(warning).filter(Boolean),

@@ -138,6 +138,30 @@ static void pieces(int in_order)
         (void)!pread(fd, data, PIECE, (off_t)PIECE * ((in_order ? i : rand()) % pieces));
 }
 
+/* Reads a piece and writes it again where it was, piece after piece or at random. */
+static void in_place(int at_random)
+{
+    int fd = open("all.bin", O_RDWR), pieces = (int)(lseek(fd, 0, SEEK_END) / PIECE);
+
+    for (int i = 0; i < number; i++) {
+        off_t place = (off_t)PIECE * ((at_random ? rand() : i) % pieces);
+
+        (void)!pread(fd, data, PIECE, place);
+        (void)!pwrite(fd, data, PIECE, place);
+    }
+}
+
+/* Pieces behind each other, with a look at the head of the file before each. */
+static void behind_head(void)
+{
+    int fd = open("all.bin", O_RDWR);
+
+    for (int i = 0; i < number; i++) {
+        (void)!pread(fd, data, 100, rand() % PIECE);
+        (void)!pwrite(fd, data, PIECE, (off_t)PIECE * (i + 1));
+    }
+}
+
 /* Every other one begins inside a block. */
 static void every_other(void)
 {
@@ -201,6 +225,10 @@ int main(int argc, char **argv)
         again(number, name_is(trouble, "drop"));
     else if (name_is(trouble, "random") || name_is(trouble, "in_order"))
         pieces(name_is(trouble, "in_order"));
+    else if (name_is(trouble, "in_place") || name_is(trouble, "random_in_place"))
+        in_place(name_is(trouble, "random_in_place"));
+    else if (name_is(trouble, "behind_head"))
+        behind_head();
     else if (name_is(trouble, "misaligned"))
         every_other();
     else if (name_is(trouble, "map"))

@@ -139,6 +139,17 @@ static void lines(long times, long flush)
     fclose(out);
 }
 
+/* formatted TIMES LINES: takes long to compute; a flush behind each line if LINES is not 0. */
+static void formatted(long times, long by_lines)
+{
+    FILE *out = fopen("formatted", "w");
+
+    setvbuf(out, NULL, by_lines ? _IOLBF : _IOFBF, 4096);
+    for (long i = 0; i < times; i++)
+        fprintf(out, "%.300f\n", (double)i / 7);
+    fclose(out);
+}
+
 /* full TIMES: the file may not grow, so writes fail with EFBIG. */
 static void fail(long times)
 {
@@ -173,6 +184,8 @@ int main(int argc, char **argv)
         read_stream(n[0], n[1]);
     else if (!strcmp(argv[1], "lines"))
         lines(n[0], n[1]);
+    else if (!strcmp(argv[1], "formatted"))
+        formatted(n[0], n[1]);
     else if (!strcmp(argv[1], "fail"))
         fail(n[0]);
     return 0;

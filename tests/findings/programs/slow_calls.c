@@ -4,13 +4,15 @@
  *
  * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every
  * read at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_SYNC_US:
- * of every fsync and fdatasync. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after
+ * of every fsync and fdatasync. SLOW_CHANGE_US: of every unlink, rename and ftruncate; SLOW_STAT_US: of every stat of
+ * a path with SLOW_STAT_IN in it. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after
  * so many. SLOW_LOCK: a file of zeros; writes of all processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,4 +117,46 @@ int fdatasync(int fd)
         *(void **)&next = dlsym(RTLD_NEXT, "fdatasync");
     wait_us(number_of("SLOW_SYNC_US"));
     return next(fd);
+}
+
+int unlink(const char *path)
+{
+    static int (*next)(const char *);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "unlink");
+    wait_us(number_of("SLOW_CHANGE_US"));
+    return next(path);
+}
+
+int rename(const char *from, const char *to)
+{
+    static int (*next)(const char *, const char *);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "rename");
+    wait_us(number_of("SLOW_CHANGE_US"));
+    return next(from, to);
+}
+
+int ftruncate(int fd, off_t length)
+{
+    static int (*next)(int, off_t);
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "ftruncate");
+    wait_us(number_of("SLOW_CHANGE_US"));
+    return next(fd, length);
+}
+
+int stat(const char *path, struct stat *st)
+{
+    static int (*next)(const char *, struct stat *);
+    const char *in = getenv("SLOW_STAT_IN");
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "stat");
+    if (in && strstr(path, in))
+        wait_us(number_of("SLOW_STAT_US"));
+    return next(path, st);
 }
