@@ -249,7 +249,7 @@ def test_numpy_reads_are_of_the_programs_line(tmp_path: pathlib.Path) -> None:
 
 
 HAMMER = '''
-import dftrace, asyncio, faulthandler, gc, os, signal, sys, threading, time
+import dftrace, asyncio, faulthandler, gc, os, selectors, signal, sys, threading, time
 faulthandler.register(signal.SIGUSR1, file=open("faults", "w"), all_threads=False, chain=False)
 wake = os.open("wake", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK)
 signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -276,16 +276,20 @@ def work():
     while time.monotonic() < until:
         list(generate(3))
         gc.collect(0)
+def again(call, *arguments):
+    while True:
+        try:
+            return call(*arguments)
+        except OSError as error:
+            if error.errno:
+                raise  # else EINTR became 0: the handler of faulthandler writes, and keeps no errno
+class Patient(selectors.EpollSelector):
+    def select(self, timeout=None):
+        return again(super().select, timeout)
+loop = asyncio.SelectorEventLoop(Patient())  # before signals come: it makes a named tuple, whose code is in no file
 signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
 threads = [threading.Thread(target=target) for target in (poke, work, work)]
 for thread in threads: thread.start()
-def reap(pid):
-    try:
-        os.waitpid(pid, 0)
-    except OSError as error:
-        if error.errno:
-            raise
-        reap(pid)  # EINTR became 0: the handler of faulthandler writes, and keeps no errno
 async def wait():
     while time.monotonic() < until:
         await asyncio.sleep(0.001)
@@ -293,9 +297,10 @@ async def wait():
         if not pid:
             made(1)
             os._exit(0)
-        reap(pid)
+        again(os.waitpid, pid, 0)
 signal.signal(signal.SIGALRM, lambda *_: os.pread(here, 1, 0))
-asyncio.run(wait())
+loop.run_until_complete(wait())
+loop.close()
 work()
 for thread in threads: thread.join()
 signal.setitimer(signal.ITIMER_REAL, 0)

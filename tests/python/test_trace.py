@@ -69,6 +69,10 @@ def test_answers_are_those_of_dftmerge(traces: pathlib.Path) -> None:
     assert sum(row["bytes"] for row in trace.summary(where={"class": "read"}, file="*.bin")) == 20000
     assert trace.summary(errors=True, file="*/none")[0]["errors"] == 1
     assert trace.findings().to_dicts() == asked("findings", traces)["findings"]
+    verdict = trace.findings().info["verdict"]
+    assert verdict == asked("findings", traces)["verdict"]
+    if verdict["level"] not in ("findings", "lost"):
+        assert str(trace.findings()).startswith(verdict["line"]) and verdict["line"][:8] in trace.findings()._repr_html_()
     assert trace.processes().to_dicts() == asked("ps", traces)["processes"]
     assert trace.timeline(interval=0.01).to_dicts() == asked("timeline", "--interval", "0.01", traces)["intervals"]
     assert trace.timeline("class").to_dicts() == asked("timeline", "--by", "class", traces)["series"]
