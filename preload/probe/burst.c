@@ -76,7 +76,7 @@ static struct dft_inlined *count_before(enum dft_op op, const struct dft_burst_c
     if (!quick->character)
         pointers += (op == DFT_OP_FGETS ? put : get) - quick->other;
     if (moved >= 0 && atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_SCANNED)
-        dft_inlined_count_scanned(quick->stream, open, quick->word, pointers, moved);
+        dft_inlined_count_scanned(quick->stream, open, quick->word, pointers, moved, (uint32_t)quick->counted);
     return dft_inlined_sync(quick->stream, open, quick->word, pointers, (uint32_t)quick->counted);
 }
 

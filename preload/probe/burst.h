@@ -36,21 +36,6 @@ struct dft_burst_call {
     const char *other;           /* the other area's pointer then: a flush moves both */
 };
 
-/* Where several threads are, it takes a ticket (offset.h). Returns 0 when it is not alone. */
-static inline __attribute__((always_inline)) int dft_burst_ticket_begin(struct dft_burst_call *quick)
-{
-    struct dft_open *open = dft_fd_open(quick->word);
-
-    quick->counted = !dft_is_single();
-    if (__builtin_expect(!quick->counted, 1))
-        return 1;
-    quick->started = dft_ticket_add(&open->started);
-    if (quick->started == atomic_load_explicit(&open->finished, memory_order_acquire))
-        return 1;
-    dft_ticket_add(&open->finished);
-    return 0;
-}
-
 static inline __attribute__((always_inline)) int dft_burst_ticket_is_alone(const struct dft_burst_call *quick)
 {
     return !quick->counted ||
@@ -77,16 +62,11 @@ static inline __attribute__((always_inline)) int dft_burst_is_behind(const FILE 
                atomic_load_explicit(&dft_inlined_place(stream)->mark, memory_order_relaxed);
 }
 
-/* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what
- * is needed. */
-static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op op, struct dft_burst_call *quick)
+/* Notes the areas of the stream before the call. Is there enough in the buffer for it? */
+static inline __attribute__((always_inline)) int dft_burst_look(enum dft_op op, struct dft_burst_call *quick)
 {
     const FILE *stream = quick->stream;
 
-    if (__builtin_expect((quick->word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED || dft_vfork_mark ||
-                             stream->_mode > 0 || (!quick->character && ferror_unlocked(quick->stream)),
-                         0))
-        return 0;
     if (op == DFT_OP_FGETS) {
         quick->mark.at = DFT_STREAM_POINTER(stream, read_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
@@ -103,8 +83,37 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
         if (!quick->character)
             quick->other = DFT_STREAM_POINTER(stream, read_ptr);
     }
-    return quick->mark.end - quick->mark.at >= (quick->character ? 1 : DFT_BURST_BUFFER_MIN) &&
-           dft_burst_ticket_begin(quick);
+    return quick->mark.end - quick->mark.at >= (quick->character ? 1 : DFT_BURST_BUFFER_MIN);
+}
+
+/* Where several threads are, it takes a ticket (offset.h), and looks again: another call may have moved the
+ * stream. Returns 0 when it is not alone, or there is not enough any more. */
+static inline __attribute__((always_inline)) int dft_burst_look_with_ticket(enum dft_op op,
+                                                                            struct dft_burst_call *quick)
+{
+    struct dft_open *open = dft_fd_open(quick->word);
+
+    quick->started = dft_ticket_add(&open->started);
+    if (quick->started == atomic_load_explicit(&open->finished, memory_order_acquire) && dft_burst_look(op, quick))
+        return 1;
+    dft_ticket_add(&open->finished);
+    return 0;
+}
+
+/* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what
+ * is needed. */
+static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op op, struct dft_burst_call *quick)
+{
+    const FILE *stream = quick->stream;
+
+    if (__builtin_expect((quick->word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED || dft_vfork_mark ||
+                             stream->_mode > 0 || (!quick->character && ferror_unlocked(quick->stream)),
+                         0))
+        return 0;
+    if (!dft_burst_look(op, quick))
+        return 0;
+    quick->counted = !dft_is_single();
+    return __builtin_expect(!quick->counted, 1) || dft_burst_look_with_ticket(op, quick);
 }
 
 /* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads

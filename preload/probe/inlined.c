@@ -85,17 +85,29 @@ static struct dft_inlined *claim(FILE *stream)
     return NULL;
 }
 
-/* Where the stream is, unless another thread is moving it. Returns 0 or -1. */
-static int look(const FILE *stream, struct dft_open *open, uint32_t tickets, int64_t *distance, int64_t *offset)
-{
-    uint32_t started = atomic_load_explicit(&open->started, memory_order_acquire);
+/* What one moment shows of a stream that no other thread moves or marks in it. */
+struct view {
+    uint32_t started;
+    int64_t mark, offset, distance;
+};
 
-    if (!dft_is_single() && started != atomic_load_explicit(&open->finished, memory_order_acquire) + tickets)
+static int is_undisturbed(const struct view *view, const struct dft_open *open)
+{
+    return dft_is_single() || view->started == atomic_load_explicit(&open->started, memory_order_relaxed);
+}
+
+/* tickets: that the caller has. A flush takes none, and the pointers fall by it: so the mark is read before
+ * them. Returns 0, or -1: another thread's call is under way. */
+static int look(struct dft_inlined *at, const FILE *stream, struct dft_open *open, uint32_t tickets, struct view *view)
+{
+    view->started = atomic_load_explicit(&open->started, memory_order_acquire);
+    if (!dft_is_single() && view->started != atomic_load_explicit(&open->finished, memory_order_acquire) + tickets)
         return -1;
-    *offset = atomic_load_explicit(&open->offset, memory_order_acquire);
-    *distance = dft_inlined_distance(stream, open);
+    view->mark = atomic_load_explicit(&at->mark, memory_order_acquire);
+    view->offset = atomic_load_explicit(&open->offset, memory_order_acquire);
+    view->distance = dft_inlined_distance(stream, open);
     atomic_thread_fence(memory_order_acquire);
-    return dft_is_single() || started == atomic_load_explicit(&open->started, memory_order_relaxed) ? 0 : -1;
+    return is_undisturbed(view, open) ? 0 : -1;
 }
 
 static void put(struct dft_thread *self, FILE *stream, struct dft_open *open, uint64_t word, enum dft_call_number call,
@@ -121,8 +133,10 @@ static void put(struct dft_thread *self, FILE *stream, struct dft_open *open, ui
 }
 
 /* Takes what was moved from the stream's account. Returns 0 when another thread counts it, or will. */
-static int take(struct dft_inlined *at, struct dft_open *open, int known, int64_t offset, int64_t mark, int64_t gap)
+static int take(struct dft_inlined *at, struct dft_open *open, int known, const struct view *view, int64_t gap)
 {
+    int64_t offset = view->offset, mark = view->mark;
+
     return known ? atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
                                                            memory_order_relaxed)
                  : atomic_compare_exchange_strong_explicit(&at->mark, &mark, mark + gap, memory_order_relaxed,
@@ -135,18 +149,18 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
     enum dft_op op = dft_stream_is_written(stream) ? DFT_OP_FPUTS : DFT_OP_FGETS;
     int known = dft_stream_is_known(stream, open);
     struct dft_inlined *at = find(stream);
-    int64_t distance, offset, mark, gap, back, waits;
+    int64_t gap, back, waits;
     struct dft_thread *self;
+    struct view view;
 
     if (!at || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word) || dft_vfork_mark)
         return NULL;
-    if (look(stream, open, tickets, &distance, &offset))
+    if (look(at, stream, open, tickets, &view) || view.mark == DFT_INLINED_NONE)
         return at;
-    mark = atomic_load_explicit(&at->mark, memory_order_relaxed);
-    gap = distance - moved - mark;
+    gap = view.distance - moved - view.mark;
     /* Inlined code moves no further than the buffer. */
     if (gap <= 0 || gap > stream->_IO_buf_end - stream->_IO_buf_base || !(self = dft_thread_get()) ||
-        !take(at, open, known, offset, mark, gap))
+        !take(at, open, known, &view, gap))
         return at;
     atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
     if (word & DFT_FD_UNNAMED)
@@ -156,43 +170,44 @@ struct dft_inlined *dft_inlined_count(FILE *stream, struct dft_open *open, uint6
         back = gap;
     atomic_fetch_sub_explicit(&at->back, (int16_t)back, memory_order_relaxed);
     waits = atomic_exchange_explicit(&at->waits, 0, memory_order_relaxed);
-    put(self, stream, open, word, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, op, known ? offset + back : -1,
-        gap - back, gap - back - waits);
+    put(self, stream, open, word, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, op,
+        known ? view.offset + back : -1, gap - back, gap - back - waits);
     return at;
 }
 
-void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved)
+void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved,
+                               uint32_t tickets)
 {
     struct dft_inlined *at = find(stream);
-    int64_t position = dft_stream_position(stream), distance, offset, mark, missing;
+    int64_t position = dft_stream_position(stream), missing;
     struct dft_thread *self = dft_thread_get();
     enum dft_call_number call;
+    struct view view;
 
     if (!self || dft_vfork_mark || position < 0)
         return;
     atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_SCANNED, memory_order_relaxed);
     if (!dft_stream_is_known(stream, open))
         return;
-    mark = at ? atomic_load_explicit(&at->mark, memory_order_relaxed) : DFT_INLINED_NONE;
-    if (mark == DFT_INLINED_NONE || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word) ||
-        look(stream, open, 0, &distance, &offset)) {
+    if (!at || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word) ||
+        look(at, stream, open, tickets, &view) || view.mark == DFT_INLINED_NONE) {
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
         return;
     }
-    missing = position - moved - offset - (distance - pointers - mark);
+    missing = position - moved - view.offset - (view.distance - pointers - view.mark);
     if (missing <= 0)
         return;
     call = dft_bursts_call(self, stream);
     atomic_fetch_add_explicit(&open->offset, missing, memory_order_relaxed);
     atomic_fetch_sub_explicit(&at->mark, missing, memory_order_relaxed);
-    put(self, stream, open, word, call ? call : DFT_CALL_fscanf, DFT_OP_FGETS, offset, missing, 0);
+    put(self, stream, open, word, call ? call : DFT_CALL_fscanf, DFT_OP_FGETS, view.offset, missing, 0);
 }
 
-struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word)
+struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
 {
     if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_SCANNED)
-        dft_inlined_count_scanned(stream, open, word, 0, 0);
-    return dft_inlined_sync(stream, open, word, 0, 0);
+        dft_inlined_count_scanned(stream, open, word, 0, 0, tickets);
+    return dft_inlined_sync(stream, open, word, 0, tickets);
 }
 
 /* Two streams on one description move each other's offset, as another process would. */
@@ -206,10 +221,36 @@ static void share_if_used(const FILE *stream, struct dft_open *open)
             atomic_fetch_or_explicit(&open->flags, DFT_OPEN_SHARED, memory_order_relaxed);
 }
 
+static void unmark(struct dft_inlined *at)
+{
+    atomic_store_explicit(&at->mark, DFT_INLINED_NONE, memory_order_relaxed);
+    atomic_store_explicit(&at->word, 0, memory_order_relaxed);
+}
+
+/* Another call may begin meanwhile, and move the stream. Nobody believes the mark before such a call ends, and the
+ * caller's ticket, if it has one, is given back; a call that ended has left its own mark, or found that it could not. */
+static void mark(struct dft_inlined *at, FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
+{
+    int64_t none = DFT_INLINED_NONE;
+    struct view view;
+
+    unmark(at);
+    if (look(at, stream, open, tickets, &view) ||
+        !atomic_compare_exchange_strong_explicit(&at->mark, &none, view.distance, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return;
+    atomic_store_explicit(&at->fd, dft_stream_fd(stream), memory_order_relaxed);
+    atomic_store_explicit(&at->word, name_sent(word), memory_order_release);
+    if (dft_is_single())
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!is_undisturbed(&view, open))
+        unmark(at);
+}
+
 struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
 {
     struct dft_inlined *at = find(stream);
-    int64_t distance, offset;
 
     if (!at) {
         if (!(at = claim(stream)))
@@ -221,13 +262,7 @@ struct dft_inlined *dft_inlined_mark_slow(FILE *stream, struct dft_open *open, u
         atomic_store_explicit(&at->back, 0, memory_order_relaxed);
         atomic_store_explicit(&at->waits, 0, memory_order_relaxed);
     }
-    atomic_store_explicit(&at->mark, DFT_INLINED_NONE, memory_order_relaxed);
-    atomic_store_explicit(&at->word, 0, memory_order_relaxed);
-    if (look(stream, open, tickets, &distance, &offset))
-        return at;
-    atomic_store_explicit(&at->mark, distance, memory_order_relaxed);
-    atomic_store_explicit(&at->fd, dft_stream_fd(stream), memory_order_relaxed);
-    atomic_store_explicit(&at->word, name_sent(word), memory_order_release);
+    mark(at, stream, open, word, tickets);
     return at;
 }
 
@@ -284,7 +319,7 @@ void dft_inlined_detach_slow(uint64_t word)
 
         if (!stream || atomic_load_explicit(&at->word, memory_order_relaxed) != name_sent(word))
             continue;
-        dft_inlined_sync_slow(stream, dft_fd_open(word), word);
+        dft_inlined_sync_slow(stream, dft_fd_open(word), word, 0);
         atomic_fetch_add_explicit(&at->mark, atomic_load_explicit(&dft_fd_open(word)->offset, memory_order_relaxed),
                                   memory_order_relaxed);
         atomic_store_explicit(&at->word, DETACHED, memory_order_relaxed);
@@ -340,7 +375,7 @@ void dft_inlined_sync_all(void)
     FILE *stream;
 
     for (uint32_t i = 0; (stream = next(&i, &word));)
-        dft_inlined_sync_slow(stream, dft_fd_open(word), word);
+        dft_inlined_sync_slow(stream, dft_fd_open(word), word, 0);
 }
 
 void dft_inlined_mark_all(void)

@@ -73,9 +73,10 @@ dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word, int64_t mov
 /* A quick call that does not tell how much it read may have read whole buffers more than the pointers tell:
  * counts them, by the kernel's offset, before a call of another kind. Since then the pointers and the
  * stream have moved by so much. */
-void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved);
+void dft_inlined_count_scanned(FILE *stream, struct dft_open *open, uint64_t word, int64_t pointers, int64_t moved,
+                               uint32_t tickets);
 /* The two in their order, where there may be such a call. */
-struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word);
+struct dft_inlined *dft_inlined_sync_slow(FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets);
 
 /* After it. `at`: what was returned before. A seek and a flush drop what was pushed back. */
 static inline __attribute__((always_inline)) void dft_inlined_mark(enum dft_op op, struct dft_inlined *at, FILE *stream,

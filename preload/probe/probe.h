@@ -177,14 +177,20 @@ static inline __attribute__((always_inline)) void dft_begin_offset(struct dft_pr
     }
 }
 
-/* Calls on a stream: what inlined code has moved comes first, and bursts of other calls end. */
+/* Calls on a stream: what inlined code has moved comes first, and bursts of other calls end. The ticket is taken
+ * before anything of the stream is looked at. */
 static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_probe *probe, enum dft_op op,
                                                                    const struct dft_call_args *args)
 {
-    uint32_t flags;
+    const int takes_ticket = dft_op_effect(op) == DFT_EFFECT_STREAM;
+    uint32_t flags, tickets = 0;
 
-    if (dft_op_effect(op) == DFT_EFFECT_STREAM)
+    if (takes_ticket)
         probe->counted = 0;
+    if (takes_ticket && args->stream && probe->open) {
+        dft_stream_ticket_begin(probe);
+        tickets = (uint32_t)probe->counted;
+    }
     if (op == DFT_OP_FGETS && (args->measured || args->text))
         dft_stream_mark(args->stream, &probe->mark);
     if (op == DFT_OP_FPUTS && args->measured)
@@ -195,18 +201,16 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
         return;
     flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
     if (__builtin_expect(flags & (DFT_OPEN_SCANNED | DFT_OPEN_LOST | DFT_OPEN_MOVED), 0)) {
-        probe->inlined = dft_inlined_sync_slow(args->stream, probe->open, probe->word);
+        probe->inlined = dft_inlined_sync_slow(args->stream, probe->open, probe->word, tickets);
         if (dft_op_effect(op) == DFT_EFFECT_STREAM && flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED))
             dft_stream_find(probe->open, args->stream);
     } else {
-        probe->inlined = dft_inlined_sync(args->stream, probe->open, probe->word, 0, 0);
+        probe->inlined = dft_inlined_sync(args->stream, probe->open, probe->word, 0, tickets);
     }
     if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
         dft_inlined_forget(args->stream);
     if (!args->run && dft_self && dft_self->bursts_open)
         dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
-    if (dft_op_effect(op) == DFT_EFFECT_STREAM)
-        dft_stream_ticket_begin(probe);
 }
 
 /* Calls of which errno alone tells whether they failed: it is set to what no call sets. */
@@ -291,8 +295,6 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         struct dft_probe probe_copy = *probe;
 
         dft_end_unrecorded(&probe_copy);
-        if (dft_op_effect(op) == DFT_EFFECT_STREAM)
-            dft_stream_ticket_end(probe);
         return;
     }
     if (dft_op_effect(op) == DFT_EFFECT_MOVES)
@@ -302,7 +304,6 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
                      ? dft_stream_offset(args->stream, probe->open, dft_stream_ticket_is_alone(probe), op, moved)
                      : -1;
         offset = dft_stream_settle(offset, dft_stream_ticket_is_alone(probe));
-        dft_stream_ticket_end(probe);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }
@@ -423,6 +424,17 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
     dft_end_path_call(&at);
 }
 
+/* The end of a call on a stream: its mark, and then its ticket. Who comes between sees that it is not alone. */
+static inline __attribute__((always_inline)) void dft_end_stream(const struct dft_probe *probe, enum dft_op op,
+                                                                 FILE *stream)
+{
+    const int counted = dft_op_effect(op) == DFT_EFFECT_STREAM && probe->counted;
+
+    dft_inlined_mark(op, probe->inlined, stream, probe->open, probe->word, (uint32_t)counted);
+    if (counted)
+        dft_stream_ticket_end(probe);
+}
+
 /* The end of any call: `result` is what the function returned, pointers as numbers. */
 static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe *probe, enum dft_call_number call,
                                                                 enum dft_op op, const struct dft_call_args *args,
@@ -458,7 +470,7 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
     if (args->system && op == DFT_OP_FFLUSH)
         dft_inlined_mark_all();
     else if (args->stream && probe->open && dft_op_effect(op) != DFT_EFFECT_CLOSES)
-        dft_inlined_mark(op, probe->inlined, args->stream, probe->open, probe->word, 0);
+        dft_end_stream(probe, op, args->stream);
 }
 
 #endif

@@ -69,7 +69,7 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
     if (!dft_has_other_files()) {
         before = dft_fd_unbind(dft_stream_fd(stream));
         if (before & DFT_FD_TRACED)
-            dft_inlined_sync_slow(stream, dft_fd_open(before), before);
+            dft_inlined_sync_slow(stream, dft_fd_open(before), before, 0);
     }
     dft_inlined_forget(stream);
     result = DFT_REAL(freopen)(path, mode, stream);

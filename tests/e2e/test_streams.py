@@ -250,6 +250,21 @@ def inlined_characters_without_a_known_offset(directory):
 
 
 @tests.case
+def threads_that_print_and_flush_put_no_characters(directory):
+    """Where another thread is between a look at the stream and its call, the stream looks as if inlined code had moved it."""
+    program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
+    for turn in range(15):
+        out = directory / f"out{turn}"
+        equal(run([program, "shared"], cwd=directory, env=tracing(out / "trace", DATA_DIR=directory)).code, 0, "exit code")
+        counted = collections.Counter()
+        for event in dump(out):
+            if event["file"].endswith("/shared"):
+                counted[event["name"]] += event.get("calls", 1)
+        equal(counted, {"fopen": 1, "fprintf": 80000, "fflush": 12000, "fclose": 1}, f"calls of run {turn + 1}")
+        shutil.rmtree(out)
+
+
+@tests.case
 def where_calls_among_inlined_characters_happen(directory):
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
     for mode, expected in WHERE.items():

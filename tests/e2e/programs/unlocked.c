@@ -208,6 +208,36 @@ static void threads(void)
     get(stdin, 1);
 }
 
+static void *print_lines(void *stream)
+{
+    for (int i = 0; i < 20000; i++)
+        fprintf(stream, "%07d\n", i);
+    return NULL;
+}
+
+static void *print_and_flush(void *stream)
+{
+    for (int i = 0; i < 20000; i++) {
+        fprintf(stream, "%07d\n", i);
+        if (i % 5 == 0)
+            fflush(stream);
+    }
+    return NULL;
+}
+
+/* Nothing inlined at all, where several threads print and flush at once. */
+static void shared(void)
+{
+    FILE *stream = fopen("shared", "a");
+    pthread_t others[4];
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&others[i], NULL, i ? print_and_flush : print_lines, stream);
+    for (int i = 0; i < 4; i++)
+        pthread_join(others[i], NULL);
+    fclose(stream);
+}
+
 /* Calls that do not say how many bytes they moved. */
 static void measured(void)
 {
@@ -344,7 +374,7 @@ int main(int argc, char **argv)
                  {"printed", printed}, {"turned", turned},   {"reopened", reopened},     {"forked", forked},
                  {"twice", twice},     {"threads", threads}, {"measured", measured},     {"flushed", flushed},
                  {"reread", reread},   {"freed", freed},     {"long_items", long_items}, {"ranged", ranged},
-                 {"vforked", vforked}};
+                 {"vforked", vforked}, {"shared", shared}};
 
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(modes[i].name, argv[1])) {
