@@ -78,18 +78,25 @@ static int covers_something(const struct dft_batch *batch)
     return batch->last + 1 != batch->first;
 }
 
+/* A number that no batch covers. */
+static enum step leave_out(struct dft_batch_builder *builder, uint64_t *sequence)
+{
+    (*sequence)++;
+    if (covers_something(builder->batch))
+        return STEP_END;
+    builder->batch->first = *sequence;
+    builder->batch->last = *sequence - 1;
+    return STEP_ON;
+}
+
 /* A number at which nothing can be taken: on the one hand pending, on the other never used. */
 static enum step pass_over(struct dft_batch_builder *builder, uint64_t *sequence, int pending)
 {
+    if (pending && !builder->decoder->torn_ok)
+        return leave_out(builder, sequence);
     (*sequence)++;
-    if (pending && !builder->decoder->torn_ok) {
-        if (covers_something(builder->batch))
-            return STEP_END;
-        builder->batch->first = *sequence;
+    if (!builder->decoder->torn_ok)
         builder->batch->last = *sequence - 1;
-    } else if (!builder->decoder->torn_ok) {
-        builder->batch->last = *sequence - 1;
-    }
     return STEP_ON;
 }
 
@@ -239,9 +246,8 @@ void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t e
         slot = dft_ring_slot(ring, *sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
         this_lap = dft_slot_laps_ahead(marker, (uint32_t)(*sequence >> ring->shift)) == 0;
-        if (decoder->torn_ok && dft_ring_is_ahead(ring, *sequence, marker)) {
-            (*sequence)++;
-            step = covers_something(batch) ? STEP_END : STEP_ON;
+        if (dft_ring_is_ahead(ring, *sequence, marker)) {
+            step = leave_out(&builder, sequence);
         } else if (dft_slot_state(marker) == DFT_SLOT_VALID) {
             step = take_at(&builder, ring, sequence, dft_ring_sequence(ring, *sequence, marker), slot);
         } else {

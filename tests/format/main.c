@@ -12,7 +12,8 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     if (suite_pieces() || suite_blocks() || suite_deflate() || suite_events() || suite_file_class() || suite_times() ||
-        suite_buckets() || suite_records() || suite_kept() || suite_counters() || suite_damage() || suite_faults())
+        suite_buckets() || suite_records() || suite_kept() || suite_counters() || suite_damage() || suite_faults() ||
+        suite_ring_ahead())
         return 1;
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();

@@ -15,5 +15,6 @@ int suite_counters(void);
 int suite_kept(void);
 int suite_damage(void);
 int suite_faults(void);
+int suite_ring_ahead(void);
 
 #endif

@@ -353,9 +353,9 @@ static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t s
     return sequence - ((uint64_t)back << ring->shift);
 }
 
-/* Is the marker of a lap after that of `sequence`? So it is in a copy of a ring that went on while
- * it was copied, head first: the record that the slot held was drained, and the one that it holds
- * is behind what was copied. */
+/* Is the marker of a lap after that of `sequence`? So it is in a ring whose owner went on while another
+ * thread drains it, or copies it, head first: the record that the slot held was drained, and the one
+ * that it holds is behind what is looked at. */
 static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
 {
     return dft_slot_laps_ahead(marker, (uint32_t)(sequence >> ring->shift) + 1u) < DFT_SLOT_LAP_MASK / 2;
