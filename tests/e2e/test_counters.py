@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from tracing import DFTRUN, ROOT, Tests, compile_program, dftmerge, environment, equal, live_files, run, run_checked, tracing, traces, true  # noqa: E402
@@ -104,10 +105,12 @@ def at_most_one_sample_an_interval(directory):
 
 @tests.case
 def a_thread_samples_what_makes_no_calls(directory):
+    before = time.monotonic()
     it = Sampled(directory).run("read", "sleep=600", "fork", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=50)
+    most = (time.monotonic() - before) / 0.05 + 2
     every = it.counters("--by", "process").values()
     counters = max(every, key=lambda c: c["rss_bytes"]["samples"])
-    true(6 <= counters["rss_bytes"]["samples"] <= 14, f"{counters['rss_bytes']['samples']} samples in some 12 intervals")
+    true(6 <= counters["rss_bytes"]["samples"] <= most, f"{counters['rss_bytes']['samples']} samples in 12 to {most} intervals")
     equal(counters["threads"]["max"], 2, "the sampler is a thread")
     known = it.summary()["system_calls"]
     equal((len(every), known["processes"], known["unseen_read_bytes"]), (2, 1, 0), "not where the kernel counts a child twice")
@@ -152,7 +155,7 @@ def a_killed_process_keeps_its_samples(directory):
 @tests.case
 def the_rank_whose_memory_rose_first(directory):
     it = Sampled(directory)
-    words = (("pause=900",), ("pause=300", "solve=400", "pause=200"), ("pause=700", "solve=200"), ("pause=900",))
+    words = (("pause=900",), ("pause=300", "solve=800"), ("after", "pause=500", "solve=200"), ("pause=900",))
     running = [subprocess.Popen([it.program, it.file, *some], env=tracing(it.place / "t", RANK=rank, WORLD_SIZE=4, TRACE_INTERVAL_MS=20))
                for rank, some in enumerate(words)]
     equal([process.wait(60) for process in running], [0] * 4, "the ranks")

@@ -4,8 +4,8 @@
  *   sampled FILE WORD...     FILE has at least 1 MiB. Words: read (100 preads of 1,000 bytes), write (50 writes of
  *                            70 bytes to FILE.out), raw (30 reads of 10 bytes by raw system calls), fork (a child that reads 200 times
  *                            500 bytes), memory (32 MiB, touched), pause=MS (preads of 1 byte for so long), exec=WORD
- *                            (this program again), sleep=MS, solve=MS (96 MiB more, then as pause, in the region
- *                            solve), kill (by SIGKILL) */
+ *                            (this program again), sleep=MS, solve=MS (96 MiB more, then FILE.solving is made, then as pause, in
+ *                            the region solve), after (as pause, until FILE.solving is there), kill (by SIGKILL) */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -59,14 +59,26 @@ static void read_for(int fd, double seconds)
         must(pread(fd, buffer, 1, 0) == 1);
 }
 
+static const char *beside(const char *file, const char *ending)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof path, "%s.%s", file, ending);
+    return path;
+}
+
+static int make(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    must(fd >= 0);
+    return fd;
+}
+
 static void write_some(const char *file)
 {
-    char path[4096];
-    int fd;
+    int fd = make(beside(file, "out"));
 
-    snprintf(path, sizeof path, "%s.out", file);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    must(fd >= 0);
     for (int i = 0; i < 50; i++)
         must(write(fd, buffer, 70) == 70);
     close(fd);
@@ -94,10 +106,17 @@ static void touch_memory(size_t size)
     memset(memory, 1, size);
 }
 
-static void solve(int fd, double seconds)
+static void read_until_there(int fd, const char *path)
+{
+    while (access(path, F_OK))
+        read_for(fd, 0.001);
+}
+
+static void solve(const char *file, int fd, double seconds)
 {
     DFTRACE_BEGIN("solve");
     touch_memory(96u << 20);
+    close(make(beside(file, "solving")));
     read_for(fd, seconds);
     DFTRACE_END("solve");
 }
@@ -117,7 +136,9 @@ static void do_word(char **argv, int fd, const char *word)
     else if (!strcmp(word, "memory"))
         touch_memory(32u << 20);
     else if (!strncmp(word, "solve=", 6))
-        solve(fd, atof(word + 6) / 1000);
+        solve(argv[1], fd, atof(word + 6) / 1000);
+    else if (!strcmp(word, "after"))
+        read_until_there(fd, beside(argv[1], "solving"));
     else if (!strncmp(word, "pause=", 6))
         read_for(fd, atof(word + 6) / 1000);
     else if (!strncmp(word, "sleep=", 6))
