@@ -227,8 +227,9 @@ static void unmark(struct dft_inlined *at)
     atomic_store_explicit(&at->word, 0, memory_order_relaxed);
 }
 
-/* Another call may begin meanwhile, and move the stream. Nobody believes the mark before such a call ends, and the
- * caller's ticket, if it has one, is given back; a call that ended has left its own mark, or found that it could not. */
+/* Another call may begin meanwhile, and move the stream. Nobody believes the mark before such a call ends, and
+ * the caller's ticket, if it has one, is given back. A call that ended has left its own mark, or found that it
+ * could not. */
 static void mark(struct dft_inlined *at, FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
 {
     int64_t none = DFT_INLINED_NONE;

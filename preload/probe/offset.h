@@ -176,7 +176,7 @@ static inline uint8_t dft_access_bits(struct dft_open *open, enum dft_op op, int
     return dft_event_bits(dft_access_marks(open, op, offset, moved));
 }
 
-/* Where several threads are, calls that move a stream take tickets, too: of two at the same time nobody
+/* Where several threads are, data calls on a stream take tickets, too: of two at the same time nobody
  * knows which was first. */
 static inline void dft_stream_ticket_begin(struct dft_probe *probe)
 {

@@ -217,15 +217,13 @@ void dft_drain_own(struct dft_thread *self)
  * and may be valid by now. */
 static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
 {
-    uint32_t left = 0, lap = (uint32_t)(head >> ring->shift);
-    uint64_t used = head - ring->base < ring->capacity ? head - ring->base : ring->capacity;
+    uint32_t left = 0;
 
-    for (uint64_t i = dft_ring_find_used(ring, 0, used); i < used; i = dft_ring_find_used(ring, i + 1, used)) {
-        uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire);
-        uint32_t laps_ahead = dft_slot_laps_ahead(marker, lap);
-        int is_newer = laps_ahead == 1 || (laps_ahead == 0 && i >= (head & (ring->capacity - 1)));
+    for (uint64_t at = dft_ring_find_used(ring, oldest(ring, head), head); at < head;
+         at = dft_ring_find_used(ring, at + 1, head)) {
+        uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, at)->marker, memory_order_acquire);
 
-        left += dft_slot_state(marker) != DFT_SLOT_FREE && !is_newer;
+        left += dft_slot_state(marker) != DFT_SLOT_FREE && !dft_ring_is_ahead(ring, at, marker);
     }
     return left;
 }

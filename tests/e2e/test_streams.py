@@ -251,7 +251,8 @@ def inlined_characters_without_a_known_offset(directory):
 
 @tests.case
 def threads_that_print_and_flush_put_no_characters(directory):
-    """Where another thread is between a look at the stream and its call, the stream looks as if inlined code had moved it."""
+    """Where another thread is between a look at the stream and its call, the stream looks as if inlined code had moved
+    it."""
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
     for turn in range(15):
         out = directory / f"out{turn}"

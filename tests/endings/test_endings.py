@@ -305,7 +305,8 @@ BEFORE_A_DRAIN = 505  # calls of a thread that has drained its first ring once, 
 
 @tests.case
 def read_while_rings_are_drained(directory):
-    """Threads end their bursts, and drain their rings, between the copy of the live file and the last look at the trace."""
+    """Threads end their bursts, and drain their rings, between the copy of the live file and the last look at the
+    trace."""
     (directory / "built").mkdir()
     build(directory / "built")
     for i in range(12):

@@ -189,7 +189,8 @@ def summary_of_file(traces, file):
 
 @tests.case
 def files_anywhere_from_aggregates(directory):
-    """A thread keeps some files apart. What is looked up of the others is found all the same, or is said to be unknown."""
+    """A thread keeps some files apart. What is looked up of the others is found all the same, or is said to be
+    unknown."""
     def look_up(path, where):
         for i in range(200):
             (where / f"d{i}").mkdir(parents=True)

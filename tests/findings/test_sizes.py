@@ -200,7 +200,8 @@ def a_stream_in_the_way(directory):
 
 @tests.case
 def what_a_printf_computes(directory):
-    """It is no I/O where the stream's buffer fills, however long a call takes. A stream that flushes lines is told so."""
+    """It is no I/O where the stream's buffer fills, however long a call takes. A stream that flushes lines is told
+    so."""
     only(planted(directory, "formatted", 20000, 0))
     finding = only(planted(directory, "formatted", 20000, 1), "stream")
     says(finding, r"^formatted: 20,000 writes to a stream of 30\d B, .*; a system call moves 30\d B: the stream flushes each line")

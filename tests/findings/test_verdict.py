@@ -87,8 +87,8 @@ def rings(directory):
 
 @tests.case
 def mapped_files(directory):
-    """In events by the size of the mapping, too: where storage is memory no fault reads from it. How much of it was read
-    nobody knows."""
+    """In events by the size of the mapping, too: where storage is memory no fault reads from it. How much of it was
+    read nobody knows."""
     says(directory, "unseen", r"^not seen: what page faults read of 4\.00 MiB of mapped files is not in these numbers", "faults",
          modes=({},))
     own = verdict(directory, traced(directory, "faults", SYSTEM_METRICS=0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A drain of a whole ring whose owner goes on: what the owner has put behind the head that the drain saw stands in slots of
- * the oldest numbers, and waits for the next drain. */
+/* A drain of a whole ring whose owner goes on: what the owner has put behind the head that the drain saw stands
+ * in slots of the oldest numbers, and waits for the next drain. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>

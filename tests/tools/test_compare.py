@@ -609,7 +609,8 @@ def student(a, b):
 
 
 def judged(a, b, is_counted):
-    """The verdict on values of repetitions, how sure it is, its chance and interval; a second time, for lines that are one test."""
+    """The verdict on values of repetitions, how sure it is, its chance and interval; a second time, for lines that are
+    one test."""
     least, (before, after) = min(len(a), len(b)), [statistics.median(v) for v in (a, b)]
     by_ranks = 2 / math.comb(len(a) + len(b), len(a)) <= 0.05
     surest = "high" if least >= 3 else "medium" if least == 2 else "low"
@@ -744,7 +745,8 @@ def noisy(where, name, i, seed, times=1, names=("read", "write", "open", "close"
 
 
 def equal_runs_do_not_fail(where):
-    """Runs that differ by chance alone fail in one comparison of twenty at most, however few and of however many lines; slower ones do."""
+    """Runs that differ by chance alone fail in one comparison of twenty at most, however few and of however many lines;
+    slower ones do."""
     for n, rounds in ((2, 10), (3, 10), (6, 10)):
         alarms, found = 0, 0
         for k in range(rounds):
@@ -759,7 +761,8 @@ def equal_runs_do_not_fail(where):
 
 
 def one_run_in_the_range_of_the_others(where):
-    """Twenty runs a side; B takes twice as long, and two of A were as slow: it is found. The more runs, the smaller what is found."""
+    """Twenty runs a side; B takes twice as long, and two of A were as slow: it is found. The more runs, the smaller
+    what is found."""
     means = [1000, 1010, 990, 980, 1020, 1000] * 3 + [2100, 2100]
     a = [write(where / f"a{i}", [steady(i, n=30, mean=mean)], at=60 * i) for i, mean in enumerate(means)]
     b = [write(where / f"b{i}", [steady(50 + i, n=30, mean=2000 + i)], at=2000 + 60 * i) for i in range(20)]
@@ -773,7 +776,8 @@ def one_run_in_the_range_of_the_others(where):
 
 
 def all_of_it_is_asked_first(where):
-    """All I/O has four fifths of the level, however many lines differ in other ways. Of five and five runs two pairs may be out of order."""
+    """All I/O has four fifths of the level, however many lines differ in other ways. Of five and five runs two pairs
+    may be out of order."""
     totals, part = ((100, 101, 102, 103, 106), (104, 105, 107, 108, 109)), (41, 52, 43, 50, 45, 48, 46, 53, 42, 51)
     runs = [[], []]
     for i, (side, total) in enumerate([(0, t) for t in totals[0]] + [(1, t) for t in totals[1]]):
@@ -783,7 +787,8 @@ def all_of_it_is_asked_first(where):
 
 
 def counts_that_vary(where):
-    """Calls that vary by chance are tested like times; what all runs of each side have alike is exact, of two runs and more."""
+    """Calls that vary by chance are tested like times; what all runs of each side have alike is exact, of two runs and
+    more."""
     def job(i, calls):
         return [[("read", "/data/in", 1000 * k, 100 + i, 4096) for k in range(calls)]]
     a, b, more, fixed = ([write(where / f"{name}{i}", job(i, calls), at=60 * (i + 10 * at)) for i, calls in enumerate(many)]
@@ -814,8 +819,8 @@ def counts_that_vary(where):
 
 
 def calls_of_some_repetitions(where):
-    """A call that one repetition of a side makes is none of its side's. Where that varies, so may a call that all three of B make and none
-    of A; where no number of calls varies, it is B's. Directories of each run are the same."""
+    """A call that one repetition of a side makes is none of its side's. Where that varies, so may a call that all three
+    of B make and none of A; where no number of calls varies, it is B's. Directories of each run are the same."""
     def job(i, directory, extra):
         return [steady(i, n=50) + [("write", f"/scratch/{directory}/ckpt-{k}", 60_000 + 100 * k, 10 + k, 10) for k in range(6)] + extra]
     odd = [("unlink", "/tmp/x", 90_000, 40, None)]

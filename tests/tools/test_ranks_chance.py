@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dftmerge ranks on simulated jobs whose truth is known: of equal ranks nobody is blamed, however their bursts fall; stragglers are found.
-The seeds are fixed. With --full more jobs."""
+"""dftmerge ranks on simulated jobs whose truth is known: of equal ranks nobody is blamed, however their bursts fall;
+stragglers are found. The seeds are fixed. With --full more jobs."""
 
 import json
 import random
@@ -46,8 +46,8 @@ def bursts_of(rng, kind, length):
 
 
 def make_job(where, ranks, seed, kind=None, calls=600, slow=(), more=None):
-    """Equal ranks that write, read and stat in turn. slow: (rank, from, to, factor, names): shares of its calls. more: a rank that
-    makes eight times the calls, without pauses."""
+    """Equal ranks that write, read and stat in turn. slow: (rank, from, to, factor, names): shares of its calls. more:
+    a rank that makes eight times the calls, without pauses."""
     rng = random.Random(seed)
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir(parents=True)
@@ -106,7 +106,8 @@ ALL = ("pwrite", "pread", "stat")
 
 
 def stragglers(where):
-    """Of 40 jobs with a real one, all are found: three times as slow, 1.5 times since the half, or in one kind of call only; among bursts."""
+    """Of 40 jobs with a real one, all are found: three times as slow, 1.5 times since the half, or in one kind of call
+    only; among bursts."""
     missed = []
     for n in range(40 * MANY):
         ranks = RANKS[n % 3]

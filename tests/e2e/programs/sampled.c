@@ -2,10 +2,11 @@
 /* I/O whose bytes are known, for samples of counters.
  *
  *   sampled FILE WORD...     FILE has at least 1 MiB. Words: read (100 preads of 1,000 bytes), write (50 writes of
- *                            70 bytes to FILE.out), raw (30 reads of 10 bytes by raw system calls), fork (a child that reads 200 times
- *                            500 bytes), memory (32 MiB, touched), pause=MS (preads of 1 byte for so long), exec=WORD
- *                            (this program again), sleep=MS, solve=MS (96 MiB more, then FILE.solving is made, then as pause, in
- *                            the region solve), after (as pause, until FILE.solving is there), kill (by SIGKILL) */
+ *                            70 bytes to FILE.out), raw (30 reads of 10 bytes by raw system calls), fork (a child
+ *                            that reads 200 times 500 bytes), memory (32 MiB, touched), pause=MS (preads of 1 byte
+ *                            for so long), exec=WORD (this program again), sleep=MS, solve=MS (96 MiB more, then
+ *                            FILE.solving is made, then as pause, in the region solve), after (as pause, until
+ *                            FILE.solving is there), kill (by SIGKILL) */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <signal.h>
