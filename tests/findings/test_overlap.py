@@ -184,7 +184,7 @@ def workers_that_start_late_in_each_epoch(directory):
 
 @tests.case
 def one_loader_worker_reads_more(directory):
-    found, _ = loader(directory, compute_us=100, load_us=0, slow_us=4, item_bytes=4 << 20)
+    found, _ = loader(directory, compute_us=100, load_us=0, slow_us=40, item_bytes=4 << 20)
     true("its I/O, not its own work" in found["slow-worker"]["evidence"], found)
 
 
