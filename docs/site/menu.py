@@ -49,6 +49,7 @@ MENU = {
     ],
     "Design and contributing": [
         "docs/design",
+        "docs/design/*",
         "format/README",
         "preload/README",
         "tools/README",
