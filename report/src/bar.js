@@ -5,6 +5,7 @@ import { el, tipOn } from './draw.js';
 import { DIMS, dimName, everything, isEmpty, keyText } from './filter.js';
 import * as format from './format.js';
 import { isInLink } from './link.js';
+import { stateOfRun } from './run_state.js';
 
 /** More values of a dimension than these are one chip. */
 const MOST_CHIPS = 3;
@@ -28,10 +29,20 @@ function preferred() {
     return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
+/* How RUN ended, and what it is in; a sentence is cut, and whole where the pointer is. */
+function stateBadge(run) {
+    const { state, text } = stateOfRun(run);
+    const whole = [run.name, text, run.in_flight].filter(Boolean).map(format.safe).join('; ');
+    const flight = run.in_flight && !text.includes(run.in_flight) ? `, ${run.in_flight}` : '';
+
+    return el('span', { class: `state is-${state}`, title: whole }, format.cut(text + flight, 90));
+}
+
 export class Bar {
     constructor(page) {
         this.page = page;
         this.title = el('span', { class: 'title' });
+        this.states = el('span', { class: 'states' });
         this.facts = el('span', { class: 'facts' });
         this.live = el('span', { class: 'tools' });
         this.theme = el('button', { type: 'button', title: 't', onclick: () => this.turnTheme() });
@@ -44,6 +55,7 @@ export class Bar {
                 { class: 'bar' },
                 el('span', { class: 'brand' }, 'dftrace'),
                 this.title,
+                this.states,
                 this.facts,
                 el('span', { class: 'spring' }),
                 this.live,
@@ -85,6 +97,7 @@ export class Bar {
         this.title.title = runs.map((run) => format.safe(run.title)).join('\n');
         const times = runs.map((run) => format.ns(run.wall_ns)).join(' and ');
         this.facts.textContent = `${times}, from ${format.moment(runs[0].base_ns, runs[0].start_ns)}`;
+        this.states.replaceChildren(...runs.map(stateBadge));
         this.facts.title = made ? `page made ${format.safe(made)}` : '';
         this.drawChips(runs[0], filter);
     }

@@ -66,7 +66,7 @@ export function follow(url, root, load, page) {
         if (!isSame(shown, bytes)) await load(bytes);
         shown = bytes;
         last = clock();
-        say(`live, updated ${last}`);
+        say(page()?.isRunning() ? `live, updated ${last}` : `the run has ended; as of ${last}`);
         status.title = '';
     }
 

@@ -5,7 +5,6 @@ import { DataError, decode, fromBase64, inflate } from './data.js';
 import { el } from './draw.js';
 import { follow } from './live.js';
 import { Page } from './page.js';
-import { pictures } from './pictures/index.js';
 
 const root = document.getElementById('page');
 let page = null,
@@ -35,7 +34,7 @@ async function load(bytes) {
     try {
         const data = decode(await inflate(bytes));
         if (page) page.replace(data);
-        else page = new Page(root, pictures, data);
+        else page = new Page(root, data);
         document.documentElement.dataset.state = 'ready';
     } catch (error) {
         if (page && error instanceof DataError) throw error;

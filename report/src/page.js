@@ -8,37 +8,25 @@ import { DIMS, changed, everything, isEmpty } from './filter.js';
 import * as format from './format.js';
 import { fromHash, toHash } from './link.js';
 import { View } from './model.js';
+import { inOrder, isShown } from './pictures/index.js';
+import { stateOfRun } from './run_state.js';
 
 const REDRAW_AFTER_MS = 120,
     HOLD_MS = 800;
 
 export class Page {
-    constructor(root, pictures, data) {
+    constructor(root, data) {
         const place = fromHash(location.hash);
 
-        this.cards = pictures
-            .filter((picture) => picture.isFor?.(data.runs[data.runs.length - 1]) ?? true)
-            .map((picture) => new Card(picture));
-        this.byNode = new Map(this.cards.map((card) => [card.node, card]));
+        this.all = inOrder(data.runs.at(-1)).map((picture) => new Card(picture));
+        this.cards = [];
+        this.byNode = new Map(this.all.map((card) => [card.node, card]));
         this.filter = place.filter;
         this.place = place.id || null;
         this.bar = new Bar(this);
-        this.nav = el(
-            'nav',
-            { class: 'nav', 'aria-label': 'pictures' },
-            ...this.cards.map((card) =>
-                el('a', { href: `#${card.picture.id}`, 'data-place': card.picture.id }, card.picture.title),
-            ),
-        );
-        root.replaceChildren(
-            this.bar.node,
-            el(
-                'div',
-                { class: 'frame' },
-                this.nav,
-                el('main', { class: 'cards' }, ...this.cards.map((card) => card.node)),
-            ),
-        );
+        this.nav = el('nav', { class: 'nav', 'aria-label': 'pictures' });
+        this.main = el('main', { class: 'cards' });
+        root.replaceChildren(this.bar.node, el('div', { class: 'frame' }, this.nav, this.main));
         this.listen();
         this.replace(data);
         if (this.place) this.show(this.place);
@@ -48,7 +36,22 @@ export class Page {
     replace(data) {
         this.data = data;
         document.title = `${data.runs.map((run) => format.cut(run.title, 60)).join(' and ')} - dftrace`;
+        this.placeCards();
         this.refresh();
+    }
+
+    /* Cards of pictures that say something of these data. Their order is that of the first ones: a reader is at it. */
+    placeCards() {
+        const cards = this.all.filter(({ picture }) => isShown(picture, this.data.runs));
+        const narrow = cards.filter(({ picture }) => picture.is_narrow);
+
+        if (cards.length === this.cards.length && cards.every((card, i) => card === this.cards[i])) return;
+        this.cards = cards;
+        for (const { node } of narrow) node.classList.toggle('is-narrow', narrow.length > 1);
+        this.main.replaceChildren(...cards.map(({ node }) => node));
+        this.nav.replaceChildren(
+            ...cards.map(({ picture: { id, title } }) => el('a', { href: `#${id}`, 'data-place': id }, title)),
+        );
     }
 
     /* Views of the runs under the filter, and all cards to be drawn anew. */
@@ -170,13 +173,18 @@ export class Page {
 
     /** The numbers of picture ID, one for each run. */
     numbers(id) {
-        const picture = this.cards.find((card) => card.picture.id === id)?.picture;
+        const picture = this.all.find((card) => card.picture.id === id)?.picture;
 
         return picture ? this.views.map((view) => (picture.lacks?.(view.run) ? null : view.numbers(picture))) : [];
     }
 
     filterTexts() {
         return Object.fromEntries(DIMS.map((dim) => [dim, dim === 't' ? this.filter.t : [...this.filter[dim]]]));
+    }
+
+    /** Whether a run goes on. */
+    isRunning() {
+        return this.data.runs.some((run) => stateOfRun(run).state === 'running');
     }
 
     /** Shows what LIVE says in the bar. */
@@ -201,14 +209,14 @@ export class Page {
         );
         let width = 0;
 
-        for (const card of this.cards) {
+        for (const card of this.all) {
             seen.observe(card.node);
             place.observe(card.node);
         }
         new ResizeObserver(([entry]) => {
             if (width && Math.abs(width - entry.contentRect.width) > 1) this.redrawSoon();
             width = entry.contentRect.width;
-        }).observe(this.cards[0]?.node.parentNode ?? document.body);
+        }).observe(this.main);
         for (const name of ['pointerdown', 'wheel', 'keydown'])
             document.addEventListener(name, () => (this.held = null), { passive: true, capture: true });
         document.addEventListener('click', (event) => this.follow(event));

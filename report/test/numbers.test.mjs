@@ -9,11 +9,12 @@ import { decode } from '../src/data.js';
 import { changed, everything } from '../src/filter.js';
 import { View } from '../src/model.js';
 import { comparison } from '../src/pictures/headline.js';
-import { placesOf } from '../src/pictures/findings.js';
-import { pictures } from '../src/pictures/index.js';
+import { placesOf } from '../src/pictures/places.js';
+import { inOrder, isShown, pictures } from '../src/pictures/index.js';
+import { stateOfRun } from '../src/run_state.js';
 import { encode } from './encode.mjs';
 import { NAMES, runsOf } from './made.mjs';
-import { stubPage } from './stub_page.mjs';
+import { colours, stubPage } from './stub_page.mjs';
 
 const open = (name) => decode(Uint8Array.from(encode(runsOf(name)))).runs;
 const picture = (id) => pictures.find((one) => one.id === id);
@@ -130,15 +131,62 @@ test('each picture has numbers and a sentence for each made run', () => {
         }
 });
 
+/* The text of the first card of RUN. */
+function headlineOf(run) {
+    const view = new View(run, everything(), { colours }),
+        { host } = stubPage(900);
+
+    picture('headline').draw(host, view, numbers(view, 'headline'));
+    return host.textContent;
+}
+
 test('risks stand apart from what was measured', () => {
-    const [small, odd] = [open('small')[0], open('ranks')[0]].map((run) => new View(run, everything())),
-        texts = (view) => {
-            const { host } = stubPage(900);
+    assert.match(headlineOf(open('small')[0]), /Risk: .*at most 240 round trips, 120 ms/);
+    assert.doesNotMatch(headlineOf(open('ranks')[0]), /Risk/);
+});
 
-            picture('findings').draw(host, view, numbers(view, 'findings'));
-            return host.textContent;
-        };
+test('the first finding has its calls and one picture; others have a line, and what says nothing has no tile', () => {
+    const small = headlineOf(open('small')[0]),
+        ranks = headlineOf(open('ranks')[0]);
 
-    assert.match(texts(small), /Risk: .*at most 240 round trips, 120 ms/);
-    assert.doesNotMatch(texts(odd), /Risk/);
+    assert.match(small, /fsync200775 ms3\.88 msHow long calls take: sync on all files/);
+    assert.match(small, /1-byte reads \/scratch\/run\/table\.bin280 ms/);
+    assert.match(ranks, /pwrite1441\.34 s9\.30 ms1\.00 MiB.*Who does I\/O, and when/);
+    const quiet = open('small')[0];
+    quiet.summary.findings = [];
+    const view = new View(quiet, changed(everything(), quiet, { class: ['read'] }), { colours });
+    const { host } = stubPage(900);
+    picture('headline').draw(host, view, numbers(view, 'headline'));
+    assert.doesNotMatch(host.textContent, /sync\d|written\d|metadata\d|start-up\d/);
+});
+
+test('cards stand in the order of what was found, and only those that say something', () => {
+    const ids = (name) => {
+        const [run] = open(name);
+        return inOrder(run)
+            .filter((one) => isShown(one, [run]))
+            .map((one) => one.id);
+    };
+
+    assert.deepEqual(ids('ranks').slice(0, 3), ['headline', 'heat', 'ranks']);
+    assert.deepEqual(ids('train').slice(0, 3), ['headline', 'overlap', 'regions']);
+    for (const id of ['heat', 'ranks', 'people', 'tree', 'overlap', 'spans']) assert.ok(!ids('small').includes(id), id);
+    for (const name of ['small', 'ranks'])
+        assert.equal(Math.abs(ids(name).indexOf('classes') - ids(name).indexOf('sizes')), 1, `${name}: side by side`);
+});
+
+test('the header says how a run ended', () => {
+    const [run] = open('ranks'),
+        ended = run.table('processes').ended;
+    const state = (summary) => stateOfRun({ ...run, summary: { ...run.summary, ...summary } });
+
+    assert.deepEqual(stateOfRun(run), { state: 'ended', text: 'ended' });
+    assert.deepEqual(state({ running: 3 }), { state: 'running', text: 'running: 3 of 48' });
+    assert.deepEqual(state({ verdict: { level: 'ended', line: 'rank 5: SIGSEGV' } }), {
+        state: 'failed',
+        text: 'rank 5: SIGSEGV',
+    });
+    ended[7] = 'killed';
+    assert.deepEqual(stateOfRun(run), { state: 'failed', text: 'killed: 1 of 48' });
+    assert.deepEqual(stateOfRun({ ...run, ended: { state: 'ended', text: 'exit 0' } }).text, 'exit 0');
 });

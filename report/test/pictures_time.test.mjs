@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import { fold, fromCell, heatNumbers, toCell } from '../src/pictures/heat_numbers.js';
 import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
+import classes from '../src/pictures/classes.js';
 import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
 import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
 import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
@@ -95,11 +96,10 @@ test('heat: a cell says the time within a tenth', () => {
     for (let ns = 1; ns < 1e15; ns *= 1.37) assert.ok(Math.abs(fromCell(toCell(ns)) / ns - 1) < 0.1);
 });
 
-test('timeline: slices that pass, gaps and the longest call', async () => {
+test('timeline: slices that pass, time outside of calls and the longest call', async () => {
     const { run, raw } = await runOf('ranks');
     const slices = rawTable(raw, 'slices'),
-        calls = rawTable(raw, 'calls'),
-        cube = rawCube(raw, ['t', 'p', 'c']);
+        calls = rawTable(raw, 'calls');
     const width = run.time.width_ns;
 
     for (const change of [{}, ...changes(run, ['t', 'p', 'c', 'f'], 25, 2)]) {
@@ -129,12 +129,13 @@ test('timeline: slices that pass, gaps and the longest call', async () => {
         const most = Math.max(0, ...(io.length ? io : passes).map((i) => slices.dur_ns[i]));
         assert.equal(numbers.longest < 0 ? 0 : slices.dur_ns[numbers.longest], most);
         if (change.f || change.c) continue;
-        const busy = new Set();
-        cube.t.forEach((t, i) => {
-            if (cube.w[i] && isIn(run, change, 't', t) && isIn(run, change, 'p', cube.p[i]))
-                busy.add(`${t} ${cube.p[i]}`);
-        });
-        assert.equal(numbers.bins - numbers.empty, busy.size);
+        const view = viewOf(run, change),
+            [all] = view.numbers(classes).bars;
+        assert.ok(
+            Math.abs(numbers.rest_ns - all.rest_ns * view.lives().count) < 1,
+            'one rule for time outside of calls',
+        );
+        assert.equal(numbers.life_ns, view.lives().total);
     }
 });
 

@@ -407,7 +407,8 @@ def follows_a_job(where):
     make(where / "t", processes=2)
     with subprocess.Popen([DFTMERGE, "serve", where / "t"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         url = server.stdout.readline().strip()
-        seen = browse(url, steps=[{"wait": "document.body.innerText.includes('live, updated')", "ids": ["headline"]}])
+        # The traces are whole: the page of a run that has ended does not call itself live.
+        seen = browse(url, steps=[{"wait": "document.body.innerText.includes('the run has ended; as of')", "ids": ["headline"]}])
         server.send_signal(signal.SIGINT)
     said = summary("--all", where / "t")
     assert seen["answers"][0]["headline"][0]["calls"] == total(said["classes"], "count", IO)

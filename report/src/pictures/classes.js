@@ -5,23 +5,12 @@ import { IO, NAMES, READ, WAIT, WORDS } from '../classes.js';
 import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
 import { classButton } from '../legend.js';
+import { outside, timesOf } from './outside.js';
 
 const STACKED = [...IO, WAIT];
 
-/* Times of row P of `who`, by class; of all rows where P is null. */
-function timesOf(sums, rows, p) {
-    const times = new Array(7).fill(0);
-
-    for (let row = p ?? 0; row < (p === null ? rows : p + 1); row++)
-        for (let kind = 0; kind < 7; kind++) times[kind] += sums.d[row * 7 + kind];
-    return times;
-}
-
-const inIo = (times) => IO.reduce((sum, kind) => sum + times[kind], 0);
-
 function part(name, times, life_ns, count, row) {
-    const io_ns = inIo(times);
-    const used = io_ns + times[WAIT];
+    const { io_ns, rest_ns, is_over } = outside(times, life_ns);
 
     return {
         name,
@@ -29,8 +18,8 @@ function part(name, times, life_ns, count, row) {
         times: Object.fromEntries(STACKED.map((kind) => [WORDS[kind], times[kind] / count])),
         io_ns: io_ns / count,
         life_ns: life_ns / count,
-        rest_ns: Math.max(0, life_ns - used) / count,
-        is_over: used > life_ns,
+        rest_ns: rest_ns / count,
+        is_over,
     };
 }
 
@@ -55,7 +44,7 @@ function segments(view, bar, scale) {
             : null;
     });
 
-    return [...pieces, bar.rest_ns > 0 ? ['not in I/O', bar.rest_ns, null, null] : null]
+    return [...pieces, bar.rest_ns > 0 ? ['outside of calls', bar.rest_ns, null, null] : null]
         .filter(Boolean)
         .map(([name, ns, colour, choose, isDim]) =>
             tipOn(
@@ -135,7 +124,7 @@ function legendTable(view, bars) {
             {},
             ...kinds.map((kind) => line(classButton(view, kind, { css: 'word' }), (bar) => bar.times[WORDS[kind]])),
             line(
-                el('span', { class: 'word' }, el('i', { class: 'swatch is-rest' }), 'not in I/O'),
+                el('span', { class: 'word' }, el('i', { class: 'swatch is-rest' }), 'outside of calls'),
                 (bar) => bar.rest_ns,
             ),
         ),
@@ -166,7 +155,7 @@ export default {
             most = 0;
 
         for (let p = 0; p < rows; p++) {
-            const ns = inIo(timesOf(sums, rows, p));
+            const ns = outside(timesOf(sums, rows, p), 0).io_ns;
             if (ns > most) [slowest, most] = [p, ns];
         }
         if (slowest >= 0 && count > 1)
@@ -183,16 +172,15 @@ export default {
     },
     sentence({ run }, { bars }) {
         const [all, most] = bars;
-        const top = STACKED.reduce(
-            (best, kind) => (all.times[WORDS[kind]] > all.times[WORDS[best]] ? kind : best),
-            READ,
-        );
+        const top = IO.reduce((best, kind) => (all.times[WORDS[kind]] > all.times[WORDS[best]] ? kind : best));
         const kind = run.who === 'process' ? 'process' : 'rank';
 
-        if (!all.io_ns) return 'No time in I/O.';
+        const waits = all.times.wait > 0 ? `; ${format.share(all.times.wait, all.life_ns)} waiting` : '';
+
+        if (!all.io_ns) return `No time in I/O${waits}.`;
         return (
             `${format.share(all.io_ns, all.life_ns)} of the time in I/O, most of it ${NAMES[top]} ` +
-            `(${format.share(all.times[WORDS[top]], all.life_ns)})` +
+            `(${format.share(all.times[WORDS[top]], all.life_ns)})${waits}` +
             (most && all.io_ns
                 ? `; the ${kind} with the most, ${format.cut(most.name.slice(6), 40)}, ` +
                   `${format.factor(most.io_ns / all.io_ns)} the average.`

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The first card: what the run is about in one sentence, its key numbers, and whether the data are complete.
+// The first card: the verdict, what proves it, the other findings a line each, and the key numbers of the run.
 
-import { IO, READ, WRITE, META, SYNC } from '../classes.js';
+import { IO, READ, WRITE, META, STARTUP, SYNC } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
+import { drawFindings, risks } from './findings.js';
 
 function total(values, classes) {
     return classes.reduce((sum, kind) => sum + values[kind], 0);
@@ -25,19 +26,9 @@ export function comparison(base, other) {
 
 /* The verdict, as the first line of the summary has it, and what else there is. */
 function verdictOf({ run: { summary } }) {
-    const { level, line = 'No verdict is here.', more = [] } = summary.verdict ?? {};
-    const others = (summary.findings ?? []).length - (level === 'findings' || level === 'lost');
-    const below = others > 0 ? [`${format.counted(others, 'other finding')} below`] : [];
+    const { line = 'No verdict is here.', more = [] } = summary.verdict ?? {};
 
-    return [format.cut(line, 400), [...more.map((text) => format.cut(text, 200)), ...below].join('; ')];
-}
-
-/* Where the costliest finding is, and what to do. */
-function where({ run }) {
-    const first = run.summary.findings?.[0];
-    const text = (value, css) => (value ? el('p', { class: css }, format.cut(value, 240)) : null);
-
-    return first ? [text(first.evidence, 'first'), text(first.advice, 'first advice')].filter(Boolean) : [];
+    return [format.cut(line, 400), more.map((text) => format.cut(text, 200)).join('; ')];
 }
 
 /* Of two runs: the class of I/O whose time differs most. */
@@ -52,10 +43,10 @@ function difference(view, numbers) {
     const [most] = parts.sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before));
     const text = `Of the I/O, ${most.name} differs most: ${format.ns(most.now)} instead of ${format.ns(most.before)}.`;
 
-    return most.now === most.before ? '' : el('p', { class: 'first' }, text);
+    return most.now === most.before ? [] : el('p', { class: 'first' }, text);
 }
 
-/* Tiles: name, the number's member, how it is written, and what stands below it. */
+/* Tiles: name, the number's member, how it is written, what stands below it, and the calls without which there is none. */
 function tilesOf(view) {
     const { run } = view,
         many = run.summary.ranks && !view.filter.p ? format.counted(run.summary.ranks, 'rank') : '';
@@ -77,10 +68,17 @@ function tilesOf(view) {
                 `${format.share(numbers.io_ns, numbers.lives_ns)} of ` +
                 (numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)} of processes`),
         ],
-        ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns')],
-        ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns')],
-        ['metadata', 'meta_ns', format.ns, calls('metas')],
-        ['sync', 'sync_ns', format.ns, calls('syncs')],
+        ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns'), 'reads'],
+        ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns'), 'writes'],
+        ['metadata', 'meta_ns', format.ns, calls('metas'), 'metas'],
+        ['sync', 'sync_ns', format.ns, calls('syncs'), 'syncs'],
+        [
+            'start-up',
+            'startup_ns',
+            format.ns,
+            (numbers) => `${calls('startups')(numbers)}, ${format.bytes(numbers.startup_bytes)}`,
+            'startups',
+        ],
         [
             'calls',
             'calls',
@@ -106,10 +104,13 @@ function against(base, member, text, mine) {
 }
 
 function tiles(view, numbers) {
+    const other = view.base?.numbers(picture);
+    const shown = tilesOf(view).filter(([, , , , needs]) => !needs || numbers[needs] || other?.[needs]);
+
     return el(
         'div',
         { class: 'tiles' },
-        ...tilesOf(view).map(([name, member, text, note]) =>
+        ...shown.map(([name, member, text, note]) =>
             el(
                 'div',
                 { class: 'tile' },
@@ -122,12 +123,6 @@ function tiles(view, numbers) {
     );
 }
 
-function state({ run }) {
-    return run.in_flight
-        ? el('p', { class: 'warning' }, run.name ? `${format.cut(run.name, 20)}: ` : '', format.cut(run.in_flight, 300))
-        : null;
-}
-
 function warning({ run }) {
     return run.is_complete
         ? null
@@ -137,6 +132,47 @@ function warning({ run }) {
               run.name ? `${format.cut(run.name, 20)}: ` : '',
               `The data are not complete: ${format.cut(run.lost || 'what was lost is not known', 300)}`,
           );
+}
+
+/* What was found in VIEW, and what was not. */
+function found(host, view, options) {
+    const { summary } = view.run;
+
+    drawFindings(host, view, options);
+    if ((summary.risks ?? []).length) host.append(risks(summary.risks));
+    if (summary.findings_nothing && summary.verdict?.level !== 'good')
+        host.append(el('p', { class: 'dim nothing' }, `not a problem: ${format.cut(summary.findings_nothing, 400)}`));
+}
+
+function drawOne(element, view) {
+    const [verdict, more] = verdictOf(view);
+    const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
+
+    element.append(el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null));
+    found(element, view, { isFirstOpen: true, verdict });
+}
+
+function drawTwo(element, view, numbers) {
+    const sides = [view.base, view];
+    const hosts = sides.map((side) =>
+        el(
+            'div',
+            { class: 'run' },
+            el(
+                'p',
+                { class: 'dim' },
+                el('b', {}, `${format.cut(side.run.name, 20)} `),
+                verdictOf(side).filter(Boolean).join(', '),
+            ),
+        ),
+    );
+
+    element.append(
+        el('p', { class: 'verdict' }, comparison(view.base, view)),
+        ...[difference(view, numbers)].flat(),
+        el('div', { class: 'runs is-two' }, hosts),
+    );
+    sides.forEach((side, i) => found(hosts[i], side, { isFirstOpen: false, verdict: '' }));
 }
 
 const picture = {
@@ -168,6 +204,9 @@ const picture = {
             meta_ns: sums.d[META],
             syncs: sums.n[SYNC],
             sync_ns: sums.d[SYNC],
+            startups: sums.n[STARTUP],
+            startup_ns: sums.d[STARTUP],
+            startup_bytes: sums.b[STARTUP],
         };
     },
     completeness({ run }) {
@@ -176,25 +215,9 @@ const picture = {
             : 'What was lost or left out: see "What is not here".';
     },
     draw(element, view, numbers) {
-        const [verdict, more] = view.base ? [comparison(view.base, view), ''] : verdictOf(view);
-        const sides = view.base ? [view.base, view] : [];
-        const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
-
-        element.append(
-            ...sides.map(state).filter(Boolean),
-            el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null),
-            ...(view.base ? [difference(view, numbers)] : where(view)),
-            ...sides.map((side) =>
-                el(
-                    'p',
-                    { class: 'dim' },
-                    el('b', {}, `${format.cut(side.run.name, 20)} `),
-                    verdictOf(side).filter(Boolean).join(', '),
-                ),
-            ),
-            ...[view.base, view].filter(Boolean).map(warning).filter(Boolean),
-            tiles(view, numbers),
-        );
+        if (view.base) drawTwo(element, view, numbers);
+        else drawOne(element, view);
+        element.append(...[view.base, view].filter(Boolean).map(warning).filter(Boolean), tiles(view, numbers));
     },
 };
 

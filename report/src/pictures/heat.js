@@ -8,6 +8,9 @@ import { AXIS, geometry, LEGEND, paintHeat, placeOf, shade, TOP, whole } from '.
 import { hasCube, nameOf, otherNumbers, stateOf, windowShare } from './parts.js';
 import { moved, zoomed } from './span.js';
 
+const TALL = 420,
+    SMALL = 150;
+
 const nouns = (run) => (run.who === 'process' ? ['process', 'processes'] : ['rank', 'ranks']);
 
 function sentence(view, numbers) {
@@ -188,7 +191,7 @@ function draw(element, view, numbers) {
     const state = zoomOf(view, numbers),
         others = otherNumbers(view, heat),
         share = windowShare(view);
-    const map = Math.max(64, Math.min(420, numbers.rows.length * 18));
+    const map = Math.max(64, Math.min(view.isSmall ? SMALL : TALL, numbers.rows.length * 18));
     const chart = { state, it: null, box: null, scale: scaleOf(numbers, ...others), most: mostOf(numbers, ...others) };
 
     chart.place = (it) => geometry(it, state, share, view, numbers.rows);
@@ -223,6 +226,7 @@ const heat = {
         hasCube(run, ['t', 'p']) || (run.heat && run.has(run.heat.table))
             ? null
             : 'The data have no table of time and processes: they were thinned out.',
+    isFor: (run) => run.extent.p > 1,
     completeness: (view, numbers) =>
         numbers.source === 'table' ? 'times of rows are sums of cells, each within a tenth' : '',
     numbers: heatNumbers,

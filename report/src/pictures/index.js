@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The pictures, in the order in which they stand on the page.
+// The pictures, and the order in which they stand on the page: what shows the findings comes first.
 
 import bandwidth from './bandwidth.js';
 import calls from './calls.js';
 import classes from './classes.js';
 import files from './files.js';
-import findings from './findings.js';
 import flame from './flame.js';
 import headline from './headline.js';
 import heat from './heat.js';
@@ -14,6 +13,7 @@ import missing from './missing.js';
 import offsets from './offsets.js';
 import overlap from './overlap.js';
 import people from './people.js';
+import { cardsOf } from './proofs.js';
 import ranks from './ranks.js';
 import regions from './regions.js';
 import sizes from './sizes.js';
@@ -24,7 +24,6 @@ import treemap from './treemap.js';
 
 export const pictures = [
     headline,
-    findings,
     bandwidth,
     heat,
     classes,
@@ -44,3 +43,29 @@ export const pictures = [
     spans,
     missing,
 ];
+
+/* Pictures of half the width stand side by side: where one is, the others follow. */
+function sideBySide(ordered) {
+    const narrow = ordered.filter((one) => one.is_narrow);
+
+    return ordered.flatMap((one) => (one === narrow[0] ? narrow : one.is_narrow ? [] : [one]));
+}
+
+/**
+ * The pictures in the order for RUN: the headline, then those that show its findings, the costliest finding first; of a
+ * run that computes then how I/O hides behind it; then the others. What is not here stands last.
+ */
+export function inOrder(run) {
+    const wanted = (run.summary.findings ?? []).flatMap(cardsOf);
+
+    if (overlap.isFor(run)) wanted.push('overlap', 'regions');
+    const place = (one) => {
+        const at = wanted.indexOf(one.id);
+        if (one === headline) return -1;
+        return at < 0 ? wanted.length + pictures.indexOf(one) : at;
+    };
+    return sideBySide([...pictures].sort((a, b) => place(a) - place(b)));
+}
+
+/** Whether PICTURE says something of one of RUNS at least: what says nothing is no card. */
+export const isShown = (picture, runs) => runs.some((run) => !picture.lacks?.(run) && (picture.isFor?.(run) ?? true));

@@ -4,6 +4,7 @@
 import { el } from '../draw.js';
 import * as format from '../format.js';
 
+/* What there is to say of RUN, each once: notes of the page and of its parts are the same in part. */
 function lines(run) {
     const { summary } = run;
     const dropped = Object.entries(summary.dropped ?? {}).map(
@@ -16,7 +17,7 @@ function lines(run) {
         ['running', 'process still runs', 'processes still run'],
     ];
 
-    return [
+    const said = [
         run.is_complete ? null : run.lost || 'What was lost is not known.',
         ...run.thinned.map((one) => one.text || `${one.what}: ${format.count(one.kept)} of ${format.count(one.of)}`),
         ...dropped,
@@ -35,6 +36,8 @@ function lines(run) {
         ...(summary.notes ?? []),
         ...(run.overlap?.notes ?? []),
     ].filter(Boolean);
+
+    return said.filter((line, i) => !said.some((other, k) => other.includes(line) && (other !== line || k < i)));
 }
 
 export default {
@@ -42,6 +45,7 @@ export default {
     title: 'What is not here',
     axes: [],
     lacks: () => null,
+    isFor: (run) => lines(run).length > 0,
     numbers: ({ run }) => ({ lines: lines(run), ignored: [] }),
     sentence({ run }, numbers) {
         const { overhead_ns: overhead, threads_ns: time } = run.summary;

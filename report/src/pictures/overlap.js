@@ -3,7 +3,7 @@
 
 import { binsBetween, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { cut, legend, note, stage } from './canvas.js';
+import { cut, legend, stage } from './canvas.js';
 import { overlapBars, shadesOf } from './overlap_bars.js';
 import { otherNumbers, stateOf, windowShare } from './parts.js';
 import { overlapNumbers } from './overlap_numbers.js';
@@ -171,8 +171,6 @@ function draw(element, view, numbers) {
     if (numbers.is_strip) stripOf(element, view, numbers);
     if (numbers.bars.length) overlapBars(element, view, numbers, otherNumbers(view, overlap));
     legend(element, shadesOf(view.colours));
-    if (view.run.overlap?.compute_is === 'outside_io')
-        note(element, 'No region computes in this run: compute is the time outside of I/O and waits.');
 }
 
 const overlap = {
@@ -183,6 +181,7 @@ const overlap = {
         run.has('strip') || run.overlap?.ranks?.length
             ? null
             : 'The data do not say what computes: no region of the program is known to compute.',
+    isFor: (run) => run.has('strip') || (!!run.overlap?.ranks?.length && run.overlap.compute_is !== 'outside_io'),
     numbers: overlapNumbers,
     sentence,
     draw,

@@ -8,6 +8,7 @@ import { stateOf } from './parts.js';
 
 const ROW = 20,
     MOST_ROWS = 16,
+    FEW_ROWS = 4,
     RIGHT = 110;
 
 /** Words and colours of the parts of a bar. */
@@ -55,7 +56,7 @@ export function overlapBars(element, view, numbers, others) {
             .join('; '),
         count: bars.length,
         high: ROW,
-        most: MOST_ROWS,
+        most: view.isSmall ? FEW_ROWS : MOST_ROWS,
         state: stateOf(view.run, 'overlap bars'),
         font: view.colours.font,
         edge: view.colours.text,

@@ -92,6 +92,7 @@ export default {
     axes: ['p', 'class'],
     is_stacked: true,
     lacks: (run) => (run.extent.p ? null : 'This run has no processes.'),
+    isFor: (run) => run.extent.p > 1,
     numbers: (view) => ({
         ...groupSums(view, 'p'),
         label: view.run.table('who').label,

@@ -182,6 +182,7 @@ const ranks = {
     title: 'Imbalance',
     axes: ['p', 'class'],
     lacks: (run) => (!hasCube(run, ['p', 'class']) ? 'The data have no table of processes and calls.' : null),
+    isFor: (run) => run.extent.p > 1,
     numbers: ranksNumbers,
     sentence,
     draw,

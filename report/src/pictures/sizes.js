@@ -46,6 +46,7 @@ export default {
     axes: ['s', 'class'],
     is_narrow: true,
     lacks: (run) => (run.sizes.length ? null : 'These data do not know sizes of accesses.'),
+    isFor: ({ summary }) => (summary.classes ?? []).some((one) => SHOWN.some((kind) => WORDS[kind] === one.class)),
     numbers(view) {
         const sums = view.sums(['s', 'class'], { columns: ['n', 'd', 'b'] });
         const by = (values, s) => Object.fromEntries(SHOWN.map((kind) => [WORDS[kind], values[s * 7 + kind]]));

@@ -12,7 +12,8 @@ import { GAP, LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js'
 import { moved, zoomed } from './span.js';
 
 const AXIS = 24,
-    TALLEST = 460;
+    TALLEST = 460,
+    SMALL = 170;
 
 const callName = (run, c) => run.table('calls').name[c] ?? '';
 
@@ -21,8 +22,8 @@ function sentence(view, numbers) {
     const slices = run.table('slices');
     const many = numbers.of > numbers.kept;
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
-    const gaps = numbers.bins
-        ? ` ${format.share(numbers.empty, numbers.bins)} of their time has neither call nor region.`
+    const rest = numbers.life_ns
+        ? ` ${format.share(numbers.rest_ns, numbers.life_ns)} of the time is outside of calls.`
         : '';
     const drawn = many
         ? ` Calls and regions of at least ${format.ns(numbers.shortest_ns)} are drawn one by one: ` +
@@ -30,7 +31,7 @@ function sentence(view, numbers) {
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
     const threads = `${numbers.threads < numbers.all_threads ? `${format.count(numbers.threads)} of ` : ''}${format.counted(numbers.all_threads, 'thread')}`;
-    return `${longest}${threads}.${gaps}${slices.rows ? drawn + chosen : ''}`;
+    return `${longest}${threads}.${rest}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {
@@ -316,7 +317,7 @@ function draw(element, view, numbers) {
     tools.append(...zoomButtons(view, chart));
     stage(element, {
         label: sentence(view, numbers),
-        height: Math.min(TALLEST, Math.max(30, chart.layout.high) + AXIS),
+        height: Math.min(view.isSmall ? SMALL : TALLEST, Math.max(30, chart.layout.high) + AXIS),
         total: chart.layout.high + AXIS,
         rows: (height) => [chart.layout.ends.filter((end) => end <= height - AXIS).length, chart.layout.rows.length],
         state: chart.state,

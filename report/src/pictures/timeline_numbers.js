@@ -2,6 +2,7 @@
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
 import { WAIT } from '../classes.js';
+import { outside, timesOf } from './outside.js';
 import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, windowOf, withHidden } from './parts.js';
 
 /* Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
@@ -33,33 +34,6 @@ function densityOf(view) {
     return { ...grouped(cube.p, view.run.extent.p, passes), cube, ignored };
 }
 
-/* Of the bins in which a chosen row lives: how many there are, and in how many of them nothing of it is under way. */
-function gaps(view, density) {
-    const { start_ns: born, life_ns: life } = view.run.table('who');
-    const [first, last] = binsOf(view);
-    const width = view.run.time.width_ns;
-    const seen = new Int32Array(view.run.time.count).fill(-1);
-    const wanted = passing(view, 'p', view.run.extent.p);
-    let bins = 0,
-        empty = 0;
-
-    for (let p = 0; p < wanted.length; p++) {
-        if (!wanted[p]) continue;
-        const from = Math.max(first, Math.floor(born[p] / width));
-        const to = Math.min(last, Math.ceil((born[p] + life[p]) / width));
-        let busy = 0;
-        for (let i = density.start[p]; i < density.start[p + 1]; i++) {
-            const bin = density.cube.t[density.rows[i]];
-            if (!density.cube.w[density.rows[i]] || seen[bin] === p || bin < from || bin >= to) continue;
-            seen[bin] = p;
-            busy++;
-        }
-        bins += Math.max(0, to - from);
-        empty += Math.max(0, to - from) - busy;
-    }
-    return { bins, empty };
-}
-
 /* The longest slice that is a call and not a wait, and the longest of all. */
 function longest(view, slices, passes) {
     const { class: kinds, is_region: isRegion } = view.run.table('calls');
@@ -74,6 +48,14 @@ function longest(view, slices, passes) {
             call = i;
     }
     return call < 0 ? any : call;
+}
+
+/* The time of the chosen rows, and what of it is neither I/O nor a wait: that of "Where the time went". */
+function restOf(view) {
+    const sums = view.sums(['p', 'class'], { columns: ['d'], without: ['c', 'f', 'g'] });
+    const life_ns = view.lives().total;
+
+    return { life_ns, rest_ns: outside(timesOf(sums, view.run.extent.p, null), life_ns).rest_ns };
 }
 
 /* Threads of the chosen processes, also those of which no call is known one by one. */
@@ -110,7 +92,7 @@ export function timelineNumbers(view) {
             kept: run.slices?.kept ?? slices.rows,
             of: run.slices?.of ?? slices.rows,
             shortest_ns: run.slices?.shortest_ns ?? 0,
-            ...(density ? gaps(view, density) : { bins: 0, empty: 0 }),
+            ...restOf(view),
             longest: longest(view, slices, passes),
             ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
         },

@@ -263,6 +263,7 @@ export default {
     id: 'tree',
     title: 'Process tree',
     axes: ['p'],
+    isFor: (run) => run.table('processes').rows > 1,
     lacks: (run) => (run.has('processes') ? null : 'The data have no processes.'),
     completeness: ({ run }) => thinnedText(run, 'processes'),
     numbers: treeNumbers,

@@ -11,7 +11,8 @@ import { nodeAt, squares, treemapNumbers } from './treemap_numbers.js';
 const HEAD = 17,
     HIGH = 380,
     LEAST = 14,
-    LEVELS = 4;
+    LEVELS = 4,
+    FEW = 4; /* rows of files that need no picture: the table of files has them */
 const MEASURES = [
     ['d', 'time'],
     ['b', 'bytes'],
@@ -218,6 +219,7 @@ const treemap = {
     id: 'treemap',
     title: 'Directories',
     axes: ['f', 'class'],
+    isFor: (run) => run.extent.f > FEW,
     lacks: (run) => (hasCube(run, ['f', 'class']) ? null : 'The data have no table of files.'),
     completeness: ({ run }) => thinnedText(run, 'files'),
     numbers: treemapNumbers,

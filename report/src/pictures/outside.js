@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The time that processes spend outside of calls: one rule for all pictures that speak of it.
+
+import { IO, WAIT } from '../classes.js';
+
+/**
+ * Of TIMES by class and the LIFE of who spent them: `{io_ns, rest_ns, is_over}`, ns. What is neither I/O nor a wait is
+ * the rest; `is_over` where threads that call together have more time than the process that they are of.
+ */
+export function outside(times, life_ns) {
+    const io_ns = IO.reduce((sum, kind) => sum + times[kind], 0);
+    const used = io_ns + times[WAIT];
+
+    return { io_ns, rest_ns: Math.max(0, life_ns - used), is_over: used > life_ns };
+}
+
+/** Times by class of row P of `who`, or of all rows (null), from SUMS by p and class. */
+export function timesOf(sums, rows, p) {
+    const times = new Array(7).fill(0);
+
+    for (let row = p ?? 0; row < (p === null ? rows : p + 1); row++)
+        for (let kind = 0; kind < 7; kind++) times[kind] += sums.d[row * 7 + kind];
+    return times;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The places that a finding speaks of: its rank, its files, its time.
+
+import * as format from '../format.js';
+
+/* Rows of files that are PATH, or lie below it. */
+function filesAt(run, path) {
+    const paths = run.table('files').path,
+        rows = [];
+
+    for (let row = 1; row < paths.length; row++)
+        if (paths[row] === path) return [row];
+        else if (paths[row].startsWith(path.endsWith('/') ? path : path + '/')) rows.push(row);
+    return rows;
+}
+
+/* The bins between two times of Unix, or null. */
+function binsAt(run, from, to) {
+    if (from === null || to === null || from === undefined || to === undefined) return null;
+    const base = Number(run.base_ns),
+        width = run.time.width_ns;
+    const first = Math.min(Math.max(0, Math.floor((from - base) / width)), Math.max(0, run.time.count - 1));
+    return [first, Math.max(first + 1, Math.min(run.time.count, Math.ceil((to - base) / width)))];
+}
+
+/** Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it. */
+export function placesOf(run, finding) {
+    const places = [],
+        who = run.table('who');
+
+    if (finding.rank !== null && finding.rank !== undefined) {
+        const row = Array.from(who.rank ?? []).indexOf(finding.rank + 1);
+        if (row >= 0) places.push({ text: `rank ${finding.rank}`, change: { p: [row] }, to: 'classes' });
+    }
+    const files = finding.where ? filesAt(run, finding.where) : [];
+    if (files.length)
+        places.push({
+            text:
+                files.length === 1
+                    ? format.path(run.table('files').path[files[0]], 40)
+                    : `${format.count(files.length)} files below ${format.path(finding.where, 40)}`,
+            change: { f: files },
+            to: 'files',
+        });
+    const bins = binsAt(run, finding.from_ns, finding.to_ns);
+    if (bins) {
+        const width = run.time.width_ns;
+        places.push({
+            text: bins.map((bin) => format.at(Math.max(0, bin * width - run.start_ns))).join(' to '),
+            change: { t: bins },
+            to: 'bandwidth',
+        });
+    }
+    return places;
+}
