@@ -14,6 +14,11 @@ export const READ = 1,
     WAIT = 5,
     STARTUP = 6;
 
+const MPI_WAITS = /^P?MPI_(I?(barrier|bcast|(all)?reduce|(all)?gather|scatter|alltoall)|wait|probe|m?recv|sendrecv)/i;
+
+/** Whether a region NAME is one in which a rank waits for others. */
+export const isWait = (name) => MPI_WAITS.test(name);
+
 /** Whether a class is I/O, by number. */
 export const IS_IO = [false, true, true, true, true, false, true];
 

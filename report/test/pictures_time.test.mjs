@@ -6,11 +6,15 @@ import test from 'node:test';
 
 import { fold, fromCell, heatNumbers, toCell } from '../src/pictures/heat_numbers.js';
 import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
+import { isWait } from '../src/classes.js';
 import classes from '../src/pictures/classes.js';
+import { placeLabels } from '../src/pictures/latency.js';
+import timeline from '../src/pictures/timeline.js';
 import { overlapNumbers } from '../src/pictures/overlap_numbers.js';
 import { timelineNumbers } from '../src/pictures/timeline_numbers.js';
 import { rowsOfTimeline, sliceAt, visible } from '../src/pictures/timeline_rows.js';
 import { ranksNumbers } from '../src/pictures/ranks_numbers.js';
+import { colours, stubPage } from './stub_page.mjs';
 import { changes, isIn, rawCube, rawTable, runOf, viewOf } from './views.mjs';
 
 const IS_IO = [false, true, true, true, true, false, true];
@@ -222,4 +226,33 @@ test('overlap: sums of the strip in the chosen bins, and the hidden share', asyn
         assert.equal(numbers.hidden_share, numbers.io ? numbers.hidden / numbers.io : null);
         assert.deepEqual(numbers.ignored, change.p ? ['p'] : []);
     }
+});
+
+test('timeline: of many ranks the one with the most I/O comes first, and how many are seen is said', async () => {
+    const { run } = await runOf('ranks');
+    const view = viewOf(run),
+        numbers = timelineNumbers(view);
+    const { host } = stubPage(1000);
+
+    assert.equal(numbers.order[0], 17);
+    assert.equal(rowsOfTimeline(view, numbers, false).rows[0].p, 17);
+    assert.deepEqual(timelineNumbers(viewOf(run, { p: [5, 3, 17] })).order, [3, 5, 17]);
+    timeline.draw(host, Object.assign(viewOf(run), { colours }), numbers);
+    assert.match(host.textContent, /\d+ of 48 are seen, those with the most time in I\/O first/);
+});
+
+test('waits of MPI are told from computing', () => {
+    for (const name of ['MPI_Barrier', 'MPI_Waitall', 'MPI_Allreduce', 'PMPI_Ibarrier'])
+        assert.equal(isWait(name), true, name);
+    for (const name of ['MPI_File_write_at_all', 'compute', 'MPI_Init']) assert.equal(isWait(name), false, name);
+});
+
+test('labels of percentiles lie beside each other on a narrow page, too', () => {
+    const marks = [20, 120, 130].map((x) => ({ x, wide: 60 }));
+
+    placeLabels(marks, 205);
+    assert.ok(
+        marks.every(({ at, wide }, i) => at + wide <= (marks[i + 1]?.at ?? 206) && at >= 0),
+        JSON.stringify(marks),
+    );
 });

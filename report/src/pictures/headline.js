@@ -50,6 +50,8 @@ function difference(view, numbers) {
 function tilesOf(view) {
     const { run } = view,
         many = run.summary.ranks && !view.filter.p ? format.counted(run.summary.ranks, 'rank') : '';
+    const isEach = (numbers) => many && numbers.processes === run.summary.ranks;
+    const processes = (numbers) => format.counted(numbers.processes, 'process', 'processes');
     const calls = (count, ns) => (numbers) =>
         [format.counted(numbers[count], 'call'), ns ? format.ns(numbers[ns]) : ''].filter(Boolean).join(', ');
 
@@ -58,15 +60,15 @@ function tilesOf(view) {
             view.filter.t ? 'chosen time' : 'time',
             'time_ns',
             format.ns,
-            (numbers) => [format.counted(numbers.processes, 'process', 'processes'), many].filter(Boolean).join(', '),
+            (numbers) => [isEach(numbers) ? '' : processes(numbers), many].filter(Boolean).join(', '),
         ],
         [
             'in I/O',
-            'io_ns',
+            'io_each_ns',
             format.ns,
             (numbers) =>
-                `${format.share(numbers.io_ns, numbers.lives_ns)} of ` +
-                (numbers.processes === 1 ? 'its time' : `${format.ns(numbers.lives_ns)} of processes`),
+                `${numbers.processes > 1 ? 'a process, ' : ''}${format.share(numbers.io_ns, numbers.lives_ns)} of its time` +
+                (numbers.processes > 1 ? `; ${format.ns(numbers.io_ns)} together` : ''),
         ],
         ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns'), 'reads'],
         ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns'), 'writes'],
@@ -194,6 +196,7 @@ const picture = {
             calls: total(sums.n, IO),
             failed: total(sums.e, IO),
             io_ns: total(sums.d, IO),
+            io_each_ns: total(sums.d, IO) / Math.max(1, lives.count),
             read_bytes: sums.b[READ],
             reads: sums.n[READ],
             read_ns: sums.d[READ],

@@ -12,6 +12,7 @@ const HEIGHT = 190,
     LEFT = 46,
     TOP = 18,
     BOTTOM = 20,
+    GAP = 10,
     PERCENTS = [50, 95, 99];
 
 let scale = 'linear';
@@ -118,18 +119,37 @@ function drawBars(context, { view, numbers, place, most }) {
     });
 }
 
-function drawPercentiles(context, { view, numbers, place, width }) {
-    let free = -Infinity;
+/** Gives MARKS `{x, wide}`, ascending, a place `at` each: right of x, none over another, none behind WIDTH. */
+export function placeLabels(marks, width) {
+    let free = -Infinity,
+        end = width;
 
+    for (const mark of marks) {
+        mark.at = Math.max(mark.x + 3, free);
+        free = mark.at + mark.wide + GAP;
+    }
+    for (const mark of [...marks].reverse()) {
+        mark.at = Math.max(0, Math.min(mark.at, end - mark.wide));
+        end = mark.at - GAP;
+    }
+}
+
+function drawPercentiles(context, { view, numbers, place, width }) {
     context.font = view.colours.font;
     context.textBaseline = 'top';
     context.textAlign = 'left';
-    PERCENTS.forEach((percent, i) => {
-        const ns = numbers.percentiles_ns[i];
-        if (ns === null) return;
-        const x = Math.round(place(Math.log2(Math.max(1, ns)))) + 0.5,
-            text = `p${percent} ${format.ns(ns)}`;
-        const at = Math.min(Math.max(x + 3, free), width - context.measureText(text).width);
+    const marks = PERCENTS.map((percent, i) => [percent, numbers.percentiles_ns[i]])
+        .filter(([, ns]) => ns !== null)
+        .map(([percent, ns]) => {
+            const text = `p${percent} ${format.ns(ns)}`;
+            return {
+                text,
+                wide: context.measureText(text).width,
+                x: Math.round(place(Math.log2(Math.max(1, ns)))) + 0.5,
+            };
+        });
+    placeLabels(marks, width);
+    for (const { text, x, at } of marks) {
         context.strokeStyle = context.fillStyle = view.colours.text;
         context.setLineDash([3, 3]);
         context.beginPath();
@@ -138,8 +158,7 @@ function drawPercentiles(context, { view, numbers, place, width }) {
         context.stroke();
         context.setLineDash([]);
         context.fillText(text, at, 0);
-        free = at + context.measureText(text).width + 10;
-    });
+    }
 }
 
 function picture(host, view, numbers, other) {

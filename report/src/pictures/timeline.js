@@ -4,9 +4,9 @@
 import { NAMES } from '../classes.js';
 import { binsBetween, el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
-import { choice, controls, cut, hint, legend, stage } from './canvas.js';
+import { choice, controls, cut, hint, legend, note, stage } from './canvas.js';
 import { drawnWindow, keepSpan, nameOf, nameWidth, stateOf } from './parts.js';
-import { timelineNumbers } from './timeline_numbers.js';
+import { FEW, timelineNumbers } from './timeline_numbers.js';
 import { laneName, paintTimeline } from './timeline_paint.js';
 import { GAP, LINE, rowsOfTimeline, sliceAt, visible } from './timeline_rows.js';
 import { moved, zoomed } from './span.js';
@@ -293,6 +293,18 @@ function zoomButtons(view, chart) {
     ];
 }
 
+/* Of more rows than are seen: how many these are, and why these. */
+function noteOfRows(element, view, { order }, chart) {
+    const seen = new Set(visible(chart.layout, 0, chart.it.height - AXIS).map(({ p }) => p)).size;
+    const first = order.length > FEW ? ', those with the most time in I/O first' : '';
+
+    if (seen < order.length)
+        note(
+            element,
+            `${format.count(seen)} of ${format.count(order.length)} are seen${first}. Scroll to see the others.`,
+        );
+}
+
 function draw(element, view, numbers) {
     const chart = chartOf(view, numbers);
     const again = (value) => {
@@ -325,11 +337,12 @@ function draw(element, view, numbers) {
         ...actions(view, numbers, chart),
         key: keysOf(view, numbers, chart),
     });
-    const hatch = `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.faint} 2px 3px)`;
+    const hatch = `repeating-linear-gradient(135deg, transparent 0 2px, ${view.colours.line} 2px 3px)`;
     legend(element, [
         ...kinds.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
         ...(numbers.density ? [['no call, no region', hatch]] : []),
     ]);
+    noteOfRows(element, view, numbers, chart);
     hint(
         element,
         'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +

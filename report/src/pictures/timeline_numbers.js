@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
-import { WAIT } from '../classes.js';
+import { IO, WAIT } from '../classes.js';
 import { outside, timesOf } from './outside.js';
-import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, windowOf, withHidden } from './parts.js';
+import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, rowsOf, windowOf, withHidden } from './parts.js';
+
+/** Rows of p that stand in their own order; more are sorted. */
+export const FEW = 16;
 
 /* Lanes of the chosen rows of `p`, in the order of rows, processes, threads: `{lane, p}`, ascending by p. */
 function lanesOf(view) {
@@ -14,6 +17,17 @@ function lanesOf(view) {
     for (let lane = 0; lane < (process?.length ?? 0); lane++)
         if (wanted[owner[process[lane]]]) lanes.push({ lane, p: owner[process[lane]] });
     return lanes.sort((a, b) => a.p - b.p || process[a.lane] - process[b.lane] || a.lane - b.lane);
+}
+
+/* Chosen rows of p from top to bottom: of few in their order, of many those with the most time in I/O first. */
+function orderOf(view) {
+    const rows = rowsOf(passing(view, 'p', view.run.extent.p));
+    const sums = view.sums(['p', 'class'], { columns: ['d'], without: ['p'] });
+    const io = Float64Array.from({ length: view.run.extent.p }, (_, p) =>
+        IO.reduce((ns, kind) => ns + sums.d[p * 7 + kind], 0),
+    );
+
+    return rows.length > FEW ? rows.sort((a, b) => io[b] - io[a] || a - b) : rows;
 }
 
 /* A byte for each slice: whether it passes the filter of calls and files, and touches the window. */
@@ -96,6 +110,6 @@ export function timelineNumbers(view) {
             longest: longest(view, slices, passes),
             ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
         },
-        { lanes, by_lane, density },
+        { lanes, by_lane, density, order: orderOf(view) },
     );
 }

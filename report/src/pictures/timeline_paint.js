@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Paints the rows of the timeline that are seen: density with its gaps, then slices, each no thinner than a pixel.
 
+import { isWait, WAIT } from '../classes.js';
 import { cut, cutName, inkOn, mix, shadeOf } from './canvas.js';
 import { nameOf } from './parts.js';
-import { GAP, HEAD, LINE, lineOf, visible } from './timeline_rows.js';
+import { GAP, HEAD, LINE, lanesByRow, lineOf, visible } from './timeline_rows.js';
 
 export function paintTimeline(view, numbers, chart, high) {
     const { context, top } = chart.it;
-    const lanes = lanesByP(numbers);
+    const lanes = lanesByRow(numbers);
 
     context.save();
     context.beginPath();
@@ -17,7 +18,8 @@ export function paintTimeline(view, numbers, chart, high) {
         const y = row.y - top;
         if (row.kind === 'head') {
             paintLife(view, chart, row.p, y + 2, HEAD - 4);
-            if (numbers.density) paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p) ?? 1);
+            if (numbers.density)
+                paintDensity(view, numbers, chart, row.p, y + 2, HEAD - 4, lanes.get(row.p)?.length ?? 1);
             paintName(view, chart, nameOf(view.run, row.p), 4, y + HEAD / 2, true);
         } else {
             paintLane(view, numbers, chart, row, y);
@@ -29,12 +31,6 @@ export function paintTimeline(view, numbers, chart, high) {
         }
     }
     context.restore();
-}
-
-function lanesByP(numbers) {
-    const counts = new Map();
-    for (const { p } of numbers.lanes) counts.set(p, (counts.get(p) ?? 0) + 1);
-    return counts;
 }
 
 function paintName(view, chart, text, x, y, isHead) {
@@ -66,7 +62,7 @@ function paintLife(view, chart, p, y, high) {
     const { context, width } = chart.it;
     const from = Math.max(chart.left, chart.xOf(born[p])),
         to = Math.min(width, chart.xOf(born[p] + life[p]));
-    context.fillStyle = chart.hatch ??= hatched(context, view.colours.faint);
+    context.fillStyle = chart.hatch ??= hatched(context, view.colours.line);
     if (to > from) context.fillRect(from, y, Math.max(1, to - from), high);
 }
 
@@ -160,9 +156,11 @@ function paintLane(view, numbers, chart, row, y) {
         const end = Math.min(width, chart.left + (start[slice] + dur[slice] - from) * scale);
         if (end - x < 1 && painted[line] >= x - 0.5) continue;
         painted[line] = Math.max(painted[line], Math.max(end, x + 1));
-        const fill = isRegion[c[slice]]
-            ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
-            : view.colours.classes[kinds[c[slice]]];
+        const fill = isWait(name[c[slice]])
+            ? view.colours.classes[WAIT]
+            : isRegion[c[slice]]
+              ? mix(view.colours.classes[0], view.colours.dim, shadeOf(name[c[slice]], 5) * 0.09)
+              : view.colours.classes[kinds[c[slice]]];
         paintSlice(
             view,
             context,

@@ -2,7 +2,6 @@
 // Rows of the timeline from top to bottom: a head for each row of p with its density, and below it its lanes. A row of
 // p with one lane has one row: the lane, with the density below its calls.
 
-import { passing, rowsOf } from './parts.js';
 import { above } from './span.js';
 
 export const HEAD = 24,
@@ -10,6 +9,16 @@ export const HEAD = 24,
     GAP = 3,
     STRIP = 10;
 const DEEPEST = 7;
+
+/** The lanes of each row of p. */
+export function lanesByRow({ lanes }) {
+    const byRow = new Map();
+
+    for (const lane of lanes)
+        if (byRow.has(lane.p)) byRow.get(lane.p).push(lane);
+        else byRow.set(lane.p, [lane]);
+    return byRow;
+}
 
 /**
  * Rows with their places: `{kind: 'head' | 'lane', p, lane, y, high, strip, isFirst}`, ends in `ends`, and the height of
@@ -30,17 +39,16 @@ export function rowsOfTimeline(view, numbers, only) {
         for (let i = start[lane]; i < start[lane + 1]; i++) deep = Math.max(deep, depth[slices[i]]);
         return Math.min(deep, DEEPEST);
     };
-    let next = 0;
+    const lanes = lanesByRow(numbers);
 
-    for (const p of rowsOf(passing(view, 'p', view.run.extent.p))) {
-        const first = next;
-        while (next < numbers.lanes.length && numbers.lanes[next].p <= p) next++;
-        const isAlone = next - first === 1,
+    for (const p of numbers.order) {
+        const own = lanes.get(p) ?? [],
+            isAlone = own.length === 1,
             hasHead = only || (numbers.density && !isAlone);
         const strip = isAlone && numbers.density ? STRIP : 0;
         if (hasHead) add({ kind: 'head', p, lane: -1, high: HEAD, strip: 0, isFirst: false });
         if (only) continue;
-        numbers.lanes.slice(first, next).forEach(({ lane }, i) => {
+        own.forEach(({ lane }, i) => {
             const high = (depthOf(lane) + 1) * LINE + strip + GAP;
             add({ kind: 'lane', p, lane, high, strip, isFirst: !hasHead && !i });
         });
