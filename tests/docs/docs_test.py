@@ -204,6 +204,14 @@ def what_is_made_is_not_stale():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def pictures_are_those_of_the_script():
+    """Every picture is made by docs/pictures.py, and shown by a page."""
+    done = subprocess.run([ROOT / "docs" / "pictures.py", "--list"], capture_output=True, text=True, check=True)
+    there = {p.name for p in (ROOT / "docs" / "images").iterdir()}
+    shown = {name for page in PAGES for name in re.findall(r"!\[[^]]+\]\([^)]*images/([^)/]+)\)", text_of(page))}
+    assert there == set(done.stdout.split()) == shown, (there, done.stdout, shown)
+
+
 def dependencies_are_those_of_packages_sh():
     script = (ROOT / "tests" / "packages.sh").read_text()
     needed = set(re.findall(r"^\s*(?:PATH=\S+ )?need_\w+ \S+ ([\w.+-]+)$", script, re.MULTILINE)) | set(re.findall(r"lacks ([a-z][\w.+-]*)$", script, re.MULTILINE))
@@ -225,7 +233,7 @@ def sources_name_their_licence():
 
 def main():
     tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page,
-             options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh,
+             options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, pictures_are_those_of_the_script, dependencies_are_those_of_packages_sh,
              sources_name_their_licence]
     failed = checks.run(tests)
     print(f"{len(tests) - failed} passed, {failed} failed")

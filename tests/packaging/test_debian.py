@@ -53,7 +53,7 @@ def expected():
                           f"{fish}/dftrun.fish", f"{fish}/dftmerge.fish"}
                          | manuals(*(name for name in COMMANDS if name != "dftmerge-mpi")),
         "dftrace-mpi": {"/usr/bin/dftmerge-mpi", f"{completion}/dftmerge-mpi", f"{fish}/dftmerge-mpi.fish"} | manuals("dftmerge-mpi"),
-        "dftrace-doc": below("docs", "/usr/share/doc/dftrace/docs", "*.md", "*.json", "*.png")
+        "dftrace-doc": below("docs", "/usr/share/doc/dftrace/docs", "*.md", "*.json", "*.png", "*.svg")
                        | below("examples", "/usr/share/doc/dftrace/examples", "[a-pr-z]*.*")
                        | {"/usr/share/doc/dftrace/README.md", "/usr/share/doc/dftrace/CHANGELOG.md"},
         "python3-dftrace": {f"/usr/lib/python3/dist-packages/{path.relative_to(BUILD / 'python')}"
