@@ -18,9 +18,9 @@ IMAGES = pathlib.Path(__file__).resolve().parent / "images"
 ROOT = IMAGES.parent.parent
 BIN = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve() / "bin"
 LARGEST = 150_000
-CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-            "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--run-all-compositor-stages-before-draw",
-            "--virtual-time-budget=8000"]
+CHROMIUM = """chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync --hide-scrollbars --run-all-compositor-stages-before-draw
+    --virtual-time-budget=8000""".split()
 # A trainer that waits for three workers, of which one is slow, and saves its model after each epoch.
 TRAIN = """import dftrace, multiprocessing, os, time
 def work(number, asked, made):
@@ -56,9 +56,10 @@ if __name__ == "__main__":
 
 
 def run(where, *command, **variables):
-    done = subprocess.run(list(map(str, command)), cwd=where, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=where, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 class Runs:
@@ -96,10 +97,12 @@ class Runs:
         """Eight ranks; on rank 5 the file system becomes slow."""
         program = self.compiled("tests/findings/programs/ranks.c")
         slow = self.compiled("tests/findings/programs/slow_calls.c", "-D_GNU_SOURCE", "-shared", "-fPIC")
-        job = {"LD_PRELOAD": str(self.where / slow), "OMPI_COMM_WORLD_SIZE": "8", "DFTRACER_JOB_ID": "4711", "DFTRACER_TRACE_INTERVAL_MS": "50",
-               "SLOW_US": "500", "SLOW_RANK": "5", "SLOW_AFTER": "800", "SLOW_RANK_US": "1000"}
-        ranks = [subprocess.Popen([BIN / "dftrun", "-q", "-o", to, "--", program, "out", "2000", "4096", "own"], cwd=self.where,
-                                  env={**os.environ, **job, "OMPI_COMM_WORLD_RANK": str(rank)}) for rank in range(8)]
+        job = {"LD_PRELOAD": str(self.where / slow), "OMPI_COMM_WORLD_SIZE": "8", "DFTRACER_JOB_ID": "4711",
+               "DFTRACER_TRACE_INTERVAL_MS": "50", "SLOW_US": "500", "SLOW_RANK": "5", "SLOW_AFTER": "800",
+               "SLOW_RANK_US": "1000"}
+        words = [BIN / "dftrun", "-q", "-o", to, "--", program, "out", "2000", "4096", "own"]
+        ranks = [subprocess.Popen(words, cwd=self.where, env={**os.environ, **job, "OMPI_COMM_WORLD_RANK": str(rank)})
+                 for rank in range(8)]
         if any([rank.wait() for rank in ranks]):
             sys.exit("a rank failed")
 
@@ -113,10 +116,11 @@ def plot(kind, of, *options):
 def report(height, *of):
     """The first screen of the page."""
     def draw(runs, file):
-        names = [runs.traces(name) for name in of]
-        run(runs.where, BIN / "dftmerge", "report", "-o", "page.html", *[word for name in names for word in ("--", name)][1:])
-        run(runs.where, *CHROMIUM, f"--user-data-dir={runs.where / 'browser'}", f"--window-size=1000,{height}", f"--screenshot={file}",
-            (runs.where / "page.html").as_uri())
+        page = runs.where / "page.html"
+        sides = [word for name in of for word in ("--", runs.traces(name))][1:]
+        run(runs.where, BIN / "dftmerge", "report", "-o", page, *sides)
+        run(runs.where, *CHROMIUM, f"--user-data-dir={runs.where / 'browser'}", f"--window-size=1000,{height}",
+            f"--screenshot={file}", page.as_uri())
     return draw
 
 

@@ -22,6 +22,7 @@ MENU = {
     "Recipes": [
         "docs/mpi-slurm",
         "docs/jobs",
+        "docs/operators",
         "docs/containers",
         "docs/gpu",
         "docs/python",
