@@ -10,6 +10,7 @@ import { changed, everything } from '../src/filter.js';
 import { View } from '../src/model.js';
 import { comparison } from '../src/pictures/headline.js';
 import { placesOf } from '../src/pictures/places.js';
+import { commonFolder, folderOf, shortOf } from '../src/pictures/folder.js';
 import { inOrder, isShown, pictures } from '../src/pictures/index.js';
 import { stateOfRun } from '../src/run_state.js';
 import { encode } from './encode.mjs';
@@ -150,7 +151,7 @@ test('the first finding has its calls and one picture; others have a line, and w
         ranks = headlineOf(open('ranks')[0]);
 
     assert.match(small, /fsync200775 ms3\.88 msHow long calls take: sync on all files/);
-    assert.match(small, /1-byte reads \/scratch\/run\/table\.bin280 ms/);
+    assert.match(small, /1-byte reads table\.bin280 ms/);
     assert.match(ranks, /pwrite1441\.34 s9\.30 ms1\.00 MiB.*Who does I\/O, and when/);
     const quiet = open('small')[0];
     quiet.summary.findings = [];
@@ -189,4 +190,34 @@ test('the header says how a run ended', () => {
     ended[7] = 'killed';
     assert.deepEqual(stateOfRun(run), { state: 'failed', text: 'killed: 1 of 48' });
     assert.deepEqual(stateOfRun({ ...run, ended: { state: 'ended', text: 'exit 0' } }).text, 'exit 0');
+});
+
+test('names stand without the folder that most of the I/O is below', () => {
+    const paths = ['', '/s/ann/run/out/log', '/s/ann/run/in/a', '/usr/lib/x.so', '/etc/p'];
+    const [run] = open('small');
+
+    assert.equal(commonFolder(paths, [0, 60, 35, 3, 2]), '/s/ann/run/');
+    assert.equal(commonFolder(paths, [0, 60, 3, 3, 2]), '/s/ann/run/out/');
+    assert.equal(commonFolder(paths, [0, 1, 1, 40, 40]), '', 'no folder has most');
+    assert.equal(commonFolder([], []), '');
+    assert.equal(folderOf(run), '/scratch/run/');
+    assert.deepEqual(
+        ['/scratch/run/journal.log', '/scratch/run/', '/etc/hosts'].map((path) => shortOf(run, path)),
+        ['journal.log', '/scratch/run/', '/etc/hosts'],
+    );
+});
+
+test('sizes that are not known are not those of 0 B', () => {
+    const [run] = open('small');
+
+    run.sizes[0] = run.sizes[1] = { from: 0, to: 0 };
+    const view = new View(run, everything());
+    const kept = view.sums(['s', 'class'], { columns: ['n', 'd', 'b'] });
+    kept.n[READ] = kept.n[7 + READ] = 5;
+    assert.deepEqual(
+        numbers(view, 'sizes')
+            .rows.slice(0, 2)
+            .map((row) => row.name),
+        ['not known', '0 B'],
+    );
 });

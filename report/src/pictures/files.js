@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Files, and patterns of files with like names: a table to sort, search and choose from.
 
+import { el } from '../draw.js';
 import * as format from '../format.js';
 import { Table, switcher } from '../table.js';
 import { bytes, counts, means, shares, times } from './columns.js';
 import { bytesOfBoth, countsOfBoth, differenceText, differences, namesOf, pair, union } from './compared.js';
+import { folderOf, shortOf } from './folder.js';
 import { chosenOf, groupSums, most, present, total } from './groups.js';
 
 const SUMS = ['calls', 'failed', 'time_ns', 'bytes', 'read_bytes', 'written_bytes', 'wait_ns', 'all_calls', 'all_ns'];
 
-/* What is shown: of one run files, of two patterns, as names often differ in a number only. */
-const shown = { one: 'files', two: 'patterns' };
+/* What is shown: of one run what a reader asked for, of two patterns, as names often differ in a number only. */
+const shown = { one: null, two: 'patterns' };
+
+/* With more files than these, and not said otherwise, a table has patterns. */
+const MOST_FILES = 20;
 
 const OTHERS = '(other files)';
 
@@ -53,19 +58,23 @@ function againColumn(sums, distinct) {
     };
 }
 
-function nameColumn(name, isPattern) {
+function nameColumn(name, isPattern, short = (text) => text) {
     return {
         title: isPattern ? 'pattern' : 'file',
         width: 340,
         value: name,
-        text: (row, letters) => format.path(name(row), letters),
+        text: (row, letters) => format.path(short(name(row)), letters),
         tip: (row) => [format.safe(name(row))],
     };
 }
 
 function columnsOf(view, sums, isPattern, distinct) {
     return [
-        nameColumn((row) => sums.path[row] || OTHERS, isPattern),
+        nameColumn(
+            (row) => sums.path[row] || OTHERS,
+            isPattern,
+            (path) => shortOf(view.run, path),
+        ),
         ...(isPattern ? [counts('files', sums.files, { width: 66 })] : []),
         counts('calls', sums.calls, { width: 96 }),
         counts('failed', sums.failed, { width: 62, is_minor: true }),
@@ -123,9 +132,10 @@ function chooseOfBoth(view, joint, isPattern, add) {
 function tableOfOne(element, view, numbers, isPattern, extra) {
     const sums = isPattern ? byPattern(view.run, numbers) : numbers;
     const isWhole = view.filter.chosen.every((dim) => dim === 'f');
+    const folder = folderOf(view.run);
 
     new Table(element, {
-        key: `files ${shown.one} ${view.run.name}`,
+        key: `files ${isPattern} ${view.run.name}`,
         label: 'files',
         rows: present(sums.all_calls),
         sort: 'time',
@@ -134,6 +144,10 @@ function tableOfOne(element, view, numbers, isPattern, extra) {
         choose: (row, add) => view.select({ f: isPattern ? filesOf(view.run, row) : [row] }, add),
         extra,
     });
+    if (folder)
+        element.append(
+            el('p', { class: 'dim note' }, `Names without a slash in front are below ${format.path(folder, 100)}`),
+        );
 }
 
 function tableOfTwo(element, view, mine, isPattern, extra) {
@@ -181,7 +195,7 @@ export default {
         if (top < 0) return total(spent) ? 'Only files that are not told apart.' : 'No calls on files.';
         return (
             `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; ` +
-            `the most in ${format.path(numbers.path[top], 70)}: ` +
+            `the most in ${format.path(shortOf(view.run, numbers.path[top]), 70)}: ` +
             `${format.ns(spent[top])}, ${format.share(spent[top], total(spent))}.`
         );
     },
@@ -201,7 +215,8 @@ export default {
         ];
 
         const fill = () => {
-            const isPattern = shown[kind] === 'patterns' && hasPatterns(view);
+            const mode = shown[kind] ?? (present(numbers.all_calls).length > MOST_FILES ? 'patterns' : 'files');
+            const isPattern = mode === 'patterns' && hasPatterns(view);
             const turn = (value) => {
                 shown[kind] = value;
                 fill();

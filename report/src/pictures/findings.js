@@ -3,6 +3,7 @@
 
 import { el } from '../draw.js';
 import * as format from '../format.js';
+import { shortOf } from './folder.js';
 import { placesOf } from './places.js';
 import { drawProof } from './proofs.js';
 
@@ -79,7 +80,9 @@ function opened(host, view, finding, isNamed) {
 /* A finding of one line, that opens. */
 function closed(host, view, finding) {
     const { node, fill } = more(view, finding);
-    const where = finding.where ? el('span', { class: 'dim' }, format.path(finding.where, 60)) : null;
+    const where = finding.where
+        ? el('span', { class: 'dim' }, format.path(shortOf(view.run, finding.where), 60))
+        : null;
     const [number, title, spent] = line(finding, true);
 
     if (where) title.append(' ', where);

@@ -6,6 +6,7 @@ import { ticks, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { choiceOfMany, controls, cut, hint, legend, note, stage } from './canvas.js';
 import { filesOf, offsetsNumbers } from './offsets_numbers.js';
+import { shortOf } from './folder.js';
 import { drawnWindow, keepSpan, nameOf, otherNumbers, stateOf } from './parts.js';
 import { moved, zoomed } from './span.js';
 
@@ -32,16 +33,17 @@ function sentence(view, numbers) {
     const { word, most, all } = looks(numbers);
     const sampled = numbers.of > numbers.kept;
 
-    if (!numbers.order.length) return `${format.path(path, 50)} is not accessed here.`;
+    if (!numbers.order.length) return `${format.path(shortOf(view.run, path), 50)} is not accessed here.`;
     const how = `mostly ${word}`;
+    const kept = sampled ? 'sampled: ' : '';
     const moved_bytes = [
         numbers.reads ? `${format.counted(numbers.reads, 'read')} of ${format.bytes(numbers.read_bytes)}` : null,
         numbers.writes ? `${format.counted(numbers.writes, 'write')} of ${format.bytes(numbers.written_bytes)}` : null,
     ];
     return (
-        `${format.path(path, 50)}: ${how} (${format.share(most, all)} of accesses); ${moved_bytes.filter(Boolean).join(', ')}, ` +
+        `${format.path(shortOf(view.run, path), 50)}: ${how} (${format.share(most, all)} of accesses); ${kept}${moved_bytes.filter(Boolean).join(', ')}, ` +
         `from ${numbers.lowest ? format.bytes(numbers.lowest) : 'the start'} to ${format.bytes(numbers.highest)}.` +
-        (sampled ? ` ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses are kept.` : '')
+        (sampled ? ` The sample has ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses.` : '')
     );
 }
 
@@ -244,7 +246,10 @@ function draw(element, view, numbers) {
         'File',
         files
             .slice(0, MOST_FILES)
-            .map(({ f, bytes }) => [f, `${format.path(paths[f] || '(other files)', 60)}  ${format.bytes(bytes)}`]),
+            .map(({ f, bytes }) => [
+                f,
+                `${format.path(shortOf(view.run, paths[f] || '(other files)'), 60)}  ${format.bytes(bytes)}`,
+            ]),
         shown.file,
         (value) => {
             state.file = value;

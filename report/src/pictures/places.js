@@ -2,6 +2,7 @@
 // The places that a finding speaks of: its rank, its files, its time.
 
 import * as format from '../format.js';
+import { shortOf } from './folder.js';
 
 /* Rows of files that are PATH, or lie below it. */
 function filesAt(run, path) {
@@ -37,8 +38,8 @@ export function placesOf(run, finding) {
         places.push({
             text:
                 files.length === 1
-                    ? format.path(run.table('files').path[files[0]], 40)
-                    : `${format.count(files.length)} files below ${format.path(finding.where, 40)}`,
+                    ? format.path(shortOf(run, run.table('files').path[files[0]]), 40)
+                    : `${format.count(files.length)} files below ${format.path(shortOf(run, finding.where), 40)}`,
             change: { f: files },
             to: 'files',
         });

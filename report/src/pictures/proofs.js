@@ -95,9 +95,10 @@ function callRows(view) {
     const { n, e, d, b } = view.sums(['c'], { columns: ['n', 'e', 'd', 'b'] });
     const { name, class: kinds, is_region: isRegion } = view.run.table('calls');
     const rows = [...n.keys()].filter((c) => n[c] && !isRegion[c]).sort((x, y) => d[y] - d[x] || n[y] - n[x]);
-    const hasFailed = rows.some((c) => e[c]);
+    const hasFailed = rows.some((c) => e[c]),
+        hasBytes = rows.some((c) => b[c]);
     const number = (text) => el('td', { class: 'is-number' }, text);
-    const titles = ['calls', ...(hasFailed ? ['failed'] : []), 'time', 'a call', 'bytes a call'];
+    const titles = ['calls', ...(hasFailed ? ['failed'] : []), 'time', 'a call', ...(hasBytes ? ['bytes a call'] : [])];
 
     if (!rows.length) return null;
     return el(
@@ -127,7 +128,7 @@ function callRows(view) {
                         hasFailed ? number(e[c] ? format.count(e[c]) : '') : null,
                         number(format.ns(d[c])),
                         number(format.ns(d[c] / n[c])),
-                        number(b[c] ? format.bytes(b[c] / n[c]) : ''),
+                        hasBytes ? number(b[c] ? format.bytes(b[c] / n[c]) : '') : null,
                     ),
                 ),
         ),

@@ -33,6 +33,9 @@ function half(view, row, column, text, scale) {
     return [el('div', { class: 'stack' }, ...pieces), el('span', { class: 'end' }, text)];
 }
 
+/* The first of two classes of 0 B has the calls of which the size is not known. */
+const isUnknown = ({ sizes }, s) => s === 0 && sizes[1]?.to === 0;
+
 const sum = (values) => SHOWN.reduce((all, kind) => all + values[WORDS[kind]], 0);
 const most = (rows, column) => Math.max(0, ...rows.map((row) => sum(row[column])));
 
@@ -52,7 +55,7 @@ export default {
         const by = (values, s) => Object.fromEntries(SHOWN.map((kind) => [WORDS[kind], values[s * 7 + kind]]));
         const rows = view.run.sizes.map((size, s) => ({
             ...size,
-            name: format.sizeClass(size),
+            name: isUnknown(view.run, s) ? 'not known' : format.sizeClass(size),
             calls: by(sums.n, s),
             time_ns: by(sums.d, s),
             bytes: by(sums.b, s),

@@ -5,6 +5,7 @@ import { NAMES } from '../classes.js';
 import { binsBetween, el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, hint, legend, note, stage } from './canvas.js';
+import { shortOf } from './folder.js';
 import { drawnWindow, keepSpan, nameOf, nameWidth, stateOf } from './parts.js';
 import { FEW, timelineNumbers } from './timeline_numbers.js';
 import { laneName, paintTimeline } from './timeline_paint.js';
@@ -38,7 +39,7 @@ function longestText(run, slices, row) {
     const process = run.table('lanes').process[slices.lane[row]];
     const path = run.table('files').path[slices.f[row]];
     return (
-        `The longest call is ${callName(run, slices.c[row])}${path ? ` of ${format.path(path, 40)}` : ''}, ` +
+        `The longest call is ${callName(run, slices.c[row])}${path ? ` of ${format.path(shortOf(run, path), 40)}` : ''}, ` +
         `${format.ns(slices.dur_ns[row])} at ${format.at(slices.start_ns[row] - run.start_ns)} in ` +
         `${nameOf(run, run.table('processes').p[process])}. `
     );
