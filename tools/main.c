@@ -2,40 +2,76 @@
 /* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a
  * path, and the command is summary. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bus_error.h"
 #include "base/guard.h"
 #include "base/nearest_word.h"
+#include "base/settings.h"
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
 #include "command/command.h"
+#include "command/help.h"
 #include "command/options_table.h"
 
-static const struct dft_command *const commands[] = {
-    &dft_command_summary,   &dft_command_findings, &dft_command_dump,     &dft_command_ps,       &dft_command_top,
-    &dft_command_check,     &dft_command_merge,    &dft_command_export,   &dft_command_stat,     &dft_command_calls,
-    &dft_command_ranks,     &dft_command_compare,  &dft_command_counters, &dft_command_timeline, &dft_command_control,
-    &dft_command_overlap,   &dft_command_lineage,  &dft_command_plot,     &dft_command_report,   &dft_command_serve,
-    &dft_command_layers,    &dft_command_spans,    &dft_command_replay,   &dft_command_sql,      &dft_command_collect,
-    &dft_command_anonymize,
+/* In the order of --help, group by group; the last group is not listed. */
+static const struct group {
+    const char *title;
+    const struct dft_command *commands[8];
+} groups[] = {
+    {"Look",
+     {&dft_command_summary, &dft_command_findings, &dft_command_ranks, &dft_command_compare, &dft_command_timeline,
+      &dft_command_overlap, &dft_command_layers}},
+    {"Now", {&dft_command_top, &dft_command_ps, &dft_command_serve, &dft_command_control}},
+    {"Pictures", {&dft_command_report, &dft_command_plot}},
+    {"Data", {&dft_command_sql, &dft_command_export, &dft_command_dump, &dft_command_counters}},
+    {"Traces",
+     {&dft_command_merge, &dft_command_check, &dft_command_collect, &dft_command_anonymize, &dft_command_replay}},
+    {"Workflows", {&dft_command_spans, &dft_command_lineage}},
+    {NULL, {&dft_command_debug}},
 };
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+#define COMMANDS_MAX 32
 
-static void help(FILE *out)
+/* Command number i of all groups; NULL: there are no more. */
+static const struct dft_command *command_at(size_t i)
 {
-    fprintf(out,
-            "Usage: dftmerge [OPTION...] [COMMAND] [OPTION...] PATH...\n\n"
-            "Tells where the I/O time of traced programs goes. PATH is a trace (.dft), a directory (searched), or a\n"
-            "pattern in quotes. Without a command: summary.\n\nCommands:\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->brief);
-    fprintf(
-        out,
-        "\n`dftmerge COMMAND --help` tells about one, -V or --version the version. Exit codes: 0 all good, 1 something could not be read or\n"
-        "nothing was found, 2 usage. `dftrun` makes traces.\n\n"
-        "Examples:\n  dftrun -o traces -- ./app\n  dftmerge traces/\n");
+    for (const struct group *group = groups; group < groups + sizeof groups / sizeof *groups; group++)
+        for (size_t j = 0; group->commands[j]; j++)
+            if (!i--)
+                return group->commands[j];
+    return NULL;
+}
+
+static void list_commands(void)
+{
+    for (const struct group *group = groups; group->title; group++) {
+        char title[16];
+
+        snprintf(title, sizeof title, "%-10s ", group->title);
+        for (size_t i = 0; group->commands[i]; i++) {
+            dft_help_row(title, group->commands[i]->name, group->commands[i]->brief);
+            snprintf(title, sizeof title, "%11s", "");
+        }
+    }
+}
+
+static int help(void)
+{
+    puts("Usage: dftmerge [OPTION...] [COMMAND] [OPTION...] PATH...\n");
+    dft_print_wrapped(
+        "Tells where the I/O time of traced programs goes. PATH is a trace (.dft), a directory (searched), "
+        "or a pattern in quotes. Without a command: summary. Without anything: summary of ./traces.");
+    puts("\nCommands:");
+    list_commands();
+    puts("");
+    dft_print_wrapped("`dftmerge help COMMAND` tells about one, `dftmerge help filters` how to choose processes, files "
+                      "and calls, `dftmerge debug` what traces are made of, -V the version. `dftrun` makes traces.");
+    dft_print_wrapped("Exit codes: 0 fine; 1 worse, nothing found, or something not readable; 2 wrong usage.");
+    puts("\nExample: dftrun -o traces -- ./app && dftmerge traces/");
+    return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
 /* For programs: all commands of this build, each with its options (options_table.h). */
@@ -44,37 +80,47 @@ static int list_options(void)
     char option[] = "--list-options";
     int code = DFT_EXIT_OK;
 
-    puts("command\tdftmerge\ttells where the I/O time of traced programs goes\n"
-         "option\thelp\th\t\t\tthe commands\noption\tversion\tV\t\t\tthe version");
-    for (size_t i = 0; !code && i < COMMAND_COUNT; i++) {
-        char *arguments[] = {(char *)(size_t)commands[i]->name, option, NULL};
+    puts("command\tdftmerge\tTells where the I/O time of traced programs goes\n"
+         "option\thelp\th\t\t\tThe commands\noption\tversion\tV\t\t\tThe version");
+    for (size_t i = 0; !code && command_at(i); i++) {
+        char *arguments[] = {(char *)(size_t)command_at(i)->name, option, NULL};
 
-        if (commands[i]->arguments) /* else the command is lacking in this build */
-            code = commands[i]->run(2, arguments);
+        if (command_at(i)->arguments) /* else the command is lacking in this build */
+            code = command_at(i)->run(2, arguments);
     }
     return code || fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
+/* What "dftmerge stat" and "dftmerge calls" were called before "dftmerge debug". */
+static const struct dft_command *const former[] = {&dft_command_stat, &dft_command_calls};
+
 static const struct dft_command *find(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(name, commands[i]->name))
-            return commands[i];
+    for (size_t i = 0; command_at(i); i++)
+        if (!strcmp(name, command_at(i)->name))
+            return command_at(i);
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
+        if (!strcmp(name, strchr(former[i]->name, ' ') + 1))
+            return former[i];
     return NULL;
 }
 
-static void list_names(const char *names[COMMAND_COUNT])
+/* Returns how many there are. */
+static size_t list_names(const char *names[COMMANDS_MAX])
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i]->name;
+    size_t n = 0;
+
+    for (; command_at(n); n++)
+        names[n] = command_at(n)->name;
+    return n;
 }
 
 static const char *nearest_of(const char *word)
 {
-    const char *names[COMMAND_COUNT];
+    const char *names[COMMANDS_MAX];
+    size_t count = list_names(names);
 
-    list_names(names);
-    return dft_nearest_word(word, strlen(word), names, COMMAND_COUNT);
+    return dft_nearest_word(word, strlen(word), names, count);
 }
 
 static void say_nearest(const char *word)
@@ -85,22 +131,35 @@ static void say_nearest(const char *word)
         fprintf(stderr, " Did you mean '%s'?", nearest);
 }
 
-/* "help" or "help COMMAND". */
-static int help_about(const char *name)
+static int refuse_more(const char *word)
 {
-    const struct dft_command *command = name ? find(name) : NULL;
-    char *arguments[] = {(char *)(uintptr_t)name, (char *)(uintptr_t) "--help", NULL};
+    fprintf(stderr, "dftmerge: nothing is known to do with '%s' here. See `dftmerge --help`\n", word);
+    return DFT_EXIT_USAGE;
+}
 
+/* "help", "help COMMAND [VERB]" or "help filters": `words` is what stands behind "help". */
+static int help_about(char **words)
+{
+    const char *name = words[0];
+    const struct dft_command *command = name ? find(name) : NULL;
+    char option[] = "--help", *arguments[] = {words[0], option, NULL};
+
+    if (name && words[1] && command != &dft_command_spans && command != &dft_command_debug)
+        return refuse_more(words[1]);
+    if (command && words[1])
+        return words[2] ? refuse_more(words[2]) : command->run(3, (char *[]){words[0], words[1], option, NULL});
     if (command)
         return command->run(2, arguments);
-    if (name)
-        fprintf(stderr, "dftmerge: there is no command '%s'.", name);
-    if (name) {
-        say_nearest(name);
-        fputc('\n', stderr);
+    if (!name)
+        return help();
+    if (!strcmp(name, "filters")) {
+        dft_help_filters();
+        return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     }
-    help(name ? stderr : stdout);
-    return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    fprintf(stderr, "dftmerge: there is no command '%s'.", name);
+    say_nearest(name);
+    fputs(" See `dftmerge --help`\n", stderr);
+    return DFT_EXIT_USAGE;
 }
 
 /* Before paths, or near a command's name, a word that is none, nor an option or a pattern: a
@@ -115,12 +174,12 @@ static int is_misspelt(const char *word, int is_last)
 
 static int deny(const char *word)
 {
-    const char *names[COMMAND_COUNT];
+    const char *names[COMMANDS_MAX];
+    size_t count = list_names(names);
 
     fprintf(stderr, "dftmerge: '%s' is neither a command nor a file.", word);
     say_nearest(word);
-    list_names(names);
-    dft_say_words(NULL, "Commands are", names, COMMAND_COUNT);
+    dft_say_words(NULL, "Commands are", names, count);
     fputs("See `dftmerge --help`\n", stderr);
     return DFT_EXIT_USAGE;
 }
@@ -162,15 +221,16 @@ static int find_word(int argc, char **argv)
     return at < argc ? at : argc;
 }
 
-/* Does the word ask for no traces, but about dftmerge? Then answers. */
-static int ask_itself(const char *word, const char *next, int *code)
+/* Does the first of the words ask for no traces, but about dftmerge? Then answers. The words end with NULL. */
+static int ask_itself(char **words, int *code)
 {
-    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
-        *code = help_about(next);
-    } else if (is_version(word)) {
-        puts("dftmerge " DFT_VERSION);
-        *code = fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
-    } else if (!next && !strcmp(word, "--list-options")) {
+    if (!strcmp(words[0], "--help") || !strcmp(words[0], "-h") || !strcmp(words[0], "help")) {
+        *code = help_about(words + 1);
+    } else if (is_version(words[0])) {
+        if (!words[1])
+            puts("dftmerge " DFT_VERSION);
+        *code = words[1] ? refuse_more(words[1]) : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    } else if (!words[1] && !strcmp(words[0], "--list-options")) {
         *code = list_options();
     } else {
         return 0;
@@ -178,21 +238,60 @@ static int ask_itself(const char *word, const char *next, int *code)
     return 1;
 }
 
+/* The directory of traces where nothing is named: that of dftrun, or that of the variables here. NULL: there is none.
+ * The caller frees it. Rank 0 alone looks. */
+static char *usual_traces(void)
+{
+    const char *prefix = getenv("DFTRACER_LOG_FILE"), *slash = prefix ? strrchr(prefix, '/') : NULL;
+    char *path = strdup(DFT_TRACES_USUAL);
+    struct stat st;
+    int is = path && !stat(path, &st) && S_ISDIR(st.st_mode);
+
+    if (!is && slash && slash > prefix) {
+        free(path);
+        path = strndup(prefix, (size_t)(slash - prefix));
+        is = path && !stat(path, &st) && S_ISDIR(st.st_mode);
+    }
+    dft_comm_broadcast(&is, sizeof is);
+    if (!is) {
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+/* dftmerge alone: the summary of the traces that are here. */
+static int run_alone(void)
+{
+    char *path = usual_traces();
+    int code;
+
+    if (!path) {
+        help();
+        fprintf(stderr,
+                "dftmerge: there is no directory " DFT_TRACES_USUAL " here. Make one with dftrun -- ./app, or name "
+                "traces: dftmerge PATH\n");
+        return DFT_EXIT_USAGE;
+    }
+    fprintf(stderr, "dftmerge: summary of %s\n", path);
+    code = dft_command_summary.run(2, (char *[]){(char *)(size_t)dft_command_summary.name, path, NULL});
+    free(path);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     const struct dft_command *command;
     int at, code;
 
-    if (argc < 2) {
-        help(stderr);
-        return DFT_EXIT_USAGE;
-    }
+    if (argc < 2)
+        return run_alone();
     at = find_word(argc, argv);
-    if (ask_itself(argv[1], argv[2], &code) || (at < argc && ask_itself(argv[at], argv[at + 1], &code)))
+    if (ask_itself(argv + 1, &code) || (at < argc && ask_itself(argv + at, &code)))
         return code;
     command = at < argc ? find(argv[at]) : NULL;
     if (command && at + 1 < argc && is_version(argv[at + 1])) {
-        ask_itself(argv[at + 1], NULL, &code);
+        ask_itself(argv + at + 1, &code);
         return code;
     }
     if (!command && at < argc && (at == 1 || length_of(argv + at - 1) == 1) && is_misspelt(argv[at], at + 1 == argc))

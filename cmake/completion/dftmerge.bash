@@ -8,6 +8,13 @@ _dftmerge_options() {
     esac
 }
 
+# Sets `verbs`: those of a command.
+_dftmerge_verbs() {
+    case $1 in
+@VERBS@
+    esac
+}
+
 # Sets `kind` and `words`: what stands behind an option of a command.
 _dftmerge_value() {
     case $1 in
@@ -38,7 +45,7 @@ _dftmerge_at() {
 
 _dftmerge() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=summary options='' kind='' words='' before='' at
-    local commands='@COMMANDS@' verbs='@VERBS@'
+    local commands='@COMMANDS@' verbs=''
 
     COMPREPLY=()
 @JOINED@
@@ -46,15 +53,16 @@ _dftmerge() {
     if ((COMP_CWORD > at)) && [[ " $commands " == *" ${COMP_WORDS[at]} "* ]]; then
         command=${COMP_WORDS[at]}
     elif ((COMP_CWORD == at + 1)) && [[ ${COMP_WORDS[at]} == help ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "$commands filters" -- "$cur")
         return
     fi
-    if [[ $command == spans ]]; then
+    _dftmerge_verbs "$command"
+    if [[ -n $verbs ]]; then
         if ((COMP_CWORD == at + 1)); then
             mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
             return
         fi
-        command="spans ${COMP_WORDS[at + 1]}"
+        command="$command ${COMP_WORDS[at + 1]}"
     fi
     _dftmerge_value "$command $prev"
     case $kind in

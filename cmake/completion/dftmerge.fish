@@ -1,26 +1,37 @@
 # Made by cmake/completion/generate.py of `dftmerge --list-options`.
 
-# The command that is typed: summary where none is named.
-function __dftmerge_command
+# The words that are typed, from the command on: without options before it, and their values.
+function __dftmerge_words
     set -l words (commandline -opc)
-    if not contains -- "$words[2]" @NAMES@
-        echo summary
-    else if test "$words[2]" = spans; and contains -- "$words[3]" @VERB_NAMES@
-        echo spans-$words[3]
+    set -e words[1]
+    while string match -q -- '-?*' $words[1]; and test "$words[1]" != --
+        contains -- $words[1] @WITH_VALUE@; and set -e words[1]
+        set -e words[1]
+    end
+    printf '%s\n' $words
+end
+# The command that is typed, with its verb: summary where none is named.
+function __dftmerge_command
+    set -l words (__dftmerge_words)
+    if contains -- "$words[1]-$words[2]" @VERBED@
+        echo $words[1]-$words[2]
+    else if contains -- "$words[1]" @NAMES@
+        echo $words[1]
     else
-        echo $words[2]
+        echo summary
     end
 end
 function __dftmerge_is
     contains -- (__dftmerge_command) $argv
 end
-# Is word 1, the command, or word 2, the verb of spans, the next one?
+# Is the command the next word; or, behind the command in $argv, its verb?
 function __dftmerge_at
-    set -l words (commandline -opc)
-    test (count $words) = $argv[1]; and test $argv[1] = 1 -o "$words[2]" = spans
+    set -l words (__dftmerge_words)
+    test "$words" = "$argv"
 end
 
 @COMMANDS@
-complete -c dftmerge -n '__dftmerge_at 1' -a help -d 'tells about a command'
+complete -c dftmerge -n '__dftmerge_at' -a help -d 'Tells about a command'
+complete -c dftmerge -n '__dftmerge_at help' -a '@HELPED@ filters'
 @VERBS@
 @OPTIONS@

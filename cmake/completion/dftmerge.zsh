@@ -7,40 +7,46 @@ _dftmerge_summary() {
     '*:trace:_files'
 }
 
-_dftmerge_spans() {
-  local -a verbs
-  verbs=(
-@VERBS@
-  )
+# Completes the verb, from `verbs`; else leaves it in words[1], and fails.
+_dftmerge_verb() {
   if (( CURRENT == 2 )); then
     _describe -t verbs 'verb' verbs
-    return
+    return 0
   fi
   shift words
   (( CURRENT-- ))
-  case $words[1] in
-@VERB_CASES@
-  esac
+  return 1
 }
 
 _dftmerge() {
-  local -a commands
+  local -a commands verbs valued helps filters
+  local at=2
   commands=(
 @COMMANDS@
   )
-  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
-    _describe -t commands 'command' commands
+  helps=('help:Tells about a command')
+  filters=('filters:Tells how to choose events')
+  valued=(@WITH_VALUE@)
+  while (( at < CURRENT )) && [[ $words[at] == -?* && $words[at] != -- ]]; do
+    (( at += ${valued[(Ie)$words[at]]} ? 2 : 1 ))
+  done
+  if (( CURRENT == at )) && [[ $words[at] != -* ]]; then
+    _describe -t commands 'command' commands -- helps
     _files
     return
   fi
-  if [[ -z ${commands[(r)$words[2]:*]} ]]; then
+  if (( at < CURRENT )) && [[ $words[at] == help ]]; then
+    _describe -t commands 'command' commands -- filters
+    return
+  fi
+  if (( at > CURRENT )) || [[ -z ${commands[(r)$words[at]:*]} ]]; then
     _dftmerge_summary
     return
   fi
-  shift words
-  (( CURRENT-- ))
+  shift $(( at - 1 )) words
+  (( CURRENT -= at - 1 ))
   case $words[1] in
-  (spans) _dftmerge_spans ;;
+@VERB_CASES@
 @CASES@
   esac
 }

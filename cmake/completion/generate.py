@@ -57,16 +57,28 @@ def filled(template, **values):
     return text
 
 
-# --- bash ----------------------------------------------------------------------------------------------------
-
-
 def spellings(option):
     return [f"--{option.name}"] + ([f"-{option.letter}"] if option.letter else [])
+
+
+def with_value(options):
+    """The options that take one wherever they are known. Short ones first: fish takes long ones at the beginning for its own."""
+    valued, flags = set(), set()
+    for option in options:
+        (valued if kind_of(option) else flags).update(spellings(option))
+    return " ".join(sorted(valued - flags, key=lambda word: (len(word), word)))
+
+
+# --- bash ----------------------------------------------------------------------------------------------------
 
 
 def bash_options(commands):
     return "\n".join(f"    '{name}') options='{' '.join(word for option in options for word in spellings(option))}' ;;"
                      for name, (_, options) in commands.items())
+
+
+def bash_verbs(verbs):
+    return "\n".join(f"    {command}) verbs='{' '.join(those)}' ;;" for command, those in verbs.items())
 
 
 def bash_values(commands):
@@ -110,6 +122,11 @@ def zsh_cases(commands):
                      for name, (_, options) in commands.items() if options)
 
 
+def zsh_verbs(verbs):
+    return "\n".join(f"  ({command})\n    verbs=(\n{zsh_commands(those)}\n    )\n    _dftmerge_verb && return\n    case $words[1] in\n{zsh_cases(those)}\n"
+                     "    esac ;;" for command, those in verbs.items())
+
+
 # --- fish ----------------------------------------------------------------------------------------------------
 
 
@@ -148,22 +165,23 @@ def main(merge_list, run_list, folder):
     options[:] = [option._replace(words=by) if option.name == "by" else option for option in options]
     top = merge.pop("dftmerge")
     names = {name: value for name, value in merge.items() if " " not in name}
-    verbs = {name.split()[1]: value for name, value in merge.items() if " " in name}
+    verbs = {command: {name.split()[1]: value for name, value in merge.items() if name.startswith(command + " ")} for command in names}
+    verbs = {command: those for command, those in verbs.items() if those}
     merge["summary"][1].append(Option("version", "", "", (), top[1][1].help))
-    # Short ones first: fish takes long ones at the beginning for its own.
-    with_value = " ".join(sorted((word for option in options if kind_of(option) for word in spellings(option)), key=len))
+    before = with_value(option for _, options_of in merge.values() for option in options_of)
     made = {
         "bash/dftmerge": filled("dftmerge.bash", OPTIONS=bash_options(merge), VALUES=bash_values(merge), COMMANDS=" ".join(names),
-                                VERBS=" ".join(verbs)),
+                                VERBS=bash_verbs(verbs)),
         "bash/dftrun": filled("dftrun.bash", OPTIONS=bash_options(run), VALUES=bash_values(run)),
-        "zsh/_dftmerge": filled("dftmerge.zsh", COMMANDS=zsh_commands(names), VERBS=zsh_commands(verbs),
-                                CASES=zsh_cases({name: value for name, value in names.items() if name != "spans"}),
-                                VERB_CASES=zsh_cases(verbs), SUMMARY=zsh_specs(merge["summary"][1])),
+        "zsh/_dftmerge": filled("dftmerge.zsh", COMMANDS=zsh_commands(names), WITH_VALUE=before,
+                                CASES=zsh_cases({name: value for name, value in names.items() if name not in verbs}),
+                                VERB_CASES=zsh_verbs(verbs), SUMMARY=zsh_specs(merge["summary"][1])),
         "zsh/_dftrun": filled("dftrun.zsh", SPECS=zsh_specs(options)),
-        "fish/dftmerge.fish": filled("dftmerge.fish", NAMES=" ".join(names), VERB_NAMES=" ".join(verbs),
-                                     COMMANDS=fish_commands("__dftmerge_at 1", names),
-                                     VERBS=fish_commands("__dftmerge_at 2", verbs), OPTIONS=fish_options("dftmerge", merge)),
-        "fish/dftrun.fish": filled("dftrun.fish", OPTIONS=fish_options("dftrun", run), WITH_VALUE=with_value),
+        "fish/dftmerge.fish": filled("dftmerge.fish", NAMES=" ".join(names), WITH_VALUE=before,
+                                     VERBED=" ".join(f"{command}-{verb}" for command, those in verbs.items() for verb in those),
+                                     COMMANDS=fish_commands("__dftmerge_at", names), HELPED=" ".join(names),
+                                     VERBS="\n".join(fish_commands(f"__dftmerge_at {command}", those) for command, those in verbs.items()), OPTIONS=fish_options("dftmerge", merge)),
+        "fish/dftrun.fish": filled("dftrun.fish", OPTIONS=fish_options("dftrun", run), WITH_VALUE=with_value(options)),
         "fish/dftmerge-mpi.fish": "complete -c dftmerge-mpi -w dftmerge\n",
     }
     for name, text in made.items():

@@ -147,8 +147,8 @@ def options_of_pages_are_those_of_help():
 
 def every_command_has_a_page():
     done = subprocess.run([BIN / "dftmerge", "--help"], capture_output=True, text=True, check=True)
-    names = re.findall(r"^  (\w+) ", done.stdout.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE)
-    assert sorted(["dftmerge", "dftmerge-mpi", "dftrun"] + [f"dftmerge-{name}" for name in names]) == COMMANDS
+    names = re.findall(r"^(?:[A-Z]\w+)? +(\w+) ", done.stdout.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE)
+    assert sorted(["dftmerge", "dftmerge-mpi", "dftrun"] + [f"dftmerge-{name}" for name in [*names, "debug"]]) == COMMANDS
 
 
 def lines_of_shell():

@@ -53,7 +53,7 @@ def no_name_is_left(out):
         for part in anonymized.inflated(path):
             true(PLANTED not in part and b"planted" not in part, f"a planted name in {path.name}: "
                  f"{part[max(0, part.find(PLANTED) - 40):][:80]!r}")
-    for question in (("dump",), ("dump", "--json"), ("ps",), ("stat", "--json"), ("check",), ("summary", "--all")):
+    for question in (("dump",), ("dump", "--json"), ("ps",), ("debug", "stat", "--json"), ("check",), ("summary", "--all")):
         said = dftmerge(*question, out).out
         true(PLANTED not in said and b"planted" not in said, f"a planted name in {question}")
 

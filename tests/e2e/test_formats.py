@@ -421,7 +421,7 @@ def check_finds_every_kind_of_damage(directory):
 @tests.case
 def stat_accounts_for_every_byte(directory):
     out = job(directory)
-    done = dftmerge("stat", "--json", out)
+    done = dftmerge("debug", "stat", "--json", out)
     equal(done.code, 0, "exit code")
     stat = json.loads(done.out)
     equal(stat["file_bytes"], sum(p.stat().st_size for p in traces(out)), "bytes of all files")
@@ -434,7 +434,7 @@ def stat_accounts_for_every_byte(directory):
         true(t["stored_bytes"] - 10 * t["blocks"] <= shares <= t["stored_bytes"],
              f"stored bytes of {name}'s columns: {shares}")
     equal(stat["events"], len(dump(out)), "events")
-    true("EVENTS" in dftmerge("stat", out).out.decode(), "the text form")
+    true("EVENTS" in dftmerge("debug", "stat", out).out.decode(), "the text form")
 
 
 @tests.case
@@ -443,7 +443,7 @@ def calls_lists_the_whole_table(directory):
     table = re.sub(r"/\*.*?\*/", "", table, flags=re.S)
     rows = re.findall(r"^DFT_(\w+)\(\s*(\w+),\s*(\w+),?(?:\s*([\w *]+),\s*(\w+))?", table, re.M)
     rows = [row for row in rows if row[0] not in ("RECLASSIFIED", "GATE", "OLDER", "CUSTOM_OLDER")]
-    done = dftmerge("calls", "--json")
+    done = dftmerge("debug", "calls", "--json")
     equal(done.code, 0, "exit code")
     calls = strict(done.out.decode())["calls"]
     points = {p for c in calls for p in c["entry_points"]}
@@ -456,14 +456,14 @@ def calls_lists_the_whole_table(directory):
     true(names["pread"]["class"] == "read" and "pread64" in names["pread"]["entry_points"], "pread")
     true("__openat64_2" in names["openat"]["entry_points"], "an alias of another entry point")
     equal(names["fopen"]["cat"], "STDIO", "fopen")
-    true(len(dftmerge("calls").out.splitlines()) >= len(calls), "the text form")
+    true(len(dftmerge("debug", "calls").out.splitlines()) >= len(calls), "the text form")
 
 
 @tests.case
 def every_command_has_help_with_an_example(directory):
     overview = dftmerge("--help").out.decode()
-    for command in ("calls", "stat", "ps", "check", "merge", "export", "summary", "dump", "compare", "ranks"):
-        true(re.search(rf"^  {command} ", overview, re.M), f"{command} stands in dftmerge --help")
+    for command in ("ps", "check", "merge", "export", "summary", "dump", "compare", "ranks"):
+        true(re.search(rf"^(?:[A-Z]\w+)? +{command} ", overview, re.M), f"{command} stands in dftmerge --help")
         done = dftmerge(command, "--help")
         equal((done.code, done.err), (0, b""), f"{command} --help")
         true("Example" in done.out.decode() and f"dftmerge {command}" in done.out.decode(),

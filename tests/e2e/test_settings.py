@@ -70,10 +70,10 @@ def annotations_stay_without_calls(directory):
 def without_compression_the_same_is_read(directory):
     plain, said, _ = known_calls(directory, "stored", TRACE_COMPRESSION=0)
     equal(count(plain)["write"], said["write"]["calls"], "writes")
-    stat = json.loads(dftmerge("stat", "--json", directory / "stored").out)["types"]["EVENTS"]
+    stat = json.loads(dftmerge("debug", "stat", "--json", directory / "stored").out)["types"]["EVENTS"]
     equal(stat["stored_bytes"], stat["raw_bytes"] + stat["bit_string_bytes"], "stored bytes of events")
     known_calls(directory, "deflated")
-    packed = json.loads(dftmerge("stat", "--json", directory / "deflated").out)["types"]["EVENTS"]
+    packed = json.loads(dftmerge("debug", "stat", "--json", directory / "deflated").out)["types"]["EVENTS"]
     true(packed["stored_bytes"] < stat["stored_bytes"], "compression makes it smaller")
 
 

@@ -23,7 +23,7 @@ Size = collections.namedtuple("Size", "ops processes threads")
 
 
 def table():
-    return fuzz_trace.Table(json.loads(dftmerge("calls", "--json").out)["calls"])
+    return fuzz_trace.Table(json.loads(dftmerge("debug", "calls", "--json").out)["calls"])
 
 
 def make_tree(work, size):

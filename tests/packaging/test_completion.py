@@ -54,7 +54,7 @@ def helped(command):
 
 @tests.case
 def bash_has_the_options_of_help(directory):
-    commands = [name for name in listed() if name not in ("dftmerge", "spans")]
+    commands = [name for name in listed() if name not in ("dftmerge", "spans", "debug")]
     asked = [[*(["dftrun"] if name == "dftrun" else ["dftmerge", *name.split()]), "-"] for name in commands]
     for name, got in zip(commands, bash(directory, *asked)):
         equal(set(got) - ({"--version"} if name == "summary" else set()), helped(name), name)
@@ -63,24 +63,25 @@ def bash_has_the_options_of_help(directory):
 @tests.case
 def bash_has_the_commands_of_help(directory):
     text = run_checked([BUILD / "bin" / "dftmerge", "--help"]).out.decode()
-    commands = set(re.findall(r"^  (\w+) ", text.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE))
-    got, verbs = bash(directory, ["dftmerge", ""], ["dftmerge", "spans", ""])
-    equal(set(got), commands | {"help"}, "commands")
-    equal({f"spans {verb}" for verb in verbs}, {name for name in listed() if name.startswith("spans ")}, "verbs")
+    commands = set(re.findall(r"^(?:[A-Z]\w+)? +(\w+) ", text.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE))
+    got, helped_about, *verbs = bash(directory, ["dftmerge", ""], ["dftmerge", "help", ""], ["dftmerge", "spans", ""], ["dftmerge", "debug", ""])
+    equal(set(got), commands | {"help", "debug"}, "commands")
+    equal(set(helped_about), commands | {"filters", "debug"}, "what help tells about")
+    equal({f"{command} {verb}" for command, those in zip(("spans", "debug"), verbs) for verb in those}, {name for name in listed() if " " in name}, "verbs")
 
 
 @tests.case
 def bash_completes(directory):
     (directory / "traces").mkdir()
     cases = {
-        "dftmerge ti": "timeline", "dftmerge t": "timeline top traces", "dftmerge help exp": "export",
+        "dftmerge ti": "timeline", "dftmerge t": "timeline top traces", "dftmerge help exp": "export", "dftmerge help fil": "filters", "dftmerge debug st": "stat",
         "dftmerge export --format pa": "parquet", "dftmerge export --format = pa": "parquet",
         "dftmerge summary --by file,na": "file,name", "dftmerge -b file,na": "file,name", "dftmerge dump --op pw": "pwrite",
         "dftmerge dump --class sync,st": "sync,startup", "dftmerge top --sort by": "bytes bytes/s",
         "dftmerge spans se": "sequences", "dftmerge spans between --kind d": "density", "dftmerge traces --cla": "--class --classes",
         "dftmerge -q summ": "summary", "dftmerge --threads 2 su": "summary", "dftmerge --json fi": "findings", "dftmerge --by = file ra": "ranks",
         "dftmerge -q help exp": "export", "dftmerge -q spans se": "sequences", "dftmerge -q --by file export --format pa": "parquet",
-        "dftmerge --format csv exp": "export", "dftmerge -q calls --js": "--json", "dftmerge -q calls --cl": "", "dftmerge --by cla": "class", "dftmerge -- su": "",
+        "dftmerge --format csv exp": "export", "dftmerge -q debug calls --js": "--json", "dftmerge -q debug calls --cl": "", "dftmerge --by cla": "class", "dftmerge -- su": "",
         "dftmerge summary --dir tr": "traces", "dftmerge summary --from 1": "",
         "dftrun --re": "--report", "dftrun -b cl": "class", "dftrun --container po": "podman", "dftrun --by = file,cl": "file,class", "dftrun -o tr": "traces",
         "dftrun --stack 5 --no": "--node --no-summary", "dftrun -q cma": "cmake", "dftrun -q -- cma": "cmake", "dftrun ls --": "",
@@ -132,7 +133,8 @@ def fish_completes(directory):
         raise Skip("fish is not installed")
     cases = {"dftmerge time": {"timeline"}, "dftmerge export --format p": {"parquet", "perfetto", "perfflow", "pfw"},
              "dftmerge summary --by file,na": {"file,name"}, "dftmerge spans states --int": {"--interval"}, "dftrun --by cla": {"class"},
-             "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"},
+             "dftmerge -q --threads 2 time": {"timeline"}, "dftmerge -q debug st": {"stat"}, "dftmerge help fil": {"filters"},
+             "dftmerge --rank 1 debug calls --js": {"--json"}, "dftmerge-mpi ranks --tele": {"--telemetry"}, "dftrun --rep": {"--report"}, "dftrun -o x dftmerge exp": {"export"},
              "dftrun --by file -- dftmerge exp": {"export"}}
     script = [f"source {path}" for path in folder("fish").iterdir()]
     for line in cases:

@@ -144,7 +144,7 @@ def wrong_usage(where):
                     ["--by", ""], ["--width", "0"], ["--nonsense"], ["--json", "--csv"], ["--rank"]):
         done = dftmerge("summary", *options, where, expect=2)
         assert done.out == b"" and "dftmerge summary:" in done.err, (options, done)
-    assert dftmerge("summary", expect=2).err and dftmerge(expect=2).err
+    assert dftmerge("summary", expect=2).err
     for command in ("summary", "dump"):
         text = dftmerge(command, "--help").out.decode()
         assert "Example:" in text and "--threads" in text
@@ -194,7 +194,7 @@ def commands_and_help(where):
     assert dftmerge("help").out == dftmerge("--help").out
     version = dftmerge("--version").out
     assert version.startswith(b"dftmerge ") and all(version == dftmerge(*words).out for words in (["-V"], ["-q", "-V"], ["--json", "--version"],
-                                                                                             ["summary", "-V"], ["-q", "calls", "--version"]))
+                                                                                             ["summary", "-V"], ["-q", "debug", "--version"]))
     for words in (["-o", "-", "export", "--format", "csv"], ["--format", "csv", "-o", "-", "export"]):  # "-" is an option's value, too
         assert dftmerge(*words, where).out == dftmerge("export", "--format", "csv", "-o", "-", where).out, words
     listed = subprocess.run([DFTMERGE, "--files-from", "-", "summary", "--json"], input=f"{where}\n".encode(), capture_output=True, check=True)
@@ -204,20 +204,20 @@ def commands_and_help(where):
                   ["--by", "name", "--json", "--rank=1", "-q", "summary", where], ["-q", "--json", "--rank", "1", "--by", "name", where]):
         assert dftmerge(*words).out == summary_of_one, words
     assert dftmerge("--name", "dump", "--json", where).out == dftmerge("summary", "--name", "dump", "--json", where).out, "an argument is no command"
-    assert dftmerge("-q", "calls").out == dftmerge("calls").out and dftmerge("-q", "help", "calls").out == dftmerge("calls", "--help").out
-    assert "no trace" in dftmerge("calls", where, expect=2).err and "'sumary' is neither" in dftmerge("-q", "sumary", where, expect=2).err
+    assert dftmerge("-q", "ps", where).out == dftmerge("ps", where).out and dftmerge("-q", "help", "ps").out == dftmerge("ps", "--help").out
+    assert "no trace" in dftmerge("debug", "calls", where, expect=2).err and "'sumary' is neither" in dftmerge("-q", "sumary", where, expect=2).err
     assert "nothing.db" in dftmerge("-q", "spans", "states", where / "nothing.db", expect=1).err
-    for command in ("summary", "ranks", "calls"):
+    for command in ("summary", "ranks", "debug"):
         assert dftmerge("help", command).out == dftmerge(command, "--help").out
     assert "no command 'sumary'. Did you mean 'summary'?" in dftmerge("help", "sumary", expect=2).err
     assert "Did you mean --threads?" in dftmerge("summary", "--thraeds", "2", where, expect=2).err
     assert "several options that begin so: --rank --role" in dftmerge("export", "--r", "2", where, expect=2).err.replace(" --region", "").replace(" --run", "")
     assert "takes no argument" in dftmerge("summary", "--json=2", where, expect=2).err
     text = dftmerge("export", "--help").out.decode()
-    assert text.count("--format FORMAT") == 2 and "--to TIME" in text and "--until" not in text  # the old names work
-    text = dftmerge("calls", "--help").out.decode()
+    assert text.count("--format FORMAT") == 2 and "--to " in text and "--until" not in text  # the old names work
+    text = dftmerge("debug", "calls", "--help").out.decode()
     assert "--json" in text and "--job" not in text and "--threads" not in text  # it reads no traces
-    assert "calls does not take --threads" in dftmerge("calls", "--threads", "2", expect=2).err
+    assert "calls does not take --threads" in dftmerge("debug", "calls", "--threads", "2", expect=2).err
     assert "lies before --from" in dftmerge("dump", "--from", "2", "--to", "1", where, expect=2).err
 
 

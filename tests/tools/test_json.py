@@ -185,7 +185,7 @@ def titles_of_csv(where):
     assert not set(titles) - documented(SCHEMAS["summary"]) and len(set(titles)) == len(titles)
     titles = dftmerge("compare", "--csv", where / "native", where / "one").out.splitlines()[0].decode().split(",")
     assert not {re.sub("_(a|b|spread)$", "", t) for t in titles} - documented(SCHEMAS["compare"]), titles
-    assert dftmerge("calls", "--csv").out.splitlines()[0].decode().split(",") == ["entry_point", "cat", "name", "op", "class", "bytes"]
+    assert dftmerge("debug", "calls", "--csv").out.splitlines()[0].decode().split(",") == ["entry_point", "cat", "name", "op", "class", "bytes"]
 
 
 def keys_are_listed(where):

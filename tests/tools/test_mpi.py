@@ -78,7 +78,7 @@ def answers(directory):
     same(3, "summary", "--json", "--class", "read", "--slower-than", "10us", "--no-index", traces)
     same(2, "summary", "--json", "--by", "file", "--errors", "--last", "5", "--mount", "/data,/", "--no-index", traces)
     same(2, "summary", "--json", "--by", "rank,job", "--region", "st*", "--size", "4K-", "--no-index", traces)
-    same(5, "stat", "--no-index", traces)
+    same(5, "debug", "stat", "--no-index", traces)
     (directory / "list").write_text(str(directory / "c") + "\n")
     same(2, "check", "--files-from", directory / "list", directory / "both.dft")
     same(2, "summary", "--file", "*a*", "--name", "read,pread", "--by", "dir,rank", "--no-index", traces)

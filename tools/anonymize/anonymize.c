@@ -165,24 +165,24 @@ static int run(int argc, char **argv)
          .letter = 'o',
          .argument = "DIR",
          .text = &asked.output,
-         .help = "the folder to write, a new or an empty one"},
+         .help = "The folder to write, a new or an empty one"},
         {.name = "key",
          .argument = "FILE",
          .text = &asked.key,
-         .help = "the key of the hashes: a file of 16 bytes or more"},
-        {.name = "new-key", .argument = "FILE", .text = &asked.new_key, .alone = 1, .help = "make a key, and no more"},
+         .help = "The key of the hashes: a file of 16 bytes or more"},
+        {.name = "new-key", .argument = "FILE", .text = &asked.new_key, .alone = 1, .help = "Make a key, and no more"},
         {.name = "table",
          .argument = "FILE",
          .text = &asked.table,
-         .help = "write what each hash stands for. Keep it to yourself"},
+         .help = "Write what each hash stands for. Keep it to yourself"},
         {.name = "translate",
          .argument = "TABLE",
          .text = &asked.translate,
          .alone = 1,
-         .help = "put the names back into a text from standard input"},
+         .help = "Put the names back into a text from standard input"},
         {.name = "strict",
          .flag = &asked.strict,
-         .help = "keep no path that is the same on every machine, and no extension"},
+         .help = "Keep no path that is the same on every machine, and no extension"},
         {0}};
     struct dft_options options;
     int code;
@@ -205,12 +205,13 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_anonymize = {
     .name = "anonymize",
     .arguments = "--key FILE -o DIR PATH...",
-    .brief = "traces without names, to give away",
+    .brief = "Traces without names, to give away",
     .details =
-        "Names of files, hosts, programs, jobs, regions, and texts of arguments become keyed hashes. Numbers stay: times,\n"
-        "sizes, offsets, counts, ranks, pids. A name has the same hash everywhere, so every command answers as before,\n"
-        "but for the names. Folders stay folders, numbered files stay numbered, and usual extensions, places that are the\n"
-        "same on every machine, and words such as \"epoch\" stay. docs/privacy.md says of each part what becomes of it.\n"
+        "Names of files, hosts, programs, jobs, regions, and texts of arguments become keyed hashes. Numbers stay: "
+        "times, sizes, offsets, counts, ranks, pids. A name has the same hash everywhere, so every command answers "
+        "as before, but for the names. Folders stay folders, numbered files stay numbered, and usual extensions, "
+        "places that are the same on every machine, and words such as \"epoch\" stay. docs/privacy.md says of each "
+        "part what becomes of it.\n"
         "\n"
         "DIR appears whole or not at all. What a killed process left, and traces of DFTracer, become traces in it.",
     .example = "dftmerge anonymize --key my.key --table my.table -o public/ traces/",

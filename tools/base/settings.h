@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* Where dftrun puts traces unless it is told, and dftmerge looks for them. */
+#define DFT_TRACES_USUAL "traces"
+
 enum dft_setting {
     DFT_SETTING_COMMON_BYTES,
     DFT_SETTING_GROUP_BYTES,

@@ -38,8 +38,8 @@ struct dft_option {
 struct dft_command {
     const char *name;
     const char *arguments;              /* "[PATH...]" */
-    const char *brief;                  /* one line, for the list of commands */
-    const char *details;                /* further lines of --help; may be NULL */
+    const char *brief;                  /* at most 57 columns, for the list of commands */
+    const char *details;                /* for --help, see dft_help_text; may be NULL */
     const char *example;                /* one line of shell */
     const char *lacks;                  /* why filters are not taken that other commands take; may be NULL */
     const char *(*sort_word)(size_t i); /* as in struct dft_option, of --sort */
@@ -95,7 +95,7 @@ extern const struct dft_command dft_command_summary, dft_command_findings, dft_c
     dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
     dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
     dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect,
-    dft_command_anonymize;
+    dft_command_anonymize, dft_command_debug;
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */

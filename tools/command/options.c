@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of dftmerge's commands, the common ones (options_table.c) and a command's own: parsing,
- * --help. */
+/* Options of dftmerge's commands, the common ones (options_table.c) and a command's own: parsing. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -13,40 +12,10 @@
 #include "base/settings.h"
 #include "mpi/comm.h"
 #include "command/command.h"
+#include "command/help.h"
 #include "command/options_table.h"
 
 #define OWN_MAX 32
-
-static void help_line(char letter, const char *name, const char *argument, const char *text)
-{
-    char left[64];
-    int n = letter ? snprintf(left, sizeof left, "-%c, ", letter) : snprintf(left, sizeof left, "    ");
-
-    snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
-    printf("  %-26s %s\n", left, text);
-}
-
-static void help(const struct dft_command *command, const struct dft_option *own)
-{
-    printf("Usage: dftmerge %s [OPTION...] %s\n\n%s.\n", command->name, command->arguments, command->brief);
-    if (command->details)
-        printf("\n%s\n", command->details);
-    printf("\nOptions:\n");
-    for (const struct dft_option *option = own; option && option->name; option++)
-        if (option->help)
-            help_line(option->letter, option->name, option->argument, option->help);
-    for (size_t i = 0; i < DFT_COMMON_OPTIONS; i++) {
-        const struct dft_common_option *option = &dft_common_options[i];
-
-        if (dft_takes_option(command, own, option, 1))
-            help_line(option->letter, option->name, option->argument, option->help);
-    }
-    if (!(command->takes & DFT_TAKES_NONE))
-        printf("\nPATH is a trace (.dft, or .pfw and .pfw.gz of DFTracer), what a running or killed process left\n"
-               "(.dft.live), a directory (searched), or a pattern in quotes.\n");
-    if (command->example)
-        printf("\nExample:\n  %s\n", command->example);
-}
 
 /* May paths be missing? */
 static int needs_paths(const struct dft_command *command, const struct dft_option *own)
@@ -242,7 +211,7 @@ static int take_option(struct dft_options *options, const struct dft_command *co
     int rc;
 
     if (id == OPT_HELP || id == 'h') {
-        help(command, own);
+        dft_help_command(command, own);
         *code = fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
         return 1;
     }

@@ -224,15 +224,15 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
-         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 2: it cannot be told"},
+         "Exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 2: it cannot be told"},
         {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
          .word = measure_word},
-        {"job-a", 0, "LIST", &asked.jobs[0], NULL, "only these jobs of A, where several are together"},
+        {"job-a", 0, "LIST", &asked.jobs[0], NULL, "Only these jobs of A, where several are together"},
         {"job-b", 0, "LIST", &asked.jobs[1], NULL,
-         "only these jobs of B; both may lie in one directory: A and B the same"},
-        {"run-a", 0, "LIST", &asked.runs[0], NULL, "only these runs of A, likewise"},
-        {"run-b", 0, "LIST", &asked.runs[1], NULL, "only these runs of B"},
-        {"parts", 0, NULL, NULL, &asked.parts, "all paths of a side are parts of one run, not repetitions"},
+         "Only these jobs of B; both may lie in one directory: A and B the same"},
+        {"run-a", 0, "LIST", &asked.runs[0], NULL, "Only these runs of A, likewise"},
+        {"run-b", 0, "LIST", &asked.runs[1], NULL, "Only these runs of B"},
+        {"parts", 0, NULL, NULL, &asked.parts, "All paths of a side are parts of one run, not repetitions"},
         {0},
     };
     struct dft_options options, sides[2];
@@ -251,36 +251,37 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_compare = {
     .name = "compare",
     .arguments = "A B  |  A1 A2 A3 -- B1 B2 B3",
-    .brief = "two runs side by side: what changed, by how much, and is it more than chance",
+    .brief = "Two runs side by side: what changed, and is it chance",
     .details =
-        "Compares calls, regions, patterns of files, and groups of ranks. In patterns\n"
-        "" DFT_PATTERN_RULE ".\n"
-        "Of patterns that are in one run only, directories are taken for each other when most names below them are the\n"
-        "same (\"...\"). Ranks stand together that do about as much (within a factor of two from one to the next), and\n"
-        "whose cost of a call changed about alike (within a factor of two of the median change).\n"
+        "Compares calls, regions, patterns of files, and groups of ranks. In patterns " DFT_PATTERN_RULE
+        ". Of patterns that are in one run only, directories are taken for each other when most names below them "
+        "are the same (\"...\"). Ranks stand together that do about as much (within a factor of two from one to "
+        "the next), and whose cost of a call changed about alike (within a factor of two of the median change).\n"
         "\n"
-        "The spread: a change of time is beyond it when chance would do it less than once in a thousand times (rank-sum\n"
-        "test). The test compares the times of a call in B's processes with those in A's. Where fewer than eight\n"
-        "processes make the call, it compares the processes in 24 slices of time. With fewer than eight of them on a\n"
-        "side it cannot be told (\"?\"). A change is beyond the spread, too, when the number of calls alone makes half of\n"
-        "it. Each process is also looked at alone: when its calls cost more than twice what they cost anywhere in the\n"
-        "other run, in eight slices more than in any slice there, the change is beyond the spread (with fewer slices:\n"
-        "\"?\"). A change of time by less than 0.5 % is always within it. Counts and bytes are exact: every change is one.\n"
-        "What a whole run has in common, such as a busy file system, looks like a change of the program.\n"
+        "The spread: a change of time is beyond it when chance would do it less than once in a thousand times "
+        "(rank-sum test). The test compares the times of a call in B's processes with those in A's. Where fewer "
+        "than eight processes make the call, it compares the processes in 24 slices of time. With fewer than "
+        "eight of them on a side it cannot be told (\"?\"). A change is beyond the spread, too, when the number "
+        "of calls alone makes half of it. Each process is also looked at alone: when its calls cost more than "
+        "twice what they cost anywhere in the other run, in eight slices more than in any slice there, the change "
+        "is beyond the spread (with fewer slices: \"?\"). A change of time by less than 0.5 % is always within "
+        "it. Counts and bytes are exact: every change is one. What a whole run has in common, such as a busy file "
+        "system, looks like a change of the program.\n"
         "\n"
-        "With several runs a side (repetitions, before and behind --) numbers are medians, and the repetitions are the\n"
-        "yardstick: a change is beyond the spread where chance alone does as much in 5 % of cases at most (rank-sum\n"
-        "test of Wilcoxon, Mann and Whitney, exact; lines are corrected for their number by Holm). Counts are exact\n"
-        "only where all runs of each side have the same. With fewer than five runs on a side all I/O alone is tested.\n"
-        "\"How sure\" has the interval of the difference. An outlier is named. Paths whose processes are of one run and\n"
-        "lived at the same time are parts of it, not repetitions. Options may stand anywhere.\n"
+        "With several runs a side (repetitions, before and behind --) numbers are medians, and the repetitions "
+        "are the yardstick: a change is beyond the spread where chance alone does as much in 5 % of cases at most "
+        "(rank-sum test of Wilcoxon, Mann and Whitney, exact; lines are corrected for their number by Holm). "
+        "Counts are exact only where all runs of each side have the same. With fewer than five runs on a side all "
+        "I/O alone is tested. \"How sure\" has the interval of the difference. An outlier is named. Paths whose "
+        "processes are of one run and lived at the same time are parts of it, not repetitions. Options may stand "
+        "anywhere.\n"
         "\n"
-        "Of processes that kept no events it is not known which calls were made on which files, nor when. Then neither\n"
-        "run is asked for that, and \"?\" stands for what one of them does not know.\n"
+        "Of processes that kept no events it is not known which calls were made on which files, nor when. Then "
+        "neither run is asked for that, and \"?\" stands for what one of them does not know.\n"
         "\n"
-        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. With it the exit\n"
-        "code is 1 only where B is worse. 2 is wrong usage, and what could not be read or compared; and all I/O grew by\n"
-        "more, but whether by chance cannot be told. Without it a trace that cannot be read gives 1.",
+        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. With it the exit code "
+        "is 1 only where B is worse. 2 is wrong usage, and what could not be read or compared; and all I/O grew "
+        "by more, but whether by chance cannot be told. Without it a trace that cannot be read gives 1.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .sort_word = measure_word,

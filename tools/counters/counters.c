@@ -64,7 +64,7 @@ static int run(int argc, char **argv)
     struct dft_source *source;
     const char *by = NULL;
     const struct dft_option own[] = {{"by", 'b', "KEYS", &by, NULL,
-                                      "a line for each process, rank or host, or several of these with commas",
+                                      "A line for each process, rank or host, or several of these with commas",
                                       .word = by_word},
                                      {0}};
     int code;
@@ -84,11 +84,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_counters = {
     .name = "counters",
     .arguments = "PATH...",
-    .brief = "samples over time: processor time, memory, page faults, bytes of system calls, the node",
+    .brief = "Samples over time: processors, memory, faults, the node",
     .details =
-        "One line for each counter. A level (memory) has its mean, a total (bytes read) its growth a second; for times\n"
-        "that is the share of one processor. Of several processes, first and last are sums, min and max those of one\n"
-        "sample. docs/commands/dftmerge-counters.md lists the counters.",
+        "One line for each counter. A level (memory) has its mean, a total (bytes read) its growth a second; for "
+        "times that is the share of one processor. Of several processes, first and last are sums, min and max "
+        "those of one sample. docs/commands/dftmerge-counters.md lists the counters.",
     .example = "dftmerge counters --by rank --name rss_bytes traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_PART | DFT_TAKES_NAMES,
     .run = run,

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/nearest_word.h"
+#include "base/settings.h"
+#include "base/write_wrapped.h"
 #include "dftrun/dftrun.h"
 
 #define FRAMES_MAX 128 /* that the library records */
@@ -162,69 +164,61 @@ struct row {
 
 #define AT(member) offsetof(struct dft_run, member), NULL
 static const struct row rows[] = {
-    {"output", 'o', "DIR", AT(directory), "directory for the trace files (default: traces)"},
-    {"aggregate", 0, NULL, AT(aggregate), "keep aggregates only, no single events: 0.15 to 3 bytes a call"},
-    {"every", 0, "N", 0, take_every, "keep events of every Nth rank of a job, and aggregates alone of the others"},
+    {"output", 'o', "DIR", AT(directory), "Directory for the trace files (default: " DFT_TRACES_USUAL ")"},
+    {"aggregate", 0, NULL, AT(aggregate), "Keep aggregates only, no single events: 0.15 to 3 bytes a call"},
+    {"every", 0, "N", 0, take_every, "Keep events of every Nth rank of a job, and aggregates alone of the others"},
     {"stage", 0, "DIR", AT(stage),
-     "write traces below DIR on the node (/dev/shm, a local disk), and move them at the end\n"
+     "Write traces below DIR on the node (/dev/shm, a local disk), and move them at the end "
      "of each process; what killed ones leave there is collected"},
     {"data-dir", 0, "D", AT(data_dir),
-     "trace only files below these directories (colon-separated; a leading ! excludes,\n"
+     "Trace only files below these directories (colon-separated; a leading ! excludes, "
      "from everything where no directory is named)"},
-    {"stack", 0, "[N]", 0, take_stack, "record call stacks up to N frames deep (default: 16)"},
+    {"stack", 0, "[N]", 0, take_stack, "Record call stacks up to N frames deep (default: 16)"},
     {"node", 0, NULL, AT(node),
-     "sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
-    {"gpu", 0, NULL, AT(gpu), "record what NVIDIA GPUs do, too: kernels, copies, waits"},
-    {"by", 'b', "KEYS", AT(by), "print a table by these keys in place of the page: dftmerge summary --help"},
-    {"top", 'n', "N", 0, take_top, "print at most N lines of each table (0: all)"},
-    {"json", 0, "FILE", AT(json), "write the page as JSON, too; FILE is replaced when the JSON is complete"},
-    {"report", 0, "FILE", AT(report), "write a page to look at in a browser, too: dftmerge report --help"},
+     "Sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR"},
+    {"gpu", 0, NULL, AT(gpu), "Record what NVIDIA GPUs do, too: kernels, copies, waits"},
+    {"by", 'b', "KEYS", AT(by), "Print a table by these keys in place of the page: dftmerge summary --help"},
+    {"top", 'n', "N", 0, take_top, "Print at most N lines of each table (0: all)"},
+    {"json", 0, "FILE", AT(json), "Write the page as JSON, too; FILE is replaced when the JSON is complete"},
+    {"report", 0, "FILE", AT(report), "Write a page to look at in a browser, too: dftmerge report --help"},
     {"doctor", 0, NULL, AT(doctor),
-     "say why nothing is recorded: look at the library, the variables, DIR and the limits; run\n"
+     "Say why nothing is recorded: look at the library, the variables, DIR and the limits; run "
      "COMMAND once, if there is one, and say which of its programs were not traced"},
     {"container", 0, "IN", AT(container),
-     "print the flags with which programs in a container are traced; IN is podman, docker,\n"
+     "Print the flags with which programs in a container are traced; IN is podman, docker, "
      "apptainer or kubernetes: docker run $(dftrun --container docker) IMAGE COMMAND",
      dft_container_word},
-    {"no-summary", 0, NULL, AT(no_page), "print no page afterwards"},
-    {"quiet", 'q', NULL, 0, take_quiet, "print no page: only why something failed, or was not traced"},
-    {"version", 'V', NULL, 0, take_version, "print the version"},
-    {"help", 'h', NULL, 0, take_help, "this text"},
+    {"no-summary", 0, NULL, AT(no_page), "Print no page afterwards"},
+    {"quiet", 'q', NULL, 0, take_quiet, "Print no page: only why something failed, or was not traced"},
+    {"version", 'V', NULL, 0, take_version, "Print the version"},
+    {"help", 'h', NULL, 0, take_help, "This text"},
 };
 #undef AT
 enum { ROWS = sizeof rows / sizeof *rows, FIRST = 256 };
 
 static void print_row(const struct row *row)
 {
-    char left[32] = "    ";
-    const char *line = row->help;
-    int length = (int)strcspn(line, "\n");
+    char left[32] = "      ", title[40];
 
     if (row->letter)
-        snprintf(left, sizeof left, "-%c, ", row->letter);
-    snprintf(left + 4, sizeof left - 4, "--%s%s%s", row->name, row->argument ? " " : "",
+        snprintf(left, sizeof left, "  -%c, ", row->letter);
+    snprintf(left + 6, sizeof left - 6, "--%s%s%s", row->name, row->argument ? " " : "",
              row->argument ? row->argument : "");
-    printf("  %-18s %.*s\n", left, length, line);
-    for (line += length; *line; line += length) {
-        length = (int)strcspn(++line, "\n");
-        printf("%21s%.*s\n", "", length, line);
-    }
+    snprintf(title, sizeof title, "%-20s ", left);
+    dft_text_wrapped(stdout, title, 21, row->help);
 }
 
 /* For programs that make completions, as `dftmerge --list-options`: name, letter, argument, words, help. */
 static void list_options(void)
 {
-    puts("command\tdftrun\truns a command under the I/O tracer");
+    puts("command\tdftrun\tRuns a command under the I/O tracer");
     for (const struct row *row = rows; row < rows + ROWS; row++) {
         const char letter[] = {row->letter, 0};
 
         printf("option\t%s\t%s\t%s\t", row->name, letter, row->argument ? row->argument : "");
         for (size_t i = 0; row->word && row->word(i); i++)
             printf("%s%s", i ? "," : "", row->word(i));
-        putchar('\t');
-        for (const char *at = row->help; *at; at++)
-            putchar(*at == '\n' ? ' ' : *at);
-        putchar('\n');
+        printf("\t%s\n", row->help);
     }
     exit(fflush(stdout) ? 1 : 0);
 }
@@ -232,22 +226,24 @@ static void list_options(void)
 static int take_help(struct dft_run *run, char **argv)
 {
     (void)run, (void)argv;
-    puts("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-         "       dftrun --doctor [-o DIR] [--json FILE] [-- COMMAND [ARGUMENT...]]\n"
-         "       dftrun --container IN [-o DIR]\n"
-         "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n");
-    for (int i = 0; i < ROWS; i++)
-        print_row(&rows[i]);
-    puts("\n"
-         "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
-         "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
-         "variables. In an MPI or Slurm job the last rank to end prints the page of the whole job.\n"
-         "\n"
-         "Examples:\n"
+    puts("Usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+         "       dftrun --doctor [-o DIR] [--json FILE] [-- COMMAND ...]\n"
+         "       dftrun --container IN [-o DIR]");
+    dft_print_wrapped("Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).");
+    puts("\nExamples:\n"
          "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
          "  dftrun --stack --by line --top 5 -- ./app\n"
          "  mpirun -n 4 dftrun -o traces --json page.json -- ./app\n"
-         "  dftrun --doctor -- ./app");
+         "  dftrun --doctor -- ./app\n"
+         "\nOptions:");
+    for (int i = 0; i < ROWS; i++)
+        print_row(&rows[i]);
+    puts("");
+    dft_print_wrapped(
+        "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can "
+        "be written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from "
+        "DFTRACER_* variables. In an MPI or Slurm job the last rank to end prints the page of the whole "
+        "job.");
     exit(0);
 }
 
@@ -323,7 +319,7 @@ int dft_run_parse(struct dft_run *run, int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "--list-options"))
         list_options();
     make_tables(options, letters);
-    run->directory = "traces";
+    run->directory = DFT_TRACES_USUAL;
     opterr = 0;
     while (!error && (option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
         const struct row *row = row_of(option);

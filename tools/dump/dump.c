@@ -34,7 +34,7 @@ static int run(int argc, char **argv)
     struct dft_dump dump = {0};
     struct dft_event_text text = {.filter = &options.filter, .out = &dump.out, .context = &dump};
     const struct dft_option own[] = {
-        {"unsorted", 'u', NULL, NULL, &text.unsorted, "in the order of the files, not of time: starts at once"}, {0}};
+        {"unsorted", 'u', NULL, NULL, &text.unsorted, "In the order of the files, not of time: starts at once"}, {0}};
     uint64_t end;
     int code, rc;
 
@@ -60,10 +60,9 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_dump = {
     .name = "dump",
     .arguments = "PATH...",
-    .brief = "events one by one, in order of time",
-    .details =
-        "Text: seconds since the start of the first process, duration, rank or -, pid/tid, call, arguments, result.\n"
-        "JSON: one object a line, times in ns since the Unix epoch.",
+    .brief = "Events one by one, in order of time",
+    .details = "Text: seconds since the start of the first process, duration, rank or -, pid/tid, call, arguments, "
+               "result. JSON: one object a line, times in ns since the Unix epoch.",
     .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,

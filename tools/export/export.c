@@ -197,21 +197,21 @@ static int run(int argc, char **argv)
         {.name = "format",
          .argument = "FORMAT",
          .text = &asked.format,
-         .help = "perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio, sqlite or parquet",
+         .help = "One of perfetto, pfw, perfflow, csv, folded, folded-bytes, fio, dlio, sqlite or parquet",
          .word = format_word},
         {.name = "output",
          .letter = 'o',
          .argument = "OUT",
          .text = &asked.path,
-         .help = "the file to write, or DIRECTORY/; - is standard output"},
+         .help = "The file to write, or DIRECTORY/; - is standard output"},
         {.name = "max-bytes",
          .argument = "SIZE",
          .text = &asked.max_bytes,
-         .help = "perfetto: merge short slices so that a file has at most SIZE (50M)"},
+         .help = "Perfetto: merge short slices so that a file has at most SIZE (50M)"},
         {.name = "split",
          .argument = "SECONDS",
          .text = &asked.split,
-         .help = "perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
+         .help = "Perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
         {.name = "to", .argument = "FORMAT", .text = &asked.to},
         {.name = "until", .argument = "SECONDS", .text = &asked.until},
         {0}};
@@ -246,23 +246,27 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--format FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs, fio, dlio, sqlite, parquet",
+    .brief = "For other tools: perfetto, csv, parquet, sqlite, fio and more",
     .details =
-        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
-        "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
-        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; into a directory\n"
-        "          a .pfw.gz a process, which they read in parallel\n"
-        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory\n"
-        "          a file a process, named as PERFFLOW_OPTIONS had it\n"
+        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after "
+        "otherData.origin_ns; with counter tracks of bytes, calls and samples, also where only aggregates were "
+        "kept\n"
+        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; into a "
+        "directory a .pfw.gz a process, which they read in parallel\n"
+        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory a "
+        "file a process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
-        "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
-        "          folded-bytes: with the bytes moved\n"
-        "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it lacks\n"
+        "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame "
+        "graphs; folded-bytes: with the bytes moved\n"
+        "fio       a job file for the benchmark fio, with like sizes, files, threads and pauses; it lists what it "
+        "lacks\n"
         "dlio      a workload for DLIO benchmark: files, samples, batch, workers, epochs; it lists what it lacks\n"
-        "sqlite    a database with the tables and views of `dftmerge sql` (docs/sql.md), which DuckDB attaches, too\n"
-        "parquet   tables (events, rows, files, processes ...) for DuckDB, Polars, pandas, Spark and others: always into\n"
-        "          a directory, DIR/TABLE/part-RANK-NUMBER.parquet; `dftmerge sql` has the same tables\n"
-        "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
+        "sqlite    a database with the tables and views of `dftmerge sql` (docs/sql.md), which DuckDB attaches, "
+        "too\n"
+        "parquet   tables (events, rows, files, processes ...) for DuckDB, Polars, pandas, Spark and others: "
+        "always into a directory, DIR/TABLE/part-RANK-NUMBER.parquet; `dftmerge sql` has the same tables\n"
+        "An OUT "
+        "that ends in / or is a directory gets files of the format's own names; it is made when it is not there. "
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --format perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,

@@ -143,12 +143,12 @@ static int run(int argc, char **argv)
     struct dft_figure figure = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"kind", 'k', "KIND", &asked.kind, NULL, "bandwidth, heatmap, sizes, latency, overlap or files",
+        {"kind", 'k', "KIND", &asked.kind, NULL, "Bandwidth, heatmap, sizes, latency, overlap or files",
          .word = kind_word},
-        {"output", 'o', "FILE", &asked.path, NULL, "the file to write; - is standard output"},
-        {"title", 0, "TEXT", &figure.title, NULL, "the title (default: what it is, and the program)"},
-        {"width", 0, "PIXELS", &asked.width, NULL, "width of the picture (default: 720)"},
-        {"height", 0, "PIXELS", &asked.height, NULL, "height of the picture (default: 400)"},
+        {"output", 'o', "FILE", &asked.path, NULL, "The file to write; - is standard output"},
+        {"title", 0, "TEXT", &figure.title, NULL, "The title (default: what it is, and the program)"},
+        {"width", 0, "PIXELS", &asked.width, NULL, "Width of the picture (default: 720)"},
+        {"height", 0, "PIXELS", &asked.height, NULL, "Height of the picture (default: 400)"},
         {0},
     };
     int code, kind, rc;
@@ -176,15 +176,15 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_plot = {
     .name = "plot",
     .arguments = "--kind KIND -o FILE PATH...",
-    .brief = "pictures as SVG, for papers: bandwidth, heat map, sizes and others",
+    .brief = "Pictures as SVG, for papers",
     .details = "bandwidth  bytes read and written a second, and the share of time with I/O\n"
                "heatmap    ranks (or processes) by time: calls in flight\n"
                "sizes      bytes that calls asked for, by calls and by time\n"
                "latency    how long calls took, with p50, p95 and p99\n"
                "overlap    compute, and I/O that is hidden behind it or in its way, of each rank\n"
                "files      the files with the most time\n"
-               "No display is needed. Pointing at a bar shows its numbers; data-* attributes have them exactly. The\n"
-               "picture says what was lost.",
+               "No display is needed. Pointing at a bar shows its numbers; data-* "
+               "attributes have them exactly. The picture says what was lost.",
     .example = "dftmerge plot --kind bandwidth -o bandwidth.svg traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_CLASSES,
     .run = run,

@@ -57,9 +57,9 @@ static int run(int argc, char **argv)
     const char *rules = NULL;
     int is_list = 0, no_risk = 0, code, rc;
     const struct dft_option own[] = {
-        {"rules", 0, "FILE", &rules, NULL, "take limits from FILE: lines such as `small-reads.request = 64 KiB`"},
-        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks: what would be slow on a parallel file system"},
-        {"list", 0, NULL, NULL, &is_list, "print all kinds of findings and their limits, with reasons", 1},
+        {"rules", 0, "FILE", &rules, NULL, "Take limits from FILE: lines such as `small-reads.request = 64 KiB`"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "Leave out the risks: what would be slow on a parallel file system"},
+        {"list", 0, NULL, NULL, &is_list, "Print all kinds of findings and their limits, with reasons", 1},
         {0},
     };
 
@@ -87,8 +87,8 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_findings = {
     .name = "findings",
     .arguments = "PATH...",
-    .brief = "what is wrong, what it costs, where, and what to do",
-    .details = "Findings are numbered from 1, that which costs most first. A cost is measured time: of all processes\n"
+    .brief = "What is wrong, what it costs, where, and what to do",
+    .details = "Findings are numbered from 1, that which costs most first. A cost is measured time: of all processes "
                "together, or of the slowest rank. What costs less than 1 % is left out (--rules changes that).\n"
                "- sure: how likely it is that a change helps, and why.\n"
                "- when: persistent, growing, at the start, or a blip; times count from the start of the job.\n"

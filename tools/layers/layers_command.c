@@ -173,12 +173,12 @@ static int run(int argc, char **argv)
     struct dft_source *source;
     int code, rc;
     const struct dft_option own[] = {
-        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "posix, dlio, generic, torch, or a file of rules",
+        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "Posix, dlio, generic, torch, or a file of rules",
          .word = preset_word},
-        {"view", 'v', "LIST", &asked.view, NULL, "each layer by time,process,rank,host,file,directory,pattern",
+        {"view", 'v', "LIST", &asked.view, NULL, "Each layer by time,process,rank,host,file,directory,pattern",
          .word = view_word},
-        {"interval", 0, "SECONDS", &asked.interval, NULL, "width of an interval of --view time (default: as fits)"},
-        {"list", 0, NULL, NULL, &asked.list, "print presets, as files to begin with", 1},
+        {"interval", 0, "SECONDS", &asked.interval, NULL, "Width of an interval of --view time (default: as fits)"},
+        {"list", 0, NULL, NULL, &asked.list, "Print presets, as files to begin with", 1},
         {0},
     };
 
@@ -207,13 +207,13 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_layers = {
     .name = "layers",
     .arguments = "PATH...",
-    .brief = "layers of a program by a preset: their time, and what of it nothing computes in",
+    .brief = "Layers of a program: their time, and what is exposed",
     .details =
-        "A preset says which calls and regions belong to which layer: posix (calls by what they do), dlio, torch,\n"
-        "generic (a layer for each category), or a file of rules like those of --list. Without --preset the traces\n"
-        "decide. Active is the time in which a layer goes on in a rank. Unoverlapped is what of that lies outside the\n"
-        "layers that compute. Own is what lies outside the layers below, too. Each is a union of intervals: nothing\n"
-        "counts twice.",
+        "A preset says which calls and regions belong to which layer: posix (calls by what they do), dlio, torch, "
+        "generic (a layer for each category), or a file of rules like those of --list. Without --preset the traces "
+        "decide. Active is the time in which a layer goes on in a rank. Unoverlapped is what of that lies outside "
+        "the layers that compute. Own is what lies outside the layers below, too. Each is a union of intervals: "
+        "nothing counts twice.",
     .example = "dftmerge layers --preset dlio --view time,process,file traces/",
     .lacks = "the rules of a preset choose calls and files",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_PART | DFT_TAKES_TOP | DFT_TAKES_CLASSES | DFT_TAKES_ALIGN,

@@ -134,10 +134,10 @@ static int run(int argc, char **argv)
     const char *depth = NULL;
     int code, rc;
     const struct dft_option own[] = {
-        {"up", 'u', NULL, NULL, &asked.up, "only what the entity came from"},
-        {"down", 'd', NULL, NULL, &asked.down, "only what was made of the entity"},
-        {"depth", 0, "N", &depth, NULL, "at most N steps (text: 10, else all)"},
-        {"dot", 0, NULL, NULL, &asked.dot, "for Graphviz: DOT"},
+        {"up", 'u', NULL, NULL, &asked.up, "Only what the entity came from"},
+        {"down", 'd', NULL, NULL, &asked.down, "Only what was made of the entity"},
+        {"depth", 0, "N", &depth, NULL, "At most N steps (text: 10, else all)"},
+        {"dot", 0, NULL, NULL, &asked.dot, "For Graphviz: DOT"},
         {0},
     };
 
@@ -160,12 +160,12 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_lineage = {
     .name = "lineage",
     .arguments = "[ENTITY] PATH...",
-    .brief = "entities: what one came from, and what was made of it",
+    .brief = "Entities: what one came from, and what was made of it",
     .details =
-        "Programs say which entities (samples, shards, checkpoints) their regions use and make, and how entities\n"
-        "relate. ENTITY is TYPE:KEY, a KEY that only one type has, an id of 16 hex digits, or a URI. Without ENTITY:\n"
-        "the types and entities that there are. A first word that is a folder, or ends as traces do, is a PATH.\n"
-        "--json is PROV-JSON of W3C: regions are activities, and processes are agents.",
+        "Programs say which entities (samples, shards, checkpoints) their regions use and make, and how entities "
+        "relate. ENTITY is TYPE:KEY, a KEY that only one type has, an id of 16 hex digits, or a URI. Without "
+        "ENTITY: the types and entities that there are. A first word that is a folder, or ends as traces do, is a "
+        "PATH. --json is PROV-JSON of W3C: regions are activities, and processes are agents.",
     .example = "dftmerge lineage checkpoint:epoch-3 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_PART | DFT_TAKES_TOP,
     .run = run,

@@ -132,13 +132,13 @@ static int run(int argc, char **argv)
 {
     const char *path = NULL, *split = NULL, *rules = NULL;
     const struct dft_option own[] = {
-        {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "the file, or directory, to write"},
+        {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "The file, or directory, to write"},
         {.name = "split-by",
          .argument = "KEY",
          .text = &split,
-         .help = "one archive a rank, or a host, into OUT",
+         .help = "One archive a rank, or a host, into OUT",
          .word = split_word},
-        {.name = "group", .argument = "RULES", .text = &rules, .help = "one archive a group of events, into OUT"},
+        {.name = "group", .argument = "RULES", .text = &rules, .help = "One archive a group of events, into OUT"},
         {0}};
     struct dft_options options;
     struct dft_source *source;
@@ -167,20 +167,23 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_merge = {
     .name = "merge",
     .arguments = "-o OUT [--split-by rank|host | --group RULES] PATH...",
-    .brief = "one file from many; reads back identically",
+    .brief = "One file from many; reads back identically",
     .details =
-        "Blocks are copied as they are, and what was seen twice is left out. OUT is written under a temporary name and\n"
-        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets a file\n"
-        "for each process, and is made when it is not there; with dftmerge-mpi all ranks write.\n"
+        "Blocks are copied as they are, and what was seen twice is left out. OUT is written under a temporary name "
+        "and renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory "
+        "gets a file for each process, and is made when it is not there; with dftmerge-mpi all ranks write.\n"
         "\n"
-        "--split-by rank writes OUT/rank-00017.dft and so on, and OUT/no-rank.dft for processes without one; host alike.\n"
+        "--split-by rank writes OUT/rank-00017.dft and so on, and OUT/no-rank.dft for processes without one; host "
+        "alike.\n"
         "\n"
-        "--group writes OUT/NAME.dft for each group of events, and OUT/other.dft for events of no group. RULES is a file\n"
-        "of lines, or the lines themselves with ';' between them. The first line that fits an event decides:\n"
+        "--group writes OUT/NAME.dft for each group of events, and OUT/other.dft for events of no group. RULES is "
+        "a file of lines, or the lines themselves with ';' between them. The first line that fits an event "
+        "decides:\n"
         "  NAME: [cat=GLOBS] [name=GLOBS] [class=read,write,meta,none] [path=GLOBS] [region=GLOBS]\n"
-        "GLOBS are shell patterns with commas between them, \"in quotes\" when there are blanks in one. A path is that\n"
-        "of the file (* also fits /). A region fits itself, and what was done directly inside it. Every group is a trace\n"
-        "by itself, and all groups together are the whole trace. Calls that are known only as aggregates cannot be\n"
+        "GLOBS are shell "
+        "patterns with commas between them, \"in quotes\" when there are blanks in one. A path is that of the file "
+        "(* also fits /). A region fits itself, and what was done directly inside it. Every group is a trace by "
+        "itself, and all groups together are the whole trace. Calls that are known only as aggregates cannot be "
         "grouped: they go to OUT/aggregates.dft.",
     .example = "dftmerge merge -o groups --group 'scratch: path=/scratch/*; meta: class=meta' traces/",
     .takes = DFT_TAKES_RANKS,

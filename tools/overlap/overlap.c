@@ -77,14 +77,14 @@ static int run(int argc, char **argv)
     int aggregates = 0, key, code, rc;
     uint64_t lines;
     const struct dft_option own[] = {
-        {"by", 'b', "KEY", &by, NULL, "a line for each rank (default), process, epoch or step", .word = key_word},
-        {"top", 0, "N", &top, NULL, "at most N lines (default: 20)"},
-        {"compute", 0, "PATTERNS", &lists[DFT_OVERLAP_COMPUTE], NULL, "regions that compute: category:name or name"},
-        {"data", 0, "PATTERNS", &lists[DFT_OVERLAP_DATA], NULL, "regions in which a trainer waits for data"},
-        {"item", 0, "PATTERNS", &lists[DFT_OVERLAP_ITEM], NULL, "regions in which a worker loads an item"},
-        {"epoch", 0, "PATTERNS", &lists[DFT_OVERLAP_EPOCH], NULL, "regions that are an epoch"},
-        {"step", 0, "PATTERNS", &lists[DFT_OVERLAP_STEP], NULL, "regions that are a step"},
-        {"aggregates", 0, NULL, NULL, &aggregates, "estimate from aggregates, though events are there: faster"},
+        {"by", 'b', "KEY", &by, NULL, "A line for each rank (default), process, epoch or step", .word = key_word},
+        {"top", 0, "N", &top, NULL, "At most N lines (default: 20)"},
+        {"compute", 0, "PATTERNS", &lists[DFT_OVERLAP_COMPUTE], NULL, "Regions that compute: category:name or name"},
+        {"data", 0, "PATTERNS", &lists[DFT_OVERLAP_DATA], NULL, "Regions in which a trainer waits for data"},
+        {"item", 0, "PATTERNS", &lists[DFT_OVERLAP_ITEM], NULL, "Regions in which a worker loads an item"},
+        {"epoch", 0, "PATTERNS", &lists[DFT_OVERLAP_EPOCH], NULL, "Regions that are an epoch"},
+        {"step", 0, "PATTERNS", &lists[DFT_OVERLAP_STEP], NULL, "Regions that are a step"},
+        {"aggregates", 0, NULL, NULL, &aggregates, "Estimate from aggregates, though events are there: faster"},
         {0},
     };
 
@@ -109,14 +109,15 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_overlap = {
     .name = "overlap",
     .arguments = "PATH...",
-    .brief = "how much I/O is hidden behind computing, and how much is in its way",
+    .brief = "I/O hidden behind computing, and I/O in its way",
     .details =
-        "Of each rank: time that computes, time in I/O, I/O while the rank computes (hidden), I/O while nothing of it\n"
-        "does (exposed), and neither (idle). Each is a union of intervals: nothing counts twice. Processes that a rank\n"
-        "started, such as loader workers, belong to it. Compute is regions: category COMPUTE or ai_framework, names\n"
-        "compute, forward, backward, kernels of GPUs, or as --compute says. Without such regions it is the time\n"
-        "outside I/O and waits. PATTERNS have commas between them, * and ? fit any text, ! takes away. From events\n"
-        "all numbers are exact; where only aggregates were kept, they are estimates, marked with \"about\".",
+        "Of each rank: time that computes, time in I/O, I/O while the rank computes (hidden), I/O while nothing of "
+        "it does (exposed), and neither (idle). Each is a union of intervals: nothing counts twice. Processes that "
+        "a rank started, such as loader workers, belong to it. Compute is regions: category COMPUTE or "
+        "ai_framework, names compute, forward, backward, kernels of GPUs, or as --compute says. Without such "
+        "regions it is the time outside I/O and waits. PATTERNS have commas between them, * and ? fit any text, ! "
+        "takes away. From events all numbers are exact; where only aggregates were kept, they are estimates, "
+        "marked with \"about\".",
     .example = "dftmerge overlap --by epoch --compute 'train:*,forward' traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,

@@ -89,10 +89,10 @@ static int run(int argc, char **argv)
     int telemetry = 0, code, rc;
     const struct dft_option own[] = {
         {"align", 0, "HOW", &align, NULL,
-         "clocks (default), first (first events), none, or an event that ends in all at once"},
-        {"top", 0, "N", &top, NULL, "only the first N lines of each table (default: 10)"},
-        {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
-        {"phases", 0, "TRACE", &phases, NULL, "of telemetry: traces of the same job, whose regions are its phases"},
+         "Clocks (default), first (first events), none, or an event that ends in all at once"},
+        {"top", 0, "N", &top, NULL, "Only the first N lines of each table (default: 10)"},
+        {"telemetry", 0, NULL, NULL, &telemetry, "The files named are telemetry, whatever their names"},
+        {"phases", 0, "TRACE", &phases, NULL, "Of telemetry: traces of the same job, whose regions are its phases"},
         {0},
     };
 
@@ -140,12 +140,12 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_ranks = {
     .name = "ranks",
     .arguments = "PATH...",
-    .brief = "which ranks are missing, slow or different, since when, and which was first",
+    .brief = "Missing, slow and different ranks: since when, who first",
     .details =
-        "Of traces: who slowed down first, how long before the others, in which call and under which directory; missing\n"
-        "ranks, starts and ends, slow ranks, imbalance of each call. The hosts' clocks bring the times together.\n"
-        "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first.\n"
-        "--json is the summary of stormlog. The first sample of each rank brings the times together.",
+        "Of traces: who slowed down first, how long before the others, in which call and under which directory; "
+        "missing ranks, starts and ends, slow ranks, imbalance of each call. The hosts' clocks bring the times "
+        "together. Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory "
+        "grew first. --json is the summary of stormlog. The first sample of each rank brings the times together.",
     .example = "dftmerge ranks --name 'open*,stat*' --from 60 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,

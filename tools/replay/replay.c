@@ -203,9 +203,9 @@ static int run(int argc, char **argv)
 {
     static struct replay replay;
     const struct dft_option own[] = {
-        {"root", 0, "DIR", &replay.root_path, NULL, "an empty folder: /a/b of the trace becomes DIR/a/b"},
+        {"root", 0, "DIR", &replay.root_path, NULL, "An empty folder: /a/b of the trace becomes DIR/a/b"},
         {"speed", 0, "SPEED", &replay.speed, NULL, "1: each call at its recorded time (default); max: without pauses"},
-        {"dry-run", 'n', NULL, NULL, &replay.dry_run, "show the plan, and make nothing"},
+        {"dry-run", 'n', NULL, NULL, &replay.dry_run, "Show the plan, and make nothing"},
         {0}};
     int code;
 
@@ -231,11 +231,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_replay = {
     .name = "replay",
     .arguments = "--root DIR PATH...",
-    .brief = "repeats the recorded I/O in an empty folder",
+    .brief = "Repeat the recorded I/O in an empty folder",
     .details =
-        "Makes files of the same sizes below DIR, and repeats the calls on them, with a thread for each recorded one.\n"
-        "So a file system can be tried without the program. Nothing outside DIR is written. What is written are random\n"
-        "bytes. Calls that cannot be repeated (mappings, sockets, /proc) are listed.",
+        "Makes files of the same sizes below DIR, and repeats the calls on them, with a thread for each recorded "
+        "one. So a file system can be tried without the program. Nothing outside DIR is written. What is written "
+        "are random bytes. Calls that cannot be repeated (mappings, sockets, /proc) are listed.",
     .example = "mkdir /scratch/try && dftmerge replay --root /scratch/try --speed max traces/",
     .lacks = "replay repeats whole processes, or parts of the time",
     .takes = DFT_TAKES_JSON | DFT_TAKES_PART,

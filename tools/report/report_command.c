@@ -95,11 +95,11 @@ static int run(int argc, char **argv)
     struct dft_limits limits;
     int no_risk = 0;
     const struct dft_option own[] = {
-        {"output", 'o', "FILE", &path, NULL, "the page to write; - is standard output"},
-        {"rules", 0, "FILE", &rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
-        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks among the findings"},
-        {"spans", 0, "FILE.db", &database, NULL, "a section about a workflow: a database of `dftmerge spans`"},
-        {"spans-root", 0, "TYPE", &root, NULL, "type of the root spans (default: parsl.monitoring.task)"},
+        {"output", 'o', "FILE", &path, NULL, "The page to write; - is standard output"},
+        {"rules", 0, "FILE", &rules, NULL, "Take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "Leave out the risks among the findings"},
+        {"spans", 0, "FILE.db", &database, NULL, "A section about a workflow: a database of `dftmerge spans`"},
+        {"spans-root", 0, "TYPE", &root, NULL, "Type of the root spans (default: parsl.monitoring.task)"},
         {0},
     };
     struct dft_report_side *sides = calloc(2, sizeof *sides);
@@ -138,10 +138,10 @@ out:
 const struct dft_command dft_command_report = {
     .name = "report",
     .arguments = "-o FILE PATH...  |  -o FILE A -- B",
-    .brief = "one page to look at and to send to a colleague: findings, pictures, tables",
+    .brief = "One HTML page to look at: findings, pictures, tables",
     .details =
-        "Writes one HTML file with the data inside. It needs no network and no server, and opens in any browser of\n"
-        "these years. What is chosen in one picture (a time, a rank, a file, a call, a region) filters all others.\n"
+        "Writes one HTML file with the data inside. It needs no network and no server, and opens in any browser of "
+        "these years. What is chosen in one picture (a time, a rank, a file, a call, a region) filters all others. "
         "Two runs, with -- between them, stand side by side. The page says what was lost, and what was thinned out.",
     .example = "dftmerge report -o report.html traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_CLASSES,

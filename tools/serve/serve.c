@@ -197,9 +197,9 @@ static int run(int argc, char **argv)
     struct dft_options options;
     struct serving serving = {.options = &options};
     const struct dft_option own[] = {
-        {"port", 'p', "PORT", &port, NULL, "the port to listen on (default: any that is free)"},
-        {"rules", 0, "FILE", &rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
-        {"no-risk", 0, NULL, NULL, &no_risk, "leave out the risks among the findings"},
+        {"port", 'p', "PORT", &port, NULL, "The port to listen on (default: any that is free)"},
+        {"rules", 0, "FILE", &rules, NULL, "Take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &no_risk, "Leave out the risks among the findings"},
         {0},
     };
     int code, rc = 0;
@@ -229,10 +229,11 @@ out:
 const struct dft_command dft_command_serve = {
     .name = "serve",
     .arguments = "PATH...",
-    .brief = "the page of report over a job that runs, in a browser, updating each second",
+    .brief = "The page of report over a running job, in a browser",
     .details =
-        "Prints an address. A browser of this machine shows the page there, as the traces are at that moment. The\n"
-        "server listens on 127.0.0.1 alone, and its address holds a random token. It reads traces and writes nothing.",
+        "Prints an address. A browser of this machine shows the page there, as the traces are at that moment. The "
+        "server listens on 127.0.0.1 alone, and its address holds a random token. It reads traces and writes "
+        "nothing.",
     .example = "dftmerge serve traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_CLASSES,
     .run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made
+/* `dftmerge debug calls`: what is intercepted, straight from the call table that the wrappers are made
  * from. */
 #include <stdio.h>
 #include <string.h>
@@ -160,14 +160,14 @@ static int run(int argc, char **argv)
 }
 
 const struct dft_command dft_command_calls = {
-    .name = "calls",
+    .name = "debug calls",
     .arguments = "",
-    .brief = "the list of intercepted calls",
+    .brief = "The list of intercepted calls",
     .details =
-        "Every function of the C library that is intercepted: the category and the name under which its calls are\n"
-        "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what its\n"
-        "time and bytes count for.",
-    .example = "dftmerge calls --json",
+        "Every function of the C library that is intercepted: the category and the name under which its calls are "
+        "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what "
+        "its time and bytes count for.",
+    .example = "dftmerge debug calls --json",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -289,8 +289,8 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {
         {.name = "recover",
          .flag = &recover,
-         .help = "live files of dead processes into their traces; damaged traces anew"},
-        {.name = "force", .flag = &force, .help = "with --recover: processes that cannot be seen from here have ended"},
+         .help = "Live files of dead processes into their traces; damaged traces anew"},
+        {.name = "force", .flag = &force, .help = "With --recover: processes that cannot be seen from here have ended"},
         {0}};
     struct dft_options options;
     struct dft_check check = {0};
@@ -331,16 +331,15 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_check = {
     .name = "check",
     .arguments = "[--recover] PATH...",
-    .brief = "every block verified; what can be read recovered",
+    .brief = "Verify every block; recover what can be read",
     .details =
-        "Verifies the checksums of every block, decodes the block, and compares what processes say they wrote with what\n"
-        "is there. What is wrong is named with file and offset. Events that processes say they have lost (a full disk)\n"
-        "are wrong as well.\n"
-        "--recover moves what live files of dead processes hold into their traces. It also writes damaged traces anew,\n"
-        "with everything that can be read; a damaged file is kept as FILE.damaged. Where it cannot be seen whether a\n"
-        "process has ended (on another machine, in another PID namespace), --recover leaves its files alone, unless\n"
-        "--force says that it has.\n"
-        "The exit code is 1 when anything was wrong, also when it was recovered.",
+        "Verifies the checksums of every block, decodes the block, and compares what processes say they wrote with "
+        "what is there. What is wrong is named with file and offset. Events that processes say they have lost (a "
+        "full disk) are wrong as well. --recover moves what live files of dead processes hold into their traces. "
+        "It also writes damaged traces anew, with everything that can be read; a damaged file is kept as "
+        "FILE.damaged. Where it cannot be seen whether a process has ended (on another machine, in another PID "
+        "namespace), --recover leaves its files alone, unless --force says that it has. The exit code is 1 when "
+        "anything was wrong, also when it was recovered.",
     .example = "dftmerge check --recover traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,

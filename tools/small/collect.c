@@ -292,8 +292,8 @@ static int run(int argc, char **argv)
          .letter = 'o',
          .argument = "DIR",
          .text = &collect.output,
-         .help = "where the traces belong"},
-        {.name = "force", .flag = &collect.force, .help = "take processes that cannot be seen from here for ended"},
+         .help = "Where the traces belong"},
+        {.name = "force", .flag = &collect.force, .help = "Take processes that cannot be seen from here for ended"},
         {0},
     };
     int code, rc;
@@ -317,11 +317,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_collect = {
     .name = "collect",
     .arguments = "-o DIR STAGE...",
-    .brief = "move traces that were left in a stage to the others",
+    .brief = "Move traces that were left in a stage to the others",
     .details =
-        "STAGE is the directory of DFTRACER_STAGE_DIR, a pattern in quotes, or a file in it. Traces of processes that\n"
-        "have ended move to DIR, and what their live files hold goes into them. Files of processes that may still\n"
-        "run are left and named. Collecting twice is harmless, and so are two collectors at once.",
+        "STAGE is the directory of DFTRACER_STAGE_DIR, a pattern in quotes, or a file in it. Traces of processes "
+        "that have ended move to DIR, and what their live files hold goes into them. Files of processes that may "
+        "still run are left and named. Collecting twice is harmless, and so are two collectors at once.",
     .example = "dftmerge collect -o traces/ /dev/shm/stage",
     .takes = DFT_TAKES_NONE, /* of common options only those that are about no events */
     .run = run,

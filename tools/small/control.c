@@ -333,7 +333,7 @@ static int run(int argc, char **argv)
 {
     struct control control = {0};
     const struct dft_option own[] = {
-        {.name = "wait", .argument = "SECONDS", .text = &control.wait, .help = "for the answer (default: 3)"}, {0}};
+        {.name = "wait", .argument = "SECONDS", .text = &control.wait, .help = "For the answer (default: 3)"}, {0}};
     const uint64_t begin_ns = dft_now_ns() - dft_life_age_ns();
     int64_t wait_ns = 3000000000;
     int code;
@@ -364,11 +364,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_control = {
     .name = "control",
     .arguments = "PID|PATH events|aggregates|pause|resume|flush",
-    .brief = "tells a running process what to keep",
+    .brief = "Tell a running process what to keep",
     .details =
-        "events: an event of every call. aggregates: aggregates alone. pause: nothing, until resume. flush: writes\n"
-        "what was recorded. The process does it at its next call. PATH is its trace or live file, or a directory of\n"
-        "live files: then all their processes are asked.",
+        "events: an event of every call. aggregates: aggregates alone. pause: nothing, until resume. flush: writes "
+        "what was recorded. The process does it at its next call. PATH is its trace or live file, or a directory "
+        "of live files: then all their processes are asked.",
     .example = "dftmerge control 12345 pause",
     .takes = DFT_TAKES_JSON | DFT_TAKES_NONE,
     .run = run,

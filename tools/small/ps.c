@@ -38,8 +38,8 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {
         {.name = "stacks",
          .flag = &ps.with_stacks,
-         .help = "where each thread is now that has a call or region in flight; PATH may be a process id"},
-        {.name = "all", .flag = &ps.with_all, .help = "each killed process by itself, also where several are alike"},
+         .help = "Where each thread is now that has a call or region in flight; PATH may be a process id"},
+        {.name = "all", .flag = &ps.with_all, .help = "Each killed process by itself, also where several are alike"},
         {0}};
     int code;
 
@@ -71,13 +71,13 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_ps = {
     .name = "ps",
     .arguments = "PATH...",
-    .brief = "processes: tree, program, rank, start, end, how it ended, what was in flight",
+    .brief = "Processes: how they ended, and what they were doing",
     .details =
-        "There is one line for each process image (a process that execs has several), children under their parents.\n"
-        "Time, bytes and share of I/O are of the calls that pass the filter. Killed processes that are alike are one line.\n"
-        "Below it stand the calls and regions that were in flight when the process was killed, or that are in flight now.\n"
-        "With --stacks, the stack of each of their threads follows: what is a hung process doing? A thread is stopped\n"
-        "for some 0.2 ms, and goes on as before.",
+        "There is one line for each process image (a process that execs has several), children under their "
+        "parents. Time, bytes and share of I/O are of the calls that pass the filter. Killed processes that are "
+        "alike are one line. Below it stand the calls and regions that were in flight when the process was killed, "
+        "or that are in flight now. With --stacks, the stack of each of their threads follows: what is a hung "
+        "process doing? A thread is stopped for some 0.2 ms, and goes on as before.",
     .example = "dftmerge ps --stacks traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,

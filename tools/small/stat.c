@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge stat`: where the bytes of traces go, by block type and column. */
+/* `dftmerge debug stat`: where the bytes of traces go, by block type and column. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,13 +217,13 @@ static int run(int argc, char **argv)
 }
 
 const struct dft_command dft_command_stat = {
-    .name = "stat",
+    .name = "debug stat",
     .arguments = "PATH...",
-    .brief = "bytes by block type and column",
+    .brief = "Bytes by block type and column",
     .details =
-        "How many bytes each kind of block and each of its columns takes, before and after compression. The stored\n"
+        "How many bytes each kind of block and each of its columns takes, before and after compression. The stored "
         "share of a column is exact: the bits of the compressed stream that give the bytes of the column.",
-    .example = "dftmerge stat traces/",
+    .example = "dftmerge debug stat traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -28,7 +28,7 @@ static int prepare(struct dft_spans_analysis *analysis, unsigned takes)
     return dft_spans_walk_init(&analysis->walk, model, analysis->type);
 }
 
-int dft_spans_analysis_begin(struct dft_spans_analysis *analysis, const struct dft_spans_verb *verb, unsigned takes,
+int dft_spans_analysis_begin(struct dft_spans_analysis *analysis, const struct dft_command *verb, unsigned takes,
                              int argc, char **argv, int *code)
 {
     int rc;

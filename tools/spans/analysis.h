@@ -17,7 +17,7 @@ struct dft_spans_analysis {
 
 /* Parses, reads the database, and finds the roots where the verb takes --root. Returns 0, and the
  * caller calls dft_spans_analysis_end; or 1, and *code is the exit code. */
-int dft_spans_analysis_begin(struct dft_spans_analysis *analysis, const struct dft_spans_verb *verb, unsigned takes,
+int dft_spans_analysis_begin(struct dft_spans_analysis *analysis, const struct dft_command *verb, unsigned takes,
                              int argc, char **argv, int *code);
 /* `rc`: 0, or -ENOMEM, which is said; else the exit code. Returns the exit code. */
 int dft_spans_analysis_end(struct dft_spans_analysis *analysis, int rc);

@@ -25,23 +25,23 @@ static void make_options(struct dft_spans_asked *asked, struct texts *texts, uns
         struct dft_option option;
     } all[] = {
         {DFT_SPANS_TAKES_ROOT,
-         {"root", 0, "TYPE", &asked->root, NULL, "type of the root spans (default: " DFT_SPANS_ROOT ")"}},
+         {"root", 0, "TYPE", &asked->root, NULL, "Type of the root spans (default: " DFT_SPANS_ROOT ")"}},
         {DFT_SPANS_TAKES_ENDS,
-         {"from", 0, "EVENT", &asked->from, NULL, "the event that begins the time: SPANTYPE/EVENT, or EVENT alone"}},
-        {DFT_SPANS_TAKES_ENDS, {"to", 0, "EVENT", &asked->to, NULL, "the event that ends it"}},
+         {"from", 0, "EVENT", &asked->from, NULL, "The event that begins the time: SPANTYPE/EVENT, or EVENT alone"}},
+        {DFT_SPANS_TAKES_ENDS, {"to", 0, "EVENT", &asked->to, NULL, "The event that ends it"}},
         {DFT_SPANS_TAKES_EVENT,
-         {"event", 0, "EVENT", &asked->event, NULL, "which event: SPANTYPE/EVENT, or EVENT alone"}},
-        {DFT_SPANS_TAKES_ALL, {"all", 0, NULL, NULL, &asked->all, "the other orderings, too"}},
+         {"event", 0, "EVENT", &asked->event, NULL, "Which event: SPANTYPE/EVENT, or EVENT alone"}},
+        {DFT_SPANS_TAKES_ALL, {"all", 0, NULL, NULL, &asked->all, "The other orderings, too"}},
         {DFT_SPANS_TAKES_INTERVAL,
-         {"interval", 0, "SECONDS", &texts->interval, NULL, "length of an interval (default: a round one)"}},
+         {"interval", 0, "SECONDS", &texts->interval, NULL, "Length of an interval (default: a round one)"}},
         {DFT_SPANS_TAKES_KIND,
-         {"kind", 'k', "KIND", &asked->kind, NULL, "the picture: scatter, histogram or density (default: scatter)",
+         {"kind", 'k', "KIND", &asked->kind, NULL, "The picture: scatter, histogram or density (default: scatter)",
           .word = dft_spans_picture_word}},
         {DFT_SPANS_TAKES_OUTPUT,
-         {"output", 'o', "FILE", &asked->output, NULL, "a picture as SVG in place of text; - is standard output"}},
-        {DFT_SPANS_TAKES_SIZE, {"title", 0, "TEXT", &asked->title, NULL, "the title of the picture"}},
-        {DFT_SPANS_TAKES_SIZE, {"width", 0, "PIXELS", &texts->width, NULL, "width of the picture (default: 800)"}},
-        {DFT_SPANS_TAKES_SIZE, {"height", 0, "PIXELS", &texts->height, NULL, "height of the picture (default: 400)"}},
+         {"output", 'o', "FILE", &asked->output, NULL, "A picture as SVG in place of text; - is standard output"}},
+        {DFT_SPANS_TAKES_SIZE, {"title", 0, "TEXT", &asked->title, NULL, "The title of the picture"}},
+        {DFT_SPANS_TAKES_SIZE, {"width", 0, "PIXELS", &texts->width, NULL, "Width of the picture (default: 800)"}},
+        {DFT_SPANS_TAKES_SIZE, {"height", 0, "PIXELS", &texts->height, NULL, "Height of the picture (default: 400)"}},
     };
     unsigned count = 0;
 
@@ -84,29 +84,22 @@ static int take_words(struct dft_spans_asked *asked, const struct dft_command *c
     return asked->output ? 0 : wrong(command, "where to? -o FILE.svg", NULL);
 }
 
-int dft_spans_asked_parse(struct dft_spans_asked *asked, const struct dft_spans_verb *verb, unsigned takes, int argc,
+int dft_spans_asked_parse(struct dft_spans_asked *asked, const struct dft_command *verb, unsigned takes, int argc,
                           char **argv, int *code)
 {
     struct texts texts = {0};
     struct dft_option own[OPTIONS];
-    char name[32];
-    struct dft_command command = {.name = name,
-                                  .arguments = verb->arguments,
-                                  .brief = verb->brief,
-                                  .details = verb->details,
-                                  .example = verb->example,
-                                  .takes = DFT_TAKES_NONE};
+    struct dft_command command = *verb;
 
     *asked = (struct dft_spans_asked){.verb = verb};
-    snprintf(name, sizeof name, "spans %s", verb->name);
-    command.takes |=
-        (takes & DFT_SPANS_TAKES_QUERY ? 0 : DFT_TAKES_JSON) | (takes & DFT_SPANS_TAKES_CSV ? DFT_TAKES_CSV : 0);
+    command.takes = DFT_TAKES_NONE | (takes & DFT_SPANS_TAKES_QUERY ? 0 : DFT_TAKES_JSON) |
+                    (takes & DFT_SPANS_TAKES_CSV ? DFT_TAKES_CSV : 0);
     make_options(asked, &texts, takes, own);
     if (dft_options_parse(&asked->options, &command, own, argc, argv, code))
         return 1;
     if (take_words(asked, &command, takes) || parse_interval(asked, &command, texts.interval) ||
-        dft_figure_pixels(name, "width", texts.width, WIDTH, &asked->width) ||
-        dft_figure_pixels(name, "height", texts.height, HEIGHT, &asked->height)) {
+        dft_figure_pixels(command.name, "width", texts.width, WIDTH, &asked->width) ||
+        dft_figure_pixels(command.name, "height", texts.height, HEIGHT, &asked->height)) {
         dft_options_fini(&asked->options);
         *code = DFT_EXIT_USAGE;
         return 1;
@@ -119,6 +112,6 @@ int dft_spans_asked_end(struct dft_spans_asked *asked, int code)
     dft_options_fini(&asked->options);
     if (!fflush(stdout) && !ferror(stdout))
         return code;
-    fprintf(stderr, "dftmerge spans %s: standard output could not be written\n", asked->verb->name);
+    fprintf(stderr, "dftmerge %s: standard output could not be written\n", asked->verb->name);
     return DFT_EXIT_BAD;
 }

@@ -21,7 +21,7 @@
 
 struct dft_spans_asked {
     struct dft_options options;
-    const struct dft_spans_verb *verb;
+    const struct dft_command *verb;
     const char *file, *query;
     const char *root, *from, *to, *event, *kind, *output, *title;
     int all;
@@ -31,7 +31,7 @@ struct dft_spans_asked {
 
 /* Parses what a verb is called with; `takes` is DFT_SPANS_TAKES_. Returns 0: go on, and call
  * dft_spans_asked_end later; 1: done, and *code is the exit code. */
-int dft_spans_asked_parse(struct dft_spans_asked *asked, const struct dft_spans_verb *verb, unsigned takes, int argc,
+int dft_spans_asked_parse(struct dft_spans_asked *asked, const struct dft_command *verb, unsigned takes, int argc,
                           char **argv, int *code);
 /* Flushes standard output. Returns `code`, or 1 when it could not be written. */
 int dft_spans_asked_end(struct dft_spans_asked *asked, int code);

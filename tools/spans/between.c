@@ -229,13 +229,12 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&between.analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_between = {
-    .name = "between",
+const struct dft_command dft_spans_between = {
+    .name = "spans between",
     .arguments = "FILE.db --from EVENT --to EVENT",
-    .brief = "how long it takes from one event of a root to another: each, and the distribution",
-    .details =
-        "Takes the first event --from of each root, its subspans and facets, and the first event --to that does\n"
-        "not happen before it. Prints a line for each root that has both: start and duration in seconds.",
+    .brief = "How long it takes from one event of a root to another: each, and the distribution",
+    .details = "Takes the first event --from of each root, its subspans and facets, and the first event --to that does "
+               "not happen before it. Prints a line for each root that has both: start and duration in seconds.",
     .example = "dftmerge spans between workflow.db --from running --to running_ended -o times.svg --kind histogram",
     .run = run,
 };

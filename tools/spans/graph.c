@@ -118,10 +118,10 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_graph = {
-    .name = "graph",
+const struct dft_command dft_spans_graph = {
+    .name = "spans graph",
     .arguments = "FILE.db",
-    .brief = "the types of spans, and how they relate, as DOT or as a picture",
+    .brief = "The types of spans, and how they relate, as DOT or as a picture",
     .details = "Arrows lead from spans to their subspans, dashed lines join facets. Numbers are counts.",
     .example = "dftmerge spans graph workflow.db | dot -Tsvg -o graph.svg",
     .run = run,

@@ -342,23 +342,16 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     struct dft_span_rules rules = {0};
     const char *zone = NULL, *rules_from = NULL;
-    struct dft_command command = {.name = "spans import",
-                                  .arguments = dft_spans_import.arguments,
-                                  .brief = dft_spans_import.brief,
-                                  .details = dft_spans_import.details,
-                                  .example = dft_spans_import.example,
-                                  .takes = DFT_TAKES_NONE,
-                                  .run = run};
     const struct dft_option own[] = {
         {"timezone", 0, "ZONE", &zone, NULL,
-         "of times without one (Europe/Berlin, UTC, +02:00); default: the local one"},
-        {"rules", 0, "FILE", &rules_from, NULL, "rules for logs of your own: span type, match=, id=, event=, time="},
-        {"json-lines", 0, NULL, NULL, &asked.import.json_lines, "keep each record of JSON lines in the table record"},
+         "Of times without one (Europe/Berlin, UTC, +02:00); default: the local one"},
+        {"rules", 0, "FILE", &rules_from, NULL, "Rules for logs of your own: span type, match=, id=, event=, time="},
+        {"json-lines", 0, NULL, NULL, &asked.import.json_lines, "Keep each record of JSON lines in the table record"},
         {0},
     };
     int code;
 
-    if (dft_options_parse(&asked.options, &command, own, argc, argv, &code))
+    if (dft_options_parse(&asked.options, &dft_spans_import, own, argc, argv, &code))
         return code;
     asked.import.quiet = asked.options.source.quiet;
     dft_log_time_zone(NULL);
@@ -374,15 +367,16 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct dft_spans_verb dft_spans_import = {
-    .name = "import",
+const struct dft_command dft_spans_import = {
+    .name = "spans import",
     .arguments = "FILE.db PATH...",
-    .brief = "fills a database of spans from logs, monitoring databases and traces",
+    .brief = "Fills a database of spans from logs, monitoring databases and traces",
     .details =
-        "PATH is a file or a folder (searched): monitoring.db, parsl.log and logs of the High Throughput Executor of\n"
-        "Parsl; transaction_log of Work Queue; lines with METRIC; JSON; traces (.dft, .dft.live, .pfw). Each is known\n"
-        "by its content. FILE.db is made where it is not there; what it has stays, and the same thing twice changes\n"
-        "nothing. All is kept, or nothing where the import is ended.",
+        "PATH is a file or a folder (searched): monitoring.db, parsl.log and logs of the High Throughput Executor "
+        "of Parsl; transaction_log of Work Queue; lines with METRIC; JSON; traces (.dft, .dft.live, .pfw). Each is "
+        "known by its content. FILE.db is made where it is not there; what it has stays, and the same thing twice "
+        "changes nothing. All is kept, or nothing where the import is ended.",
     .example = "dftmerge spans import run.db runinfo/ traces/",
+    .takes = DFT_TAKES_NONE,
     .run = run,
 };

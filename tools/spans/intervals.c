@@ -16,7 +16,7 @@ int dft_spans_intervals_make(struct dft_spans_intervals *intervals, const struct
     *intervals = (struct dft_spans_intervals){start, end, width, (size_t)(span / width) + 1};
     if (span / width < DFT_SPANS_INTERVALS_MAX)
         return 0;
-    fprintf(stderr, "dftmerge spans %s: --interval: that makes more than %u intervals; choose a longer one\n",
+    fprintf(stderr, "dftmerge %s: --interval: that makes more than %u intervals; choose a longer one\n",
             asked->verb->name, DFT_SPANS_INTERVALS_MAX);
     return DFT_EXIT_USAGE;
 }

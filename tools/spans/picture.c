@@ -25,7 +25,7 @@ int dft_spans_picture_parse(const struct dft_spans_asked *asked)
     for (int i = 0; i < 3; i++)
         if (!asked->kind || !strcmp(asked->kind, kinds[i]))
             return i;
-    fprintf(stderr, "dftmerge spans %s: --kind %s: there is no such kind.", asked->verb->name, asked->kind);
+    fprintf(stderr, "dftmerge %s: --kind %s: there is no such kind.", asked->verb->name, asked->kind);
     dft_say_words(asked->kind, "Kinds are", kinds, 3);
     return -1;
 }

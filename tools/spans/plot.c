@@ -145,12 +145,13 @@ static int run(int argc, char **argv)
     return dft_spans_asked_end(&plot.asked, code);
 }
 
-const struct dft_spans_verb dft_spans_plot = {
-    .name = "plot",
+const struct dft_command dft_spans_plot = {
+    .name = "spans plot",
     .arguments = "FILE.db QUERY -o FILE.svg",
-    .brief = "a picture of what a query in SQL gives",
-    .details = "A query of two columns gives start and end in seconds: x is the start since the first start, and y is\n"
-               "end - start. A query of one column gives durations: a histogram, or --kind density.",
+    .brief = "A picture of what a query in SQL gives",
+    .details =
+        "A query of two columns gives start and end in seconds: x is the start since the first start, and y is end "
+        "- start. A query of one column gives durations: a histogram, or --kind density.",
     .example =
         "dftmerge spans plot workflow.db 'select a.time, b.time from event a join event b using (span_uuid) where "
         "a.type = \"running\" and b.type = \"exec_done\"' -o x.svg",

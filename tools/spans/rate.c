@@ -189,10 +189,10 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&rate.analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_rate = {
-    .name = "rate",
+const struct dft_command dft_spans_rate = {
+    .name = "spans rate",
     .arguments = "FILE.db --event EVENT",
-    .brief = "how often an event happens over time",
+    .brief = "How often an event happens over time",
     .details = "Intervals count from the first such event.",
     .example = "dftmerge spans rate workflow.db --event parsl.monitoring.task/returned --interval 1 -o rate.svg",
     .run = run,

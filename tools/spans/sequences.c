@@ -146,12 +146,12 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_sequences = {
-    .name = "sequences",
+const struct dft_command dft_spans_sequences = {
+    .name = "spans sequences",
     .arguments = "FILE.db",
-    .brief = "in which orders events happen, and how long it takes from one to the next",
-    .details = "Takes the events of each root, of its subspans downwards, and of facets in both directions, by time.\n"
-               "Shows the most common ordering: for each event the mean time since the first event, and the mean, the\n"
+    .brief = "In which orders events happen, and how long it takes from one to the next",
+    .details = "Takes the events of each root, of its subspans downwards, and of facets in both directions, by time. "
+               "Shows the most common ordering: for each event the mean time since the first event, and the mean, the "
                "least and the most time since the event before.",
     .example = "dftmerge spans sequences workflow.db --root parsl.monitoring.task --all",
     .run = run,

@@ -151,12 +151,12 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_states = {
-    .name = "states",
+const struct dft_command dft_spans_states = {
+    .name = "spans states",
     .arguments = "FILE.db",
-    .brief = "how many roots are in which state over time",
+    .brief = "How many roots are in which state over time",
     .details =
-        "The state of a root is the last event that happened to it, to its subspans, or to facets. The last state\n"
+        "The state of a root is the last event that happened to it, to its subspans, or to facets. The last state "
         "of each lasts until the last event of all. Numbers are means over intervals.",
     .example = "dftmerge spans states workflow.db -o states.svg",
     .run = run,

@@ -138,12 +138,13 @@ static int run(int argc, char **argv)
     return dft_spans_analysis_end(&analysis, code);
 }
 
-const struct dft_spans_verb dft_spans_types = {
-    .name = "types",
+const struct dft_command dft_spans_types = {
+    .name = "spans types",
     .arguments = "FILE.db",
-    .brief = "the types of spans, and of their events, with counts",
-    .details = "Below each type of spans stand the types of its events. The other verbs name events by both words, as\n"
-               "in parsl.monitoring.try/running.",
+    .brief = "The types of spans, and of their events, with counts",
+    .details =
+        "Below each type of spans stand the types of its events. The other verbs name events by both words, as in "
+        "parsl.monitoring.try/running.",
     .example = "dftmerge spans types workflow.db",
     .run = run,
 };

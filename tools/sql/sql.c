@@ -176,7 +176,7 @@ static int run(int argc, char **argv)
 {
     int examples = 0, code;
     const struct dft_option own[] = {
-        {.name = "examples", .flag = &examples, .help = "print ten useful queries", .alone = 1}, {0}};
+        {.name = "examples", .flag = &examples, .help = "Print ten useful queries", .alone = 1}, {0}};
     struct dft_options options;
     struct asked asked = {0};
 
@@ -200,11 +200,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_sql = {
     .name = "sql",
     .arguments = "PATH... [QUERY]",
-    .brief = "ask traces and databases in SQL",
+    .brief = "Ask traces and databases in SQL",
     .details =
-        "QUERY is the last argument, one statement or several. Without it statements are read from standard\n"
-        "input, with a prompt on a terminal. `.tables` and `.schema` as QUERY tell what there is. A PATH may be\n"
-        "a database of SQLite, such as one of `dftmerge spans`: it is opened, and traces have their tables beside.\n"
+        "QUERY is the last argument, one statement or several. Without it statements are read from standard input, "
+        "with a prompt on a terminal. `.tables` and `.schema` as QUERY tell what there is. A PATH may be a "
+        "database of SQLite, such as one of `dftmerge spans`: it is opened, and traces have their tables beside. "
         "Filters narrow all tables.",
     .example = "dftmerge sql traces/ \"select name, sum(bytes) from rows group by name\"",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_CLASSES,

@@ -194,17 +194,17 @@ static int run(int argc, char **argv)
     struct dft_summary summary = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"by", 'b', "KEYS", &asked.by, NULL, "group by these, separated by commas (default: call)", .word = key_word},
-        {"width", 0, "SECONDS", &asked.width, NULL, "width of time groups (default: the traces' interval)"},
+        {"by", 'b', "KEYS", &asked.by, NULL, "Group by these, separated by commas (default: call)", .word = key_word},
+        {"width", 0, "SECONDS", &asked.width, NULL, "Width of time groups (default: the traces' interval)"},
         {"events", 0, NULL, NULL, &asked.events,
-         "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
-        {"tree", 0, NULL, NULL, &asked.tree, "directories as a tree, each with all that is below it"},
+         "Count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
+        {"tree", 0, NULL, NULL, &asked.tree, "Directories as a tree, each with all that is below it"},
         {"all", 0, NULL, NULL, &summary.all,
-         "with --json: the whole page in one object: findings, classes, files, ranks ..."},
+         "With --json: the whole page in one object: findings, classes, files, ranks ..."},
         {"hist", 0, NULL, NULL, &summary.hist,
-         "histograms of durations and of sizes, of all I/O or of each group of --by"},
-        {"rules", 0, "FILE", &asked.rules, NULL, "take limits of findings from FILE (see dftmerge findings)"},
-        {"no-risk", 0, NULL, NULL, &asked.no_risk, "leave out the risks among the findings"},
+         "Histograms of durations and of sizes, of all I/O or of each group of --by"},
+        {"rules", 0, "FILE", &asked.rules, NULL, "Take limits of findings from FILE (see dftmerge findings)"},
+        {"no-risk", 0, NULL, NULL, &asked.no_risk, "Leave out the risks among the findings"},
         {0},
     };
     int code, rc;
@@ -249,20 +249,21 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_summary = {
     .name = "summary",
     .arguments = "PATH...",
-    .brief = "where the I/O time goes: by call, file and rank",
+    .brief = "Where the I/O time goes: by call, file and rank",
     .details =
-        "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext (of the\n"
-        "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, size (of what\n"
-        "was asked for), access (pattern), errno, run, job, and with DFTRACER_STACK stack and line (of code).\n"
+        "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext "
+        "(of the file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, size "
+        "(of what was asked for), access (pattern), errno, run, job, and with DFTRACER_STACK stack and line (of "
+        "code).\n"
         "By itself instance: each time that a region (--region) was open, with the I/O meanwhile.\n"
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"
-        "- Groups by rank, pid, host, process, program or role are of I/O alone on the screen: role,class has all.\n"
-        "- In patterns\n"
-        "  " DFT_PATTERN_RULE ".\n"
-        "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In flight is\n"
-        "  how many calls were under way on average (in_flight_max in JSON: at most).",
+        "- Groups by rank, pid, host, process, program or role are of I/O alone on the screen: role,class has "
+        "all.\n"
+        "- In patterns " DFT_PATTERN_RULE ".\n"
+        "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In "
+        "flight is how many calls were under way on average (in_flight_max in JSON: at most).",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_CLASSES |
              DFT_TAKES_RANKS,

@@ -232,14 +232,14 @@ static int run(int argc, char **argv)
     struct dft_timeline timeline = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class, process or role", .word = key_word},
-        {"heat", 0, NULL, NULL, &asked.heat, "a map of ranks (or of --by) and time"},
-        {"of", 0, "WHAT", &asked.of, NULL, "show bytes (default), calls, or time (default of --heat)",
+        {"by", 'b', "KEY", &asked.by, NULL, "A line for each rank, class, process or role", .word = key_word},
+        {"heat", 0, NULL, NULL, &asked.heat, "A map of ranks (or of --by) and time"},
+        {"of", 0, "WHAT", &asked.of, NULL, "Show bytes (default), calls, or time (default of --heat)",
          .word = measure_word},
-        {"interval", 0, "SECONDS", &asked.interval, NULL, "width of a column in time (default: as fits)"},
-        {"width", 0, "COLUMNS", &asked.width, NULL, "width of the plot (default: the terminal's; 100 for programs)"},
-        {"top", 0, "N", &asked.top, NULL, "only the first N lines (default: 20; of a map: as the terminal has)"},
-        {"events", 0, NULL, NULL, &asked.events, "count events: slower, and exact where aggregates give bounds"},
+        {"interval", 0, "SECONDS", &asked.interval, NULL, "Width of a column in time (default: as fits)"},
+        {"width", 0, "COLUMNS", &asked.width, NULL, "Width of the plot (default: the terminal's; 100 for programs)"},
+        {"top", 0, "N", &asked.top, NULL, "Only the first N lines (default: 20; of a map: as the terminal has)"},
+        {"events", 0, NULL, NULL, &asked.events, "Count events: slower, and exact where aggregates give bounds"},
         {0},
     };
     int code, rc;
@@ -269,11 +269,11 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_timeline = {
     .name = "timeline",
     .arguments = "PATH...",
-    .brief = "bytes, calls and time by interval, as a plot; ranks by time as a map",
+    .brief = "Bytes, calls and time over the run; ranks as a map",
     .details =
-        "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where it\n"
-        "is spent. In flight is how many calls were under way: on average, and at most. From aggregates the most\n"
-        "is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an\n"
+        "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where "
+        "it is spent. In flight is how many calls were under way: on average, and at most. From aggregates the "
+        "most is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an "
         "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
     .example = "dftmerge timeline --heat traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,

@@ -350,12 +350,12 @@ static int run(int argc, char **argv)
 {
     static struct top top;
     const struct dft_option own[] = {
-        {.name = "once", .flag = &top.once, .help = "totals since the start and the calls in flight, once"},
-        {.name = "interval", .argument = "SECONDS", .text = &top.interval, .help = "time between looks (default: 1)"},
+        {.name = "once", .flag = &top.once, .help = "Totals since the start and the calls in flight, once"},
+        {.name = "interval", .argument = "SECONDS", .text = &top.interval, .help = "Time between looks (default: 1)"},
         {.name = "by",
          .argument = "KEY",
          .text = &top.by,
-         .help = "group by call, file, rank, process or class",
+         .help = "Group by call, file, rank, process or class",
          .word = by_word},
         {0}};
     int code, rc, is_screen;
@@ -388,10 +388,10 @@ out:
 const struct dft_command dft_command_top = {
     .name = "top",
     .arguments = "PATH|PID...",
-    .brief = "what a running process or job does now: calls, files, ranks, bandwidth",
+    .brief = "What a running process or job does now",
     .details =
-        "Reads live files and what has been written since the last look; the program does not notice. PATH is the\n"
-        "directory of a job's traces, a trace, or a process id. Keys: q quits, ? tells the others. Without a\n"
+        "Reads live files and what has been written since the last look; the program does not notice. PATH is the "
+        "directory of a job's traces, a trace, or a process id. Keys: q quits, ? tells the others. Without a "
         "terminal: as --once, or with --interval a frame an interval until no process runs.",
     .example = "dftmerge top traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_NONE,

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line of dftmerge as a whole: groups of commands, help, what stands where, and what is refused."""
+
+import re
+
+from tooltest import dftmerge, main, make
+
+FILTERS = ("--from", "--rank", "--name", "--file", "--errno", "--slower-than", "--job", "--threads")
+
+
+def commands():
+    """{group: [its commands]} of --help."""
+    groups = {}
+    for line in dftmerge("--help").out.decode().partition("Commands:\n")[2].partition("\n\n")[0].splitlines():
+        title, name = re.match(r"(\w*) +(\w+)  +[A-Z]", line).groups()
+        if title:
+            groups[title] = []
+        groups[list(groups)[-1]].append(name)
+    return groups
+
+
+def help_has_groups(where):
+    assert list(commands()) == ["Look", "Now", "Pictures", "Data", "Traces", "Workflows"], commands()
+    assert commands()["Look"] == ["summary", "findings", "ranks", "compare", "timeline", "overlap", "layers"]
+    text = dftmerge("--help", env={"COLUMNS": "80"}).out.decode()
+    assert max(map(len, text.splitlines())) <= 80 and len(text.splitlines()) < 42, text
+    assert not {"stat", "calls", "debug"} & {name for names in commands().values() for name in names}
+
+
+def help_of_commands_is_short(where):
+    """An example and the own options come first; filters are names in a line or two."""
+    for name in [name for names in commands().values() for name in names]:
+        text = dftmerge(name, "--help", env={"COLUMNS": "80"}).out.decode()
+        sentences = [line for line in re.findall(r"^ +-.*?  +(.*)$", text, re.M) if not line.startswith("--")]
+        assert all(not line[0].islower() or line.startswith("...") for line in sentences), (name, sentences)
+        assert text.index("Usage: ") == 0 and text.index("Example:") < text.index("Options:" if name != "spans" else "Verbs:"), name
+        assert text.count("--threads") <= 1 and "--rank LIST" not in text, name
+        if "--rank" in text:
+            assert "dftmerge help filters" in text, name
+
+
+def help_of_filters(where):
+    text = dftmerge("help", "filters").out.decode()
+    assert all(re.search(rf"^ +{option} ?", text, re.M) for option in FILTERS) and "Example" in text
+
+
+def debug_has_what_few_need(where):
+    make(where / "t")
+    assert b"stat" in dftmerge("debug", "--help").out and b"calls" in dftmerge("debug", "--help").out
+    for name, paths in (("stat", [where / "t"]), ("calls", [])):
+        answer = dftmerge("debug", name, *paths).out
+        assert answer and answer == dftmerge(name, *paths).out == dftmerge("-q", "debug", name, *paths).out, "the former name"
+        assert dftmerge("help", "debug", name).out == dftmerge("debug", name, "--help").out
+    assert "Did you mean stat?" in dftmerge("debug", "stats", where / "t", expect=2).err
+    assert "which verb" in dftmerge("debug", expect=2).err
+
+
+def alone_it_takes_what_is_here(where):
+    done = dftmerge(expect=2, cwd=where)
+    assert "Commands:" in done.out.decode() and "no directory traces here" in done.err and "dftrun" in done.err
+    make(where / "traces")
+    done = dftmerge(cwd=where)
+    assert done.out == dftmerge("summary", "traces", cwd=where).out and "summary of traces" in done.err
+    (where / "logs").mkdir()
+    make(where / "logs" / "run7")
+    (where / "traces").rename(where / "others")
+    named = {"DFTRACER_LOG_FILE": str(where / "logs" / "run7" / "trace")}
+    assert dftmerge(cwd=where, env=named).out == dftmerge("summary", where / "logs" / "run7", cwd=where).out
+    assert dftmerge(expect=2, cwd=where, env={"DFTRACER_LOG_FILE": "trace"}).code == 2
+
+
+def more_is_refused(where):
+    """What nobody looks at is no secret: an argument too many is named, and nothing is done."""
+    make(where / "t")
+    for words in (["help", "summary", "extra"], ["-V", "extra"], ["--help", "summary", "extra"], ["help", "filters", "extra"],
+                  ["debug", "calls", "extra"], ["help", "debug", "stat", "extra"], ["control", "1", "pause", "extra"]):
+        done = dftmerge(*words, expect=2)
+        assert done.out == b"" and ("extra" in done.err or words[0] == "control"), (words, done)
+
+
+if __name__ == "__main__":
+    main([help_has_groups, help_of_commands_is_short, help_of_filters, debug_has_what_few_need, alone_it_takes_what_is_here, more_is_refused])
