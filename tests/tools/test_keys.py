@@ -127,7 +127,7 @@ def how_files_are_accessed(where):
         assert json.loads(small.out)["groups"] == rows, by
     assert all(g["distinct_bytes"] is None and g["strides"] is None for g in summary("--by", "dir", where / "rows")["groups"])
     title, *lines = dftmerge("summary", "--csv", "--by", "file", where / "rows").out.decode("utf-8", "surrogateescape").splitlines()
-    assert title.endswith(",last_ns,distinct_bytes,processes,common_size,strides") and any(re.search(r",[0-9]+,3,,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
+    assert title.endswith(",last_ns,distinct_bytes,processes,common_size,io_ns,strides") and any(re.search(r",[0-9]+,3,,[0-9]+,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
     for columns, shown in (("300", True), ("80", False)):
         page = run(DFTMERGE, "summary", "--by", "file", where / "rows", env={"COLUMNS": columns}).out.decode("utf-8", "surrogateescape")
         assert bool(re.search("bytes +a call +distinct +(again +)?rate +calls/s +processes" if shown else "distinct", page)) == shown, page

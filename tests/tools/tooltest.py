@@ -276,6 +276,7 @@ def group(members, parents, with_union, spans, by):
         "distinct_bytes": distinct(data) if "file" in by else None,
         "processes": len({(e["pid"], e["rank"]) for e in members if e.get("calls", 1)}) or None,
         "common_size": common_size(members),
+        "io_ns": sum(e["dur"] for e in members if e.get("calls", 1) and class_of(e) not in ("none", "wait")),
         "strides": None,
     }
     return result

@@ -11,7 +11,7 @@
 
 static int is_io(const struct dft_group *group)
 {
-    return DFT_CLASSES_IO >> group->key.class & 1;
+    return dft_is_io(group->key.class);
 }
 
 /* The pattern of a file as A has it. */

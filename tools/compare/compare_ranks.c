@@ -47,7 +47,7 @@ static void collect(struct rank *ranks, const struct dft_compared_run *run, int 
     for (uint32_t i = 0; i < run->ranks.count; i++) {
         const struct dft_group *group = &run->ranks.groups[i];
 
-        if (!(DFT_CLASSES_IO >> group->key.class & 1) || !rank_of(&run->ranks, group, &rank))
+        if (!dft_is_io(group->key.class) || !rank_of(&run->ranks, group, &rank))
             continue;
         ranks[rank].in |= (uint8_t)(1u << side);
         ranks[rank].calls[side] += group->metrics.count;

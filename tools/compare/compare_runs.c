@@ -221,7 +221,7 @@ static int ask_io(struct dft_compared_run *run)
 
     run->io_ns = 0;
     for (uint32_t i = 0; !rc && i < answer.count; i++)
-        if (DFT_CLASSES_IO >> answer.groups[i].key.class & 1)
+        if (dft_is_io(answer.groups[i].key.class))
             run->io_ns += answer.groups[i].metrics.dur_sum;
     if (!rc)
         dft_answer_fini(&answer);

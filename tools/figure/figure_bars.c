@@ -211,7 +211,7 @@ static int put_files(struct dft_figure *figure, const struct dft_answer *answer)
 
 int dft_figure_files(struct dft_figure *figure)
 {
-    const struct dft_query query = {.by = {DFT_BY_FILE}, .nby = 1, .classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP)};
+    const struct dft_query query = {.by = {DFT_BY_FILE}, .nby = 1, .classes = DFT_CLASSES_OWN};
     const struct dft_order order = {.top = 1000, .at_once = 1000};
     struct dft_answer answer;
     int rc = dft_query_sorted(figure->source, &figure->options->filter, &query, &order, &answer);

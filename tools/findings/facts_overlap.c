@@ -66,7 +66,7 @@ int dft_facts_collect_overlap(struct dft_facts *facts, uint64_t events)
     const struct dft_overlap_request request = {.source = asked->source,
                                                 .filter = asked->filter,
                                                 .patterns = dft_limits_patterns(asked->limits),
-                                                .classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP),
+                                                .classes = DFT_CLASSES_OWN,
                                                 .from = exact ? DFT_OVERLAP_EVENTS : DFT_OVERLAP_ROWS};
 
     facts->has_overlap = dft_facts_has(facts, DFT_FACT_REGIONS) && !dft_comm_rank() &&

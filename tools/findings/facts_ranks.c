@@ -12,7 +12,6 @@
 #include "mpi/comm.h"
 
 #define DATA_CLASSES (1u << DFT_IO_READ | 1u << DFT_IO_WRITE)
-#define IO_CLASSES   (DATA_CLASSES | 1u << DFT_IO_SYNC | 1u << DFT_IO_META)
 #define PARTS        200u
 #define PATTERN_MAX  8192
 
@@ -143,12 +142,13 @@ void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *qu
 {
     if (facts->ranks < 2)
         return;
-    dft_facts_put(facts, questions, DFT_FACT_RANK_DIRS,
-                  (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = IO_CLASSES});
+    dft_facts_put(
+        facts, questions, DFT_FACT_RANK_DIRS,
+        (struct dft_query){.by = {DFT_BY_DIR, DFT_BY_RANK, DFT_BY_CLASS}, .nby = 3, .classes = DFT_CLASSES_OWN});
     dft_facts_put(facts, questions, DFT_FACT_RANK_FILES,
                   (struct dft_query){.by = {DFT_BY_FILE, DFT_BY_RANK, DFT_BY_CLASS},
                                      .nby = 3,
-                                     .classes = IO_CLASSES,
+                                     .classes = DFT_CLASSES_OWN,
                                      .accesses = facts->has_file_ops});
 }
 

@@ -31,7 +31,7 @@ int dft_mount_parts_collect(const struct dft_rules *rules, struct dft_mount_part
         struct dft_key_value point;
         struct dft_text type;
 
-        if (!(DFT_CLASSES_IO >> group->key.class & 1) || !metrics->count)
+        if (!dft_is_io(group->key.class) || !metrics->count)
             continue;
         if (!rules->facts->has_file_ops && metrics->data)
             size = dft_size_class(metrics->bytes / metrics->data);

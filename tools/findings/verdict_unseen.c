@@ -135,7 +135,7 @@ static int say_left_out(char **text, const struct dft_rules *rules)
     for (uint32_t i = 0; i < count; i++)
         left_out += dft_filter_process(request->filter, &processes[i]) ? processes[i].end.outside : 0;
     for (uint32_t i = 0; i < calls->count; i++)
-        recorded += DFT_CLASSES_IO >> calls->groups[i].key.class & 1 ? calls->groups[i].metrics.count : 0;
+        recorded += dft_is_io(calls->groups[i].key.class) ? calls->groups[i].metrics.count : 0;
     if (!left_out || recorded)
         return 0;
     return dft_finding_say(text,

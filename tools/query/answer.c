@@ -285,10 +285,11 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
 /* --- columns ---------------------------------------------------------------------------------- */
 
 static const char *const columns[DFT_COLUMNS] = {
-    "count",       "errors",      "time_ns",    "self_ns",       "time_min_ns",    "time_max_ns", "time_p50_ns",
-    "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",  "bytes",       "size_min",
-    "size_max",    "offset_min",  "offset_max", "asked",         "turns",          "consecutive", "sequential",
-    "strided",     "random",      "first_ns",   "last_ns",       "distinct_bytes", "processes",   "common_size",
+    "count",       "errors",         "time_ns",     "self_ns",     "time_min_ns",   "time_max_ns",
+    "time_p50_ns", "time_p95_ns",    "time_p99_ns", "busy_ns",     "busy_union_ns", "in_flight_max",
+    "bytes",       "size_min",       "size_max",    "offset_min",  "offset_max",    "asked",
+    "turns",       "consecutive",    "sequential",  "strided",     "random",        "first_ns",
+    "last_ns",     "distinct_bytes", "processes",   "common_size", "io_ns",
 };
 
 const char *dft_column_name(enum dft_column column)
@@ -360,6 +361,7 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_DISTINCT] = {group->has_distinct != 0, group->distinct_bytes},
         [DFT_COLUMN_PROCESSES] = {group->processes != 0, group->processes},
         [DFT_COLUMN_COMMON] = {group->common_size != 0, dft_size_class_low((uint8_t)group->common_size)},
+        [DFT_COLUMN_IO] = {answer->query.members, group->io_ns},
         [DFT_COLUMN_MEAN] = {m->samples != 0, m->samples ? m->dur_sum / m->samples : 0},
         [DFT_COLUMN_SHARE] = {1, !answer->has_self    ? m->dur_sum
                                  : group->self_ns > 0 ? (uint64_t)group->self_ns

@@ -10,7 +10,7 @@
 int dft_order_check(const struct dft_order *order, const struct dft_query *query);
 /* The words for columns that stand on the screen, and what a misspelt one was likely meant to be
  * (NULL: nothing). Returns how many there are. Valid until the next call. */
-#define DFT_ORDER_WORDS 160u
+#define DFT_ORDER_WORDS 192u
 size_t dft_order_words(const struct dft_query *query, const char *text, const char **nearest,
                        const char *list[DFT_ORDER_WORDS]);
 /* Titles on the screen, by number, then NULL. */

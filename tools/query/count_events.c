@@ -128,6 +128,12 @@ static int count_event(struct dft_execution *execution, struct dft_worker *worke
     return placed;
 }
 
+/* Of an event that was placed; its call is known while it is. */
+static inline void add_io(struct dft_grouper *grouper, const struct dft_event *event, uint8_t io)
+{
+    grouper->sums[event->call].io_ns += dft_is_io(io) && event->calls ? duration_of(event) : 0;
+}
+
 static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t i)
 {
     event->region = 0; /* the group's key has it, where it matters */
@@ -139,7 +145,7 @@ static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t 
 struct look {
     uint64_t file, region, stack;
     uint32_t call, facets;
-    uint8_t phase, op;
+    uint8_t phase, op, io;
 };
 
 static inline int looks_like(const struct dft_event *event, const struct look *look)
@@ -166,6 +172,7 @@ static uint32_t list_alike(struct dft_execution *execution, struct dft_worker *w
             break;
         event->call = position;
         event->region = 0;
+        add_io(grouper, event, look->io);
         calls += event->calls;
         grouper->listed[grouper->nlisted++] = i;
     }
@@ -209,11 +216,12 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
     dft_grouper_begin(grouper);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
-        struct look look = {event->file, event->region, event->stack, event->call, 0, event->phase, 0};
+        struct look look = {event->file, event->region, event->stack, event->call, 0, event->phase, 0, 0};
 
         if (event->call >= batch->ncalls)
             continue;
         look.op = batch->calls[event->call].op;
+        look.io = batch->calls[event->call].io;
         look.facets = dft_key_facets(execution, event, look.op);
         rc = count_event(execution, worker, process, batch, call_passes, event);
         if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
@@ -227,6 +235,7 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
             return rc;
         if (!rc)
             continue;
+        add_io(grouper, event, look.io);
         list(grouper, event, i);
         if (alike && !event->file2 && !(look.region && execution->want_self))
             i = list_alike(execution, worker, batch, &look, i + 1) - 1;

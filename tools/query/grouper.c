@@ -138,6 +138,7 @@ int dft_grouper_members(struct dft_grouper *grouper, const struct dft_batch *bat
         uint32_t group = (uint32_t)DFT_GROUP(grouper->calls[call].id);
 
         rc = dft_members_add(members, group, process, sums->calls);
+        rc = rc ? rc : dft_members_add(members, group, DFT_MEMBER_IO, sums->io_ns);
         for (uint32_t size = DFT_SIZE_CLASS_NONE + 1; size < DFT_SIZE_CLASSES && !rc; size++)
             rc = dft_members_add(members, group, DFT_MEMBER_SIZE(size), sums->sizes[size]);
         memset(sums, 0, sizeof *sums);

@@ -19,9 +19,9 @@ struct dft_grouper_memo {
 };
 #define DFT_GROUPER_MEMO 1024u
 
-/* Calls of a group in a batch: all, and by their size class. */
+/* Calls of a group in a batch: all, and by their size class; and the time of those that are I/O. */
 struct dft_grouper_sums {
-    uint64_t calls, sizes[DFT_SIZE_CLASSES];
+    uint64_t calls, sizes[DFT_SIZE_CLASSES], io_ns;
 };
 
 /* The batch being counted: its groups as calls for the table, and the events that belong to one;
@@ -49,7 +49,7 @@ void dft_grouper_fini(struct dft_grouper *grouper);
 int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, uint32_t *position);
 /* Adds how many of the events listed are strided and random accesses. 0 or -ENOMEM. */
 int dft_grouper_accesses(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table);
-/* Adds the process of the batch and the size classes of the events listed. 0 or -ENOMEM. */
+/* Adds the process of the batch, the size classes of the events listed, and their time in I/O. 0 or -ENOMEM. */
 int dft_grouper_members(struct dft_grouper *grouper, const struct dft_batch *batch, uint32_t process,
                         struct dft_map *members);
 /* Adds the events listed (their calls are positions now) to the table. 0 or -ENOMEM. */

@@ -13,13 +13,21 @@ int dft_members_add(struct dft_map *members, uint32_t group, uint32_t member, ui
     return sum || !calls ? 0 : -ENOMEM;
 }
 
+int dft_members_add_io(struct dft_map *members, uint32_t group, const struct dft_row *row)
+{
+    return dft_is_io(row->io) ? dft_members_add(members, group, DFT_MEMBER_IO, row->metrics.dur_sum) : 0;
+}
+
 int dft_members_add_row(struct dft_map *members, uint32_t group, uint32_t process, const struct dft_row *row)
 {
     const struct dft_metrics *m = &row->metrics;
-    int rc = row->kind == DFT_ROW_HISTOGRAM ? 0 : dft_members_add(members, group, process, m->count);
+    int rc;
 
-    if (!rc && row->kind != DFT_ROW_HISTOGRAM &&
-        (row->size_class || m->data || row->class == DFT_CLASS_READ || row->class == DFT_CLASS_WRITE))
+    if (row->kind == DFT_ROW_HISTOGRAM)
+        return 0;
+    rc = dft_members_add(members, group, process, m->count);
+    rc = rc ? rc : dft_members_add_io(members, group, row);
+    if (!rc && (row->size_class || m->data || row->class == DFT_CLASS_READ || row->class == DFT_CLASS_WRITE))
         rc = dft_members_add(members, group, DFT_MEMBER_SIZE(row->size_class), m->count);
     return rc;
 }
@@ -52,7 +60,9 @@ void dft_members_take(const struct dft_map *members, struct dft_group *groups)
 
         if (!slot->key)
             continue;
-        if (member & DFT_MEMBER_SIZES)
+        if (member == DFT_MEMBER_IO)
+            groups[dft_member_group(slot->key)].io_ns = slot->value;
+        else if (member & DFT_MEMBER_SIZES)
             take_size(&groups[dft_member_group(slot->key)], member & ~DFT_MEMBER_SIZES, slot->value);
         else
             groups[dft_member_group(slot->key)].processes++;

@@ -5,6 +5,7 @@
 
 #include "aggregator/aggregate.h"
 #include "format/event.h"
+#include "format/io.h"
 
 struct dft_source;
 struct dft_source_process;
@@ -43,10 +44,6 @@ enum dft_by {
 #define DFT_BY_FILE_GROUPS (1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_EXT | 1u << DFT_BY_MOUNT)
 #define DFT_BY_FILES       (DFT_BY_FILE_GROUPS | 1u << DFT_BY_FILE)
 
-/* Calls of these classes are input and output. */
-#define DFT_CLASSES_IO                                                                                                 \
-    (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC | 1u << DFT_IO_META | 1u << DFT_IO_STARTUP)
-
 struct dft_query {
     uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
     unsigned nby;
@@ -64,7 +61,7 @@ struct dft_query {
     int accesses;   /* strided and random accesses are wanted */
     int patterns;   /* of groups by file: how many different bytes were accessed, and strides */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
-    int members;    /* how many processes made the calls, and the most common size */
+    int members;    /* how many processes made the calls, the most common size, and the time in I/O */
     int bounded;    /* dft_query_run: -E2BIG when groups and histograms take more than 72 MiB */
 };
 
@@ -94,6 +91,7 @@ struct dft_group {
     uint64_t has_distinct, has_strides; /* the next ones are known */
     uint64_t distinct_bytes;            /* at most: pattern.h */
     uint64_t processes;                 /* that made its calls; 0: not known */
+    uint64_t io_ns;                     /* of its calls that are I/O (dft_is_io); where members were asked for */
     uint64_t common_size, common_calls; /* the size class that most calls asked for, and their number; 0: not known */
     struct dft_stride strides[2];
     const struct dft_bin *bins; /* of durations, if asked for */
@@ -182,6 +180,7 @@ enum dft_column {
     DFT_COLUMN_DISTINCT,
     DFT_COLUMN_PROCESSES,
     DFT_COLUMN_COMMON, /* the least size of its class */
+    DFT_COLUMN_IO,
     DFT_COLUMNS,
     /* Not in JSON: what is made of these. Groups are sorted by them. */
     DFT_COLUMN_MEAN = DFT_COLUMNS, /* time of an event */

@@ -80,7 +80,9 @@ static int count_block(struct dft_execution *execution, struct dft_worker *worke
         row->interval = row->region = 0;
         row->subject = DFT_SUBJECT(group);
         worker->stats.placed_rows += row->kind == DFT_ROW_CALL ? row->metrics.count : 0;
-        rc = dft_table_merge(worker->partial.table, row);
+        if (row->kind == DFT_ROW_CALL && execution->query.members)
+            rc = dft_members_add_io(&worker->partial.members, group, row);
+        rc = rc < 0 ? rc : dft_table_merge(worker->partial.table, row);
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
     }

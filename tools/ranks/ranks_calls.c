@@ -93,14 +93,12 @@ static void sum_calls(struct dft_ranks_job *job)
             const struct dft_rank_call *call = &rank->calls[i];
             enum dft_class class = dft_op_class(call->op);
 
-            if (dft_lost_of(call->op) < 0)
-                continue;
-            *(class == DFT_CLASS_META   ? &rank->meta_ns
-              : class == DFT_CLASS_READ ? &rank->read_ns
-                                        : &rank->write_ns) += call->ns;
-            rank->io_ns += call->ns;
+            *(class == DFT_CLASS_READ    ? &rank->read_ns
+              : class == DFT_CLASS_WRITE ? &rank->write_ns
+                                         : &rank->meta_ns) += call->io_ns;
+            rank->io_ns += call->io_ns;
             rank->bytes += call->bytes;
-            rank->errors += call->errors;
+            rank->errors += dft_lost_of(call->op) >= 0 ? call->errors : 0;
         }
     }
 }

@@ -16,7 +16,7 @@
  * memory. Time is that spent within the bucket (a call that takes a minute is busy in all buckets
  * of that minute), what is usual and bytes belong to the bucket in which calls start.
  *
- * Memory: 64 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32
+ * Memory: 64 bytes a rank and bucket, at most 1.5 million of these; 80 bytes a rank and call; 32
  * bytes a rank, bucket and kind for as many ranks at a time as make 3 million of these. */
 #ifndef DFT_RANKS_JOB_H
 #define DFT_RANKS_JOB_H
@@ -24,6 +24,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "format/io.h"
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "telemetry/first_cause.h"
@@ -43,6 +44,7 @@ enum { DFT_LOST_META, DFT_LOST_DATA, DFT_LOST };
 struct dft_rank_call {
     uint64_t call; /* name id */
     uint64_t count, errors, ns, max_ns, bytes;
+    uint64_t io_ns; /* of ns */
     uint64_t sizes; /* a bit for each kind of it (dft_piece_size) */
     uint32_t kinds; /* of the calls before it in the list */
     uint8_t op;
@@ -260,7 +262,7 @@ struct dft_piece {
     uint64_t edge_ns;
     int64_t step;
     uint64_t end_ns; /* of an event; 0: a row, with edge and step */
-    uint8_t op;
+    uint8_t op, io;
 };
 
 /* Totals over all ranks, and of each rank: job->calls. */

@@ -14,6 +14,7 @@ int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, c
         return 0;
     *piece = (struct dft_piece){.call = call->id,
                                 .op = call->op,
+                                .io = call->io,
                                 .start_ns = event->start_ns + (uint64_t)shift,
                                 .samples = event->calls != 0,
                                 .count = event->calls,
@@ -39,6 +40,7 @@ int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets,
         return 0;
     *piece = (struct dft_piece){.call = row->subject,
                                 .op = row->op,
+                                .io = row->io,
                                 .start_ns = row->interval * buckets->interval_ns + (uint64_t)shift,
                                 .samples = m->samples,
                                 .count = m->count,

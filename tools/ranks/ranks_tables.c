@@ -73,8 +73,8 @@ uint64_t dft_ranks_dominant_call(const struct dft_rank *rank)
     uint64_t call = 0, most = 0;
 
     for (uint32_t i = 0; i < rank->ncalls; i++)
-        if (dft_lost_of(rank->calls[i].op) >= 0 && rank->calls[i].ns > most) {
-            most = rank->calls[i].ns;
+        if (rank->calls[i].io_ns > most) {
+            most = rank->calls[i].io_ns;
             call = rank->calls[i].call;
         }
     return call;

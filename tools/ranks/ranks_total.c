@@ -30,6 +30,7 @@ int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more)
     call->count += more->count;
     call->errors += more->errors;
     call->ns += more->ns;
+    call->io_ns += more->io_ns;
     call->max_ns = more->max_ns > call->max_ns ? more->max_ns : call->max_ns;
     call->bytes += more->bytes;
     call->sizes |= more->sizes;
@@ -43,6 +44,7 @@ int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const
                                  .count = piece->count,
                                  .errors = piece->errors,
                                  .ns = piece->ns,
+                                 .io_ns = dft_is_io(piece->io) ? piece->ns : 0,
                                  .max_ns = piece->max_ns,
                                  .bytes = piece->bytes};
 

@@ -139,7 +139,7 @@ static void add_heat(struct dft_report *report, const uint32_t at[DFT_DIMENSIONS
 {
     uint32_t column = at[DFT_DIMENSION_TIME] / report->heat_fold;
 
-    if (column < report->heat_columns && DFT_CLASSES_IO >> at[DFT_DIMENSION_CLASS] & 1)
+    if (column < report->heat_columns && dft_is_io(at[DFT_DIMENSION_CLASS]))
         report->heat[(size_t)at[DFT_DIMENSION_WHO] * report->heat_columns + column] += ns;
 }
 

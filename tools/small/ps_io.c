@@ -17,7 +17,7 @@ static int take(void *context, const struct dft_answer *answer)
         struct ps_io *io = &ps->io[answer->process_group[group->key.process_group - 1]->number];
         uint8_t class = group->key.class;
 
-        io->time_ns += DFT_CLASSES_IO >> class & 1 ? group->metrics.dur_sum : 0;
+        io->time_ns += dft_is_io(class) ? group->metrics.dur_sum : 0;
         io->read += class == DFT_IO_READ || class == DFT_IO_STARTUP ? group->metrics.bytes : 0;
         io->written += class == DFT_IO_WRITE ? group->metrics.bytes : 0;
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "format/io.h"
 
 static const struct dft_text none = {NULL, 0};
 
@@ -304,8 +305,7 @@ static void count_io(struct dft_trace_sums *sums, const struct dft_event_at *at)
 {
     uint64_t bytes = dft_event_bytes(at->event, at->op);
 
-    if (at->io == DFT_IO_NONE || at->io == DFT_IO_WAIT || at->event->phase != DFT_PHASE_COMPLETE ||
-        dft_op_class(at->op) == DFT_CLASS_MARK)
+    if (!dft_is_io(at->io) || at->event->phase != DFT_PHASE_COMPLETE || dft_op_class(at->op) == DFT_CLASS_MARK)
         return;
     sums->io_ns += at->event->dur_ns;
     sums->calls += at->event->calls;

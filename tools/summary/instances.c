@@ -225,7 +225,7 @@ static int sums_of(struct counting *counting, const struct dft_event *event, con
     if ((call->io == DFT_IO_WAIT && call->op != DFT_OP_FORK) ||
         (is_region(event, call) && waits_for_data(counting, call->id)))
         sums->wait_ns = waits_for_data(counting, event->region) ? 0 : event->dur_ns;
-    if (DFT_CLASSES_IO >> call->io & 1 && dft_filter_event(&counting->calls, event, call)) {
+    if (dft_is_io(call->io) && dft_filter_event(&counting->calls, event, call)) {
         sums->calls = event->calls;
         sums->io_ns = event->calls ? event->dur_ns : 0;
         bytes = event->err ? 0 : dft_event_bytes(event, call->op);

@@ -113,6 +113,7 @@ static int print_piece(const struct dft_page *page, const struct dft_answer *ans
     struct dft_page_table table = {.answer = answer,
                                    .share_ns = share_ns,
                                    .wall_ns = page->lives_ns,
+                                   .processes = page->processes,
                                    .span_ns = page->span_ns,
                                    .rest = rest,
                                    .total = "total",
@@ -241,20 +242,19 @@ static int print_files(struct dft_page *page, struct dft_answer *files)
 static unsigned put_sections(struct dft_page *page, struct section *sections, uint64_t width,
                              struct dft_query_request *requests, unsigned count)
 {
-    const unsigned classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
     const uint64_t region = UINT64_C(1) << DFT_OP_REGION;
     int events = page->summary->query.events;
 
-    sections[FILES] =
-        (struct section){.query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = classes, .members = 1},
-                         .order = DFT_PAGE_FILES};
+    sections[FILES] = (struct section){
+        .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = events, .classes = DFT_CLASSES_OWN, .members = 1},
+        .order = DFT_PAGE_FILES};
     if (width)
         sections[OVER_TIME].query = (struct dft_query){
             .by = {DFT_BY_TIME}, .nby = 1, .classes = DFT_CLASSES_IO, .busy = 1, .width_ns = width, .events = events};
     if (page->summary->job.ranks > 1)
         sections[RANKS].query = dft_page_ranks_query;
     if (dft_page_has_ops(page)) {
-        add_section(page, &sections[CALLS], "Calls", dft_page_io_ops(), classes, TOP_CALLS);
+        add_section(page, &sections[CALLS], "Calls", dft_page_io_ops(), DFT_CLASSES_OWN, TOP_CALLS);
         add_section(page, &sections[REGIONS], "Regions", region, 0, TOP_REGIONS);
         add_section(page, &sections[WAITS], "", ~region, 1u << DFT_IO_WAIT | 1u << DFT_IO_NONE, TOP_OTHERS);
         sections[TREE] = (struct section){.query = dft_region_tree_query, .order = DFT_REGION_TREE, .by_time = 1};

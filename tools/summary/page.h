@@ -57,8 +57,9 @@ struct dft_page_table {
     const char *label_title; /* of lines with labels */
     const struct dft_page_line *lines;
     uint32_t count;
-    uint64_t share_ns;            /* of which lines have their share; bars */
-    uint64_t wall_ns;             /* 0: no column of it */
+    uint64_t share_ns; /* of which lines have their share; bars */
+    uint64_t wall_ns;  /* of `processes` together; 0: no column of it */
+    uint32_t processes;
     uint64_t span_ns;             /* in which the calls were made; 0: no calls a second */
     const struct dft_totals *all; /* NULL: no sums */
     struct dft_totals before;     /* lines that stand above these, in other pieces */

@@ -15,7 +15,7 @@ uint64_t dft_page_io_ops(void)
     uint64_t ops = 0;
 
     for (unsigned op = 0; op < DFT_OP_COUNT; op++)
-        ops |= (uint64_t)(DFT_CLASSES_IO >> dft_op_io((uint8_t)op) & 1) << op;
+        ops |= (uint64_t)dft_is_io(dft_op_io((uint8_t)op)) << op;
     return ops;
 }
 
@@ -95,9 +95,9 @@ static void add_classes(struct dft_page *page, int with_ops)
         const struct dft_group *group = &page->answer.groups[i];
 
         add_class(&page->classes[group->key.class], &group->metrics);
-        if (DFT_CLASSES_IO >> group->key.class & 1)
+        if (dft_is_io(group->key.class))
             add_class(&page->io, &group->metrics);
-        if (!(DFT_CLASSES_IO >> group->key.class & 1) && (!with_ops || group->key.op != DFT_OP_REGION))
+        if (!dft_is_io(group->key.class) && (!with_ops || group->key.op != DFT_OP_REGION))
             page->waits_ns += group->metrics.dur_sum;
         if (with_ops)
             add_op(page, group);

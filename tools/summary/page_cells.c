@@ -23,6 +23,7 @@ static const struct {
     [DFT_CELL_COUNT] = {"calls", NUMBER, 3},
     [DFT_CELL_ERRORS] = {"failed", NUMBER, 9},
     [DFT_CELL_TIME] = {"time", TIME, 0},
+    [DFT_CELL_IN_IO] = {"in I/O", TIME, 4},
     [DFT_CELL_BUSY] = {"busy", TIME, 2},
     [DFT_CELL_IN_FLIGHT] = {"in flight", HUNDREDTHS, 8},
     [DFT_CELL_BAR] = {"", BAR, 7},
@@ -44,9 +45,15 @@ static const struct {
     [DFT_CELL_PROCESSES] = {"processes", NUMBER, DFT_GRID_NICE + 4},
 };
 
-void dft_page_cell_column(enum dft_page_cell cell, struct dft_grid_column *column)
+void dft_page_cell_column(const struct dft_page_table *table, enum dft_page_cell cell, struct dft_grid_column *column)
 {
-    *column = (struct dft_grid_column){cells[cell].title, cells[cell].kind == BAR, 0, cells[cell].drop};
+    const char *title = cells[cell].title;
+
+    if (cell == DFT_CELL_TIME && table->answer->query.classes == DFT_CLASSES_IO)
+        title = cells[DFT_CELL_IN_IO].title;
+    if (cell == DFT_CELL_WALL && table->processes > 1)
+        title = "% of processes";
+    *column = (struct dft_grid_column){title, cells[cell].kind == BAR, 0, cells[cell].drop};
 }
 
 static uint64_t ratio(double value)
@@ -108,6 +115,8 @@ int dft_page_cell_value(const struct dft_page_table *table, const struct dft_pag
     case DFT_CELL_WALL:
         *value = m->dur_sum;
         return table->wall_ns != 0;
+    case DFT_CELL_IN_IO:
+        return column_value(line, DFT_COLUMN_IO, value);
     case DFT_CELL_SELF:
         *value = (uint64_t)group->self_ns;
         return answer->has_self && group->self_ns >= 0;

@@ -10,6 +10,7 @@ enum dft_page_cell {
     DFT_CELL_COUNT,
     DFT_CELL_ERRORS,
     DFT_CELL_TIME,
+    DFT_CELL_IN_IO,
     DFT_CELL_BUSY,
     DFT_CELL_IN_FLIGHT,
     DFT_CELL_BAR,
@@ -32,9 +33,9 @@ enum dft_page_cell {
     DFT_CELLS
 };
 
-/* Title and place of a column of cells. */
+/* Title and place of a column of cells in a table. */
 struct dft_grid_column;
-void dft_page_cell_column(enum dft_page_cell cell, struct dft_grid_column *column);
+void dft_page_cell_column(const struct dft_page_table *table, enum dft_page_cell cell, struct dft_grid_column *column);
 /* Returns 0: it means nothing here. */
 int dft_page_cell_value(const struct dft_page_table *table, const struct dft_page_line *line, enum dft_page_cell cell,
                         uint64_t *value);

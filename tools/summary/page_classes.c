@@ -36,6 +36,7 @@ int dft_page_classes(const struct dft_page *page)
                                    .lines = lines,
                                    .share_ns = page->io.time_ns,
                                    .wall_ns = page->lives_ns,
+                                   .processes = page->processes,
                                    .span_ns = page->span_ns,
                                    .all = &all,
                                    .total = "all I/O",

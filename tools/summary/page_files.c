@@ -357,6 +357,7 @@ static int print_lines(const struct dft_page *page, struct files *files, uint32_
                                    .count = shown,
                                    .share_ns = page->io.time_ns,
                                    .wall_ns = page->lives_ns,
+                                   .processes = page->processes,
                                    .span_ns = page->span_ns,
                                    .all = &files->answer->all,
                                    .rest = rest};

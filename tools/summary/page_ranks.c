@@ -60,7 +60,7 @@ static int take_ranks(struct rank_lines *ranks, const struct dft_answer *answer)
             continue;
         *line = (struct rank_line){.rank = rank.number,
                                    .host = host.type == DFT_KEY_TEXT ? host.text : (struct dft_text){"-", 1}};
-        line->io_ns = DFT_CLASSES_IO >> class & 1 ? group->metrics.dur_sum : 0;
+        line->io_ns = dft_is_io(class) ? group->metrics.dur_sum : 0;
         line->read = class == DFT_IO_READ || class == DFT_IO_STARTUP ? group->metrics.bytes : 0;
         line->written = class == DFT_IO_WRITE ? group->metrics.bytes : 0;
         ranks->count++;

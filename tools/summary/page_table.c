@@ -50,6 +50,15 @@ static int self_differs(const struct dft_page_table *table)
     return 0;
 }
 
+/* Is a part of some line's time I/O, and a part is not? */
+static int io_differs(const struct dft_page_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->lines[i].group->io_ns && table->lines[i].group->io_ns < table->lines[i].group->metrics.dur_sum)
+            return 1;
+    return 0;
+}
+
 /* Columns in which some line has a value; a mean only where there are no percentiles. */
 static void choose_cells(struct layout *layout)
 {
@@ -74,7 +83,7 @@ static void choose_cells(struct layout *layout)
             continue;
         if (cell == DFT_CELL_AGAIN && max < AGAIN && !dft_order_is(table->answer, "again"))
             continue;
-        if ((cell == DFT_CELL_SELF && !self_differs(table)) ||
+        if ((cell == DFT_CELL_SELF && !self_differs(table)) || (cell == DFT_CELL_IN_IO && !io_differs(table)) ||
             ((cell == DFT_CELL_FILES || cell == DFT_CELL_PROCESSES) && max < 2))
             continue;
         layout->cells[layout->ncells++] = cell;
@@ -117,7 +126,11 @@ static void choose_keys(struct layout *layout, struct dft_grid_column *columns)
 static void mark_sorted(const struct layout *layout, struct dft_grid_column *columns, struct titles *titles)
 {
     for (unsigned i = 0; i < layout->nkeys + layout->ncells; i++) {
-        if (!dft_order_is(layout->table->answer, columns[i].title))
+        int is_time =
+            i >= layout->nkeys && layout->cells[i - layout->nkeys] == DFT_CELL_TIME; /* whatever it is called */
+
+        if (!dft_order_is(layout->table->answer, columns[i].title) &&
+            !(is_time && dft_order_is(layout->table->answer, "time")))
             continue;
         snprintf(titles->list[i], DFT_TEXT_ROOM, "*%s", columns[i].title);
         columns[i].title = titles->list[i];
@@ -300,7 +313,7 @@ int dft_page_table(const struct dft_page_table *table)
     choose_keys(&layout, columns);
     choose_cells(&layout);
     for (unsigned i = 0; i < layout.ncells; i++)
-        dft_page_cell_column(layout.cells[i], &columns[layout.nkeys + i]);
+        dft_page_cell_column(table, layout.cells[i], &columns[layout.nkeys + i]);
     mark_sorted(&layout, columns, &titles);
     grid = dft_grid_create(columns, layout.nkeys + layout.ncells);
     if (!grid)

@@ -119,7 +119,8 @@ static int has_key(const struct dft_query *query, enum dft_by by)
  * choose. */
 static int is_of_processes(const struct dft_summary *summary)
 {
-    static const uint8_t keys[] = {DFT_BY_RANK, DFT_BY_PID, DFT_BY_HOST, DFT_BY_PROCESS, DFT_BY_PROGRAM, DFT_BY_ROLE};
+    static const uint8_t keys[] = {DFT_BY_RANK,    DFT_BY_PID,  DFT_BY_HOST, DFT_BY_PROCESS,
+                                   DFT_BY_PROGRAM, DFT_BY_ROLE, DFT_BY_RUN,  DFT_BY_JOB};
     const struct dft_filter *filter = &summary->options->filter;
     int is = !summary->options->json && !summary->options->csv;
 
@@ -223,7 +224,7 @@ static int run(int argc, char **argv)
     if (!options.sort && has_key(&summary.query, DFT_BY_TIME))
         options.sort = "t_ns"; /* time goes on from line to line */
     if (is_of_processes(&summary))
-        summary.query.classes = DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP);
+        summary.query.classes = DFT_CLASSES_IO;
     options.only_queries = 1;
     options.all_runs |= has_key(&summary.query, DFT_BY_RUN) || has_key(&summary.query, DFT_BY_JOB);
     options.source.newest |=
@@ -259,8 +260,8 @@ const struct dft_command dft_command_summary = {
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"
-        "- Groups by rank, pid, host, process, program or role are of I/O alone on the screen: role,class has "
-        "all.\n"
+        "- Groups by rank, pid, host, process, program, role, run or job are of I/O alone on the screen: role,class "
+        "has all. In I/O is what reads, writes, syncs, metadata and start-up take; waiting is not.\n"
         "- In patterns " DFT_PATTERN_RULE ".\n"
         "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In "
         "flight is how many calls were under way on average (in_flight_max in JSON: at most).",

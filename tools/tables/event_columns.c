@@ -7,6 +7,7 @@
 
 #include "base/facet_words.h"
 #include "base/write_args.h"
+#include "format/io.h"
 #include "format/ops.h"
 #include "symbols/stacks.h"
 #include "tables/columns.h"
@@ -58,6 +59,7 @@ INTEGERS(TURN, (at->event->bits & DFT_BIT_TURN) != 0)
 INTEGERS(FD, at->event->fd >= 0 ? at->event->fd : DFT_CELL_NULL)
 INTEGERS(RET, has_result(at) ? at->event->result : DFT_CELL_NULL)
 INTEGERS(ERRNO, errno_of(at->event))
+INTEGERS(IS_IO, dft_is_io(at->io))
 INTEGERS(SIZE, size_of(at))
 INTEGERS(BYTES, bytes_of(at))
 INTEGERS(CALLS, at->event->calls)
@@ -169,10 +171,10 @@ TEXTS(STACK, put_stack(maker, at->event->stack, &to[i]))
 
 #define FILL(COLUMN) [DFT_EVENTS_##COLUMN] = fill_##COLUMN
 static fill_fn *const fills[DFT_EVENTS_COLUMNS] = {
-    FILL(TIME),  FILL(DUR),    FILL(PROCESS), FILL(RANK),   FILL(PID),   FILL(TID),        FILL(SEQ),
-    FILL(CAT),   FILL(NAME),   FILL(CLASS),   FILL(ACCESS), FILL(TURN),  FILL(REGION_CAT), FILL(REGION),
-    FILL(FILE),  FILL(FILE2),  FILL(FD),      FILL(RET),    FILL(ERRNO), FILL(SIZE),       FILL(BYTES),
-    FILL(CALLS), FILL(OFFSET), FILL(FLAGS),   FILL(MODE),   FILL(ARGS),  FILL(STACK),
+    FILL(TIME),   FILL(DUR),   FILL(PROCESS), FILL(RANK),  FILL(PID),    FILL(TID),   FILL(SEQ),
+    FILL(CAT),    FILL(NAME),  FILL(CLASS),   FILL(IS_IO), FILL(ACCESS), FILL(TURN),  FILL(REGION_CAT),
+    FILL(REGION), FILL(FILE),  FILL(FILE2),   FILL(FD),    FILL(RET),    FILL(ERRNO), FILL(SIZE),
+    FILL(BYTES),  FILL(CALLS), FILL(OFFSET),  FILL(FLAGS), FILL(MODE),   FILL(ARGS),  FILL(STACK),
 };
 #undef FILL
 

@@ -6,6 +6,7 @@
 
 #include "aggregator/aggregate.h"
 #include "base/facet_words.h"
+#include "format/io.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 
@@ -93,6 +94,7 @@ static int put_row(struct dft_reading *reading, unsigned worker, const struct or
     if (rc)
         return rc;
     put_who(maker, origin, row);
+    dft_maker_set(maker, DFT_ROWS_IS_IO, dft_is_io(row->io));
     put_times(maker, &row->metrics);
     put_bytes(maker, &row->metrics);
     rc = dft_maker_set_call(maker, DFT_ROWS_CAT, DFT_ROWS_NAME, row->subject);

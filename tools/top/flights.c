@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "base/write_text.h"
+#include "format/io.h"
 #include "top/frame.h"
 
 uint64_t dft_top_age_ns(const struct dft_top_watch *watch, const struct dft_top_flight *flight)
@@ -15,9 +16,7 @@ uint64_t dft_top_age_ns(const struct dft_top_watch *watch, const struct dft_top_
 
 static int is_io(const struct dft_top_flight *flight)
 {
-    enum dft_io io = dft_op_io(flight->op);
-
-    return io != DFT_IO_NONE && io != DFT_IO_WAIT;
+    return dft_is_io(dft_op_io(flight->op));
 }
 
 int dft_top_is_stuck(const struct dft_top_watch *watch, const struct dft_top_flight *flight)
