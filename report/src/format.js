@@ -15,8 +15,16 @@ export function ns(value) {
     if (value < 1000) return (Number.isInteger(value) ? value : digits(value)) + ' ns';
     if (value < 999.5e3) return digits(value / 1e3) + ' us';
     if (value < 999.5e6) return digits(value / 1e6) + ' ms';
-    if (value < 9999.5e9) return digits(value / 1e9) + ' s';
-    return digits(value / 3600e9) + ' h';
+    return value < 599.5e9 ? digits(value / 1e9) + ' s' : long(Math.round(value / 1e9));
+}
+
+/* "18 m 51 s", "2 h 05 m", "1,234 h" */
+function long(seconds) {
+    const minutes = Math.round(seconds / 60),
+        two = (value) => String(value).padStart(2, '0');
+
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
+    return minutes < 6000 ? `${Math.floor(minutes / 60)} h ${two(minutes % 60)} m` : count(minutes / 60) + ' h';
 }
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
@@ -60,6 +68,17 @@ export function factor(value) {
     if (!Number.isFinite(value) || value <= 0) return '-';
     if (value < 0.005) return '<0.01x';
     return (value < 9.95 ? value.toFixed(value < 0.095 ? 2 : 1) : count(value)) + 'x';
+}
+
+/** What became of a number: "+23 %", "-82 %", from twice on "2.0x"; "new", "gone", or "-" where it stayed. */
+export function change(before, after) {
+    const part = (100 * (after - before)) / before;
+
+    if (before === after) return '-';
+    if (!before || !after) return before ? 'gone' : 'new';
+    if (after >= 2 * before) return factor(after / before);
+    if (part <= -99.5) return Math.max(part, -99.9).toFixed(1) + ' %';
+    return (part > 0 ? '+' : '') + part.toFixed(Math.abs(part) < 9.95 ? 1 : 0) + ' %';
 }
 
 /** A time in the run, from its start on: "+1.20 s". */

@@ -36,7 +36,7 @@ test('rows of two runs are matched by their key', () => {
     );
     assert.deepEqual(
         joint.rows.map((_, i) => factor.text(i)),
-        ['0.1x', 'gone', '', 'new'],
+        ['-90 %', 'gone', '', 'new'],
     );
     assert.deepEqual(sorted([0, 1, 2, 3], difference, true), [0, 3, 1, 2]);
     assert.equal(

@@ -7,9 +7,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/saturate.h"
 #include "base/write_line.h"
 
-#define NARROWEST 20 /* columns of a terminal */
+#define NARROWEST   20 /* columns of a terminal */
+#define SECOND      UINT64_C(1000000000)
+#define TEN_MINUTES (600 * SECOND - SECOND / 2) /* from here on minutes and seconds tell more than seconds */
+#define HOURS_ALONE 100u
+#define FACTOR_FROM 2 /* a change that is written as a factor, not in per cent */
 
 void dft_text_escape(FILE *out, const char *bytes, size_t length)
 {
@@ -83,6 +88,21 @@ static const char *scaled_ns(char *capacity, uint64_t ns, uint64_t unit, const c
     return capacity;
 }
 
+/* "18 m 51 s", "2 h 05 m", "1,234 h" */
+static const char *long_ns(char *capacity, uint64_t ns)
+{
+    uint64_t seconds = ns / SECOND + (ns % SECOND >= SECOND / 2), minutes = (seconds + 30) / 60;
+    char text[DFT_TEXT_ROOM];
+
+    if (seconds < 3600)
+        snprintf(capacity, DFT_TEXT_ROOM, "%u m %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+    else if (minutes < HOURS_ALONE * 60)
+        snprintf(capacity, DFT_TEXT_ROOM, "%u h %02u m", (unsigned)(minutes / 60), (unsigned)(minutes % 60));
+    else
+        snprintf(capacity, DFT_TEXT_ROOM, "%.24s h", dft_text_count(text, (minutes + 30) / 60));
+    return capacity;
+}
+
 const char *dft_text_ns(char *capacity, uint64_t ns)
 {
     char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at;
@@ -96,9 +116,9 @@ const char *dft_text_ns(char *capacity, uint64_t ns)
         return scaled_ns(capacity, ns, 1000, "us");
     if (ns < 999500000)
         return scaled_ns(capacity, ns, 1000000, "ms");
-    if (ns < UINT64_C(9999500000000))
-        return scaled_ns(capacity, ns, 1000000000, "s");
-    return scaled(capacity, (double)ns / 3600e9, "h");
+    if (ns < TEN_MINUTES)
+        return scaled_ns(capacity, ns, SECOND, "s");
+    return long_ns(capacity, ns);
 }
 
 const char *dft_text_bytes(char *capacity, uint64_t bytes)
@@ -136,6 +156,38 @@ const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole)
         snprintf(capacity, DFT_TEXT_ROOM, "-");
     else
         snprintf(capacity, DFT_TEXT_ROOM, "%.1f %%", 100.0 * ((double)part / (double)whole));
+    return capacity;
+}
+
+const char *dft_text_ratio(char *capacity, double times)
+{
+    char text[DFT_TEXT_ROOM];
+
+    if (!(times > 0))
+        return strcpy(capacity, "-");
+    if (times < 0.005)
+        return strcpy(capacity, "<0.01x");
+    if (times < 9.95)
+        snprintf(capacity, DFT_TEXT_ROOM, "%.*fx", times < 0.095 ? 2 : 1, times);
+    else
+        snprintf(capacity, DFT_TEXT_ROOM, "%.28sx", dft_text_count(text, dft_uint_of(times + 0.5)));
+    return capacity;
+}
+
+const char *dft_text_change(char *capacity, uint64_t before, uint64_t after)
+{
+    double part = 100 * ((double)after - (double)before) / (double)before;
+
+    if (before == after)
+        return strcpy(capacity, "-");
+    if (!before || !after)
+        return strcpy(capacity, before ? "gone" : "new");
+    if (after / FACTOR_FROM >= before)
+        return dft_text_ratio(capacity, (double)after / (double)before);
+    if (part <= -99.5) /* what is left of it is not nothing */
+        snprintf(capacity, DFT_TEXT_ROOM, "%.1f %%", part < -99.9 ? -99.9 : part);
+    else
+        snprintf(capacity, DFT_TEXT_ROOM, "%+.*f %%", part < 9.95 && part > -9.95 ? 1 : 0, part);
     return capacity;
 }
 

@@ -16,6 +16,8 @@
 #include "base/names.h"
 #include "command/sides.h"
 
+#define EXIT_UNTOLD 3 /* it could not be compared */
+
 /* What the options of compare alone say; [2]: of A, of B. */
 struct asked {
     const char *fail_over, *metric, *jobs[2], *runs[2];
@@ -214,8 +216,7 @@ static int run_all(struct dft_comparison *comparison, struct dft_options *option
     worse = comparison->nfailures != 0;
     comparison_fini(comparison);
     code = close_runs(comparison, options, code);
-    /* who asks in CI must not take what could not be compared for worse */
-    return comparison->fail_over >= 0 && code == DFT_EXIT_BAD && !worse ? DFT_EXIT_USAGE : code;
+    return code == DFT_EXIT_BAD && !worse ? EXIT_UNTOLD : code; /* who asks in CI must not take this for worse */
 }
 
 static int run(int argc, char **argv)
@@ -224,7 +225,7 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
-         "Exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 2: it cannot be told"},
+         "Exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 3: it cannot be told"},
         {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
          .word = measure_word},
         {"job-a", 0, "LIST", &asked.jobs[0], NULL, "Only these jobs of A, where several are together"},
@@ -279,9 +280,9 @@ const struct dft_command dft_command_compare = {
         "Of processes that kept no events it is not known which calls were made on which files, nor when. Then "
         "neither run is asked for that, and \"?\" stands for what one of them does not know.\n"
         "\n"
-        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. With it the exit code "
-        "is 1 only where B is worse. 2 is wrong usage, and what could not be read or compared; and all I/O grew "
-        "by more, but whether by chance cannot be told. Without it a trace that cannot be read gives 1.",
+        "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. The exit code is 1 only "
+        "where B is worse. 2 is wrong usage. 3 is what could not be read or compared; and all I/O grew by more than "
+        "--fail-over allows, but whether by chance cannot be told.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .sort_word = measure_word,

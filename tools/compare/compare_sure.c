@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns how sure a comparison is of its headline, and why. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +36,21 @@ static const char *signed_ns(char capacity[DFT_TEXT_ROOM], int64_t ns)
     return capacity;
 }
 
-/* "; chance alone does as much in 0.02 % of cases; the difference is +48.0 ms to +61.0 ms (+10 % to +13 % of A) at 95 %
+/* "+10 %" */
+static const char *change_by(char capacity[DFT_TEXT_ROOM], uint64_t a, int64_t by)
+{
+    if (!by)
+        return "0 %";
+    return dft_text_change(capacity, a, by < 0 && (uint64_t)-by >= a ? 1 : a + (uint64_t)by);
+}
+
+/* "; chance alone does as much in 0.02 % of cases; the difference is +48.0 ms to +61.0 ms (+10 % to +13 %) at 95 %
  * confidence" */
 static void put_tested(FILE *out, const struct dft_change *time)
 {
     const struct dft_repeated_interval *interval = &time->interval;
-    double percent = 100 * time->chance, part = time->value[0] ? 100 / (double)time->value[0] : 0;
+    uint64_t a = time->value[0];
+    double percent = 100 * time->chance;
     char low[DFT_TEXT_ROOM], high[DFT_TEXT_ROOM];
 
     if (percent < CHANCE_LEAST)
@@ -50,9 +58,8 @@ static void put_tested(FILE *out, const struct dft_change *time)
     else if (percent < 100)
         fprintf(out, "; chance alone does as much in %.*f %% of cases", percent < 0.1 ? 2 : percent < 10, percent);
     fprintf(out, "; the difference is %s to %s", signed_ns(low, interval->low), signed_ns(high, interval->high));
-    if (time->value[0])
-        fprintf(out, " (%+.*f %% to %+.*f %%)", fabs(part * (double)interval->low) < 9.95, part * (double)interval->low,
-                fabs(part * (double)interval->high) < 9.95, part * (double)interval->high);
+    if (a)
+        fprintf(out, " (%s to %s)", change_by(low, a, interval->low), change_by(high, a, interval->high));
     fprintf(out, " at %.3g %% confidence", 100 * interval->confidence);
 }
 
@@ -61,14 +68,14 @@ static void put_apart(FILE *out, const struct dft_item *total, uint64_t width, i
 {
     const struct dft_change *time = &total->changes[DFT_MEASURE_TIME];
     double times = width ? (double)dft_change_size(time) / (double)width : 0;
-    char a[DFT_TEXT_ROOM];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
     fprintf(out, ": the medians are %s apart", dft_text_ns(a, dft_change_size(time)));
     if (!total->by_cost)
         fprintf(out, ", and the number of calls makes half of that at least; those of %c alone differ by %s",
                 side ? 'B' : 'A', dft_text_ns(a, width));
     else if (width)
-        fprintf(out, ", %.*fx what those of %c alone differ by (%s)", times < 9.95, times, side ? 'B' : 'A',
+        fprintf(out, ", %s what those of %c alone differ by (%s)", dft_text_ratio(b, times), side ? 'B' : 'A',
                 dft_text_ns(a, width));
     else
         fputs(", and those of one side do not differ", out);

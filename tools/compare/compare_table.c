@@ -10,10 +10,10 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 
-#define TOP         10
-#define FACTOR_MIN  10  /* from here on a change is a factor, not per cent */
-#define TIME_LEAST  100 /* of a unit, that the largest of a column has at least */
-#define BYTES_LEAST 10
+#define TOP          10
+#define TIME_LEAST   100 /* of a unit, that the largest of a column has at least */
+#define BYTES_LEAST  10
+#define BEYOND_LEAST 5u /* calls that take longer than a percentile; of fewer it is chance */
 
 uint64_t dft_change_size(const struct dft_change *change)
 {
@@ -40,27 +40,15 @@ const char *dft_change_ns(char *capacity, const struct dft_change *change)
     return capacity;
 }
 
-/* "+23 %", "92x", "1/92", "new", "gone", "-", "?" */
+/* As dft_text_change has it; "?": it cannot be told. */
 const char *dft_change_percent(char *capacity, const struct dft_change *change)
 {
-    double a = (double)change->value[0], part = a ? 100.0 * (double)dft_change_size(change) / a : 0;
-
     if (change->unsaid)
         strcpy(capacity, "?");
     else if (!change->known[0] || !change->known[1])
         strcpy(capacity, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
-    else if (!dft_change_size(change))
-        strcpy(capacity, "-");
-    else if (!change->value[0])
-        strcpy(capacity, "new");
-    else if (!change->value[1])
-        strcpy(capacity, "gone");
-    else if (change->value[1] / FACTOR_MIN >= change->value[0])
-        snprintf(capacity, DFT_TEXT_ROOM, "%.0fx", (double)change->value[1] / a);
-    else if (change->value[0] / FACTOR_MIN >= change->value[1])
-        snprintf(capacity, DFT_TEXT_ROOM, "1/%.0f", a / (double)change->value[1]);
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%c%.*f %%", dft_change_is_up(change) ? '+' : '-', part < 9.95 ? 1 : 0, part);
+        dft_text_change(capacity, change->value[0], change->value[1]);
     return capacity;
 }
 
@@ -188,12 +176,17 @@ static int add_change(struct dft_grid *grid, const struct unit *unit, const stru
     return dft_grid_cell(grid, text);
 }
 
-/* Blank where it is within the spread: what is left to read is what matters. */
-static int add_percent(struct dft_grid *grid, const struct dft_change *change)
+/* Blank where it is within the spread, and where a few calls alone make the percentile: what is left to read is what
+ * matters. */
+static int add_percentile(struct dft_grid *grid, const struct dft_item *item, enum dft_measure measure)
 {
+    static const uint8_t beyond[] = {[DFT_MEASURE_P50] = 50, [DFT_MEASURE_P95] = 5, [DFT_MEASURE_P99] = 1};
+    const struct dft_change *change = &item->changes[measure], *count = &item->changes[DFT_MEASURE_COUNT];
+    uint64_t calls = count->value[0] < count->value[1] ? count->value[0] : count->value[1];
     char capacity[DFT_TEXT_ROOM];
     int is_within = change->spread == DFT_SPREAD_WITHIN || change->spread == DFT_SPREAD_SAME;
 
+    is_within |= calls * beyond[measure] < BEYOND_LEAST * 100;
     return dft_grid_cell(grid, is_within ? "" : dft_change_percent(capacity, change));
 }
 
@@ -220,7 +213,7 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
     if (!rc)
         rc = dft_grid_cell(grid, spreads[time->spread]);
     for (int m = DFT_MEASURE_P50; !rc && m <= DFT_MEASURE_P99; m++)
-        rc = add_percent(grid, &changes[m]);
+        rc = add_percentile(grid, item, (enum dft_measure)m);
     return rc ? rc : add_both(grid, &changes[DFT_MEASURE_BYTES], units->bytes);
 }
 

@@ -51,7 +51,7 @@ static void put_more(FILE *out, const struct dft_change *change, const char *ver
     if (*part == '+' || *part == '-')
         fprintf(out, "%s %s %s %s", verb, part + 1, is_up ? "more" : what[0] == 'c' ? "fewer" : "less", what);
     else
-        fprintf(out, "%s %s of A's %s", verb, part, what);
+        fprintf(out, "%s %s as many %s", verb, part, what);
 }
 
 /* What is to be said before a time in I/O that does not differ: else the first words would hide
@@ -86,9 +86,9 @@ static void put_times(FILE *out, const struct dft_change *time, int is_repeated,
         fprintf(out, "%s in I/O by more than %s", is_first ? "A and B do not differ" : "as a whole they do not differ",
                 is_repeated ? "runs do" : "each does within itself");
     else if (times >= 2)
-        fprintf(out, "B takes %.*fx as long as A in I/O", times < 9.95, times);
-    else if (times <= 0.1)
-        fprintf(out, "B takes %s of A's time in I/O", dft_change_percent(part, time));
+        fprintf(out, "B takes %s as long as A in I/O", dft_text_ratio(part, times));
+    else if (times <= 0.5)
+        fprintf(out, "B is %s faster than A in I/O", dft_text_ratio(part, 1 / times));
     else
         fprintf(out, "B is %s %s than A in I/O", dft_change_percent(part, time) + 1,
                 dft_change_is_up(time) ? "slower" : "faster");

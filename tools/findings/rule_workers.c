@@ -124,7 +124,7 @@ static int say(struct dft_rules *rules, struct dft_finding *finding, const struc
     double one = mean(worker->item_ns, worker->items), usual = mean(others->item_ns, others->items);
     double io = mean(worker->item_io_ns, worker->items) - mean(others->item_io_ns, others->items);
     int is_io = 2 * io > one - usual, rc;
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
     finding->rank = overlap->teams[worker->team].rank;
     finding->sure = nothers > 1 && overlap->is_exact ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
@@ -132,9 +132,9 @@ static int say(struct dft_rules *rules, struct dft_finding *finding, const struc
     if (!rc)
         rc = say_name(rules->facts, worker, &finding->where);
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s: %s%s an item, others %s (%.*fx), over %s items; its %s, not %s",
+        rc = dft_finding_say(&finding->evidence, "%s: %s%s an item, others %s (%s), over %s items; its %s, not %s",
                              finding->where, overlap->is_exact ? "" : "about ", dft_text_ns(a, (uint64_t)one),
-                             dft_text_ns(b, (uint64_t)usual), one < 9.5 * usual ? 1 : 0, one / usual,
+                             dft_text_ns(b, (uint64_t)usual), dft_text_ratio(d, one / usual),
                              dft_text_count(c, worker->items), is_io ? "I/O" : "self time",
                              is_io ? "its own work" : "I/O");
     if (!rc)

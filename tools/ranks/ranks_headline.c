@@ -33,12 +33,6 @@ static void put_who(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
     dft_ranks_put_host(out, job, rank);
 }
 
-/* "719x", "1.3x" */
-static void put_times(FILE *out, double times)
-{
-    fprintf(out, "%.*fx", times < 9.95, times);
-}
-
 static uint64_t spike_of(const struct dft_measured *measured)
 {
     return (uint64_t)measured->cause.suspects->aligned_ns;
@@ -168,8 +162,7 @@ static void put_against_median(FILE *out, const struct dft_ranks_job *job, uint3
     fprintf(out, "%s in I/O", dft_text_ns(capacity, job->ranks[rank].io_ns));
     if (!job->median_io_ns)
         return;
-    fputs(", ", out);
-    put_times(out, (double)job->ranks[rank].io_ns / (double)job->median_io_ns);
+    fprintf(out, ", %s", dft_text_ratio(capacity, (double)job->ranks[rank].io_ns / (double)job->median_io_ns));
     fprintf(out, " the median of %s", dft_text_ns(capacity, job->median_io_ns));
 }
 
@@ -330,8 +323,7 @@ static int put_nobody(const struct dft_ranks_job *job)
     rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
-    fputs("what is less than ", out);
-    put_times(out, job->measured[DFT_RANKS_LATENCY].beyond);
+    fprintf(out, "what is less than %s", dft_text_ratio(capacity, job->measured[DFT_RANKS_LATENCY].beyond));
     fprintf(out, " the usual, or shorter than a few buckets of %s, is not looked for",
             dft_text_ns(capacity, job->bucket_ns));
     return dft_sentence_end(&sentence, out, "how sure", INDENT);

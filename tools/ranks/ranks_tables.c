@@ -62,10 +62,7 @@ static int times_cell(struct dft_grid *grid, double times)
 {
     char capacity[DFT_TEXT_ROOM];
 
-    if (!(times > 0 && times < 1e6))
-        return dft_grid_cell(grid, "-");
-    snprintf(capacity, sizeof capacity, "%.*fx", times < 9.95 ? 1 : 0, times);
-    return dft_grid_cell(grid, capacity);
+    return dft_grid_cell(grid, dft_text_ratio(capacity, times));
 }
 
 uint64_t dft_ranks_dominant_call(const struct dft_rank *rank)

@@ -184,10 +184,7 @@ void dft_page_cell_text(const struct dft_page_table *table, enum dft_page_cell c
             dft_size_class_text(text, (uint8_t)value);
         break;
     case TIMES:
-        if (value < 1000)
-            snprintf(text, DFT_PAGE_CELL_CAPACITY, "%.1fx", (double)value / 100);
-        else
-            snprintf(text, DFT_PAGE_CELL_CAPACITY, "%sx", dft_text_count(number, (value + 50) / 100));
+        dft_text_ratio(text, (double)value / 100);
         break;
     case HUNDREDTHS:
         snprintf(text, DFT_PAGE_CELL_CAPACITY, "%.2f", (double)value / 100);

@@ -90,17 +90,6 @@ static uint32_t collect_ranks(struct rank_lines *ranks)
     return n;
 }
 
-/* "6.9x"; beyond ten "92x". */
-static const char *times_of(char *text, uint64_t value, uint64_t median)
-{
-    double times = median ? (double)value / (double)median : 0;
-
-    if (!median)
-        return strcpy(text, "-");
-    sprintf(text, "%.*fx", times < 9.95 ? 1 : 0, times);
-    return text;
-}
-
 static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t top)
 {
     static const struct dft_grid_column columns[] = {{"rank", 0, 0, 0},   {"host", 1, 1, 5},      {"I/O time", 0, 0, 0},
@@ -118,7 +107,7 @@ static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t t
         rc = dft_grid_cell(grid, capacity) || dft_grid_cell(grid, host ? host : "-") ||
              dft_grid_cell(grid, dft_text_ns(capacity, lines[i].io_ns)) ||
              dft_grid_cell(grid, dft_plot_cells(capacity, unicode, lines[i].io_ns, lines[0].io_ns, 10)) ||
-             dft_grid_cell(grid, times_of(capacity, lines[i].io_ns, median)) ||
+             dft_grid_cell(grid, dft_text_ratio(capacity, (double)lines[i].io_ns / (double)median)) ||
              dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].read)) ||
              dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].written));
         free(host);

@@ -28,7 +28,7 @@ export function union(sides) {
 /* Holds a number of B against that of A. */
 function ratioText(a, b) {
     if (!a || !b) return a ? 'gone' : b ? 'new' : '';
-    return Math.abs(b - a) < 0.02 * a ? '' : format.factor(b / a);
+    return Math.abs(b - a) < 0.02 * a ? '' : format.change(a, b);
 }
 
 /** Names of the runs for titles of columns. */

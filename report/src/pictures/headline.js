@@ -101,7 +101,7 @@ function against(base, member, text, mine) {
         'div',
         { class: 'note' },
         `${format.cut(base.run.name || 'base', 20)} ${text(other)}`,
-        isOther ? el('span', { class: css }, `  ${format.factor(mine / other)}`) : null,
+        isOther ? el('span', { class: css }, `  ${format.change(other, mine)}`) : null,
     );
 }
 
