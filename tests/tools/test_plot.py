@@ -100,6 +100,17 @@ def the_map_is_that_of_the_timeline(where):
         assert exact - 1.001 <= shade <= exact + 0.001, (key, shade, exact)
     assert "Most I/O time: rank 7 " in texts(picture) and "Without I/O: 1 of 250" in texts(picture)
     assert "largest of 3 neighbours" in texts(picture)
+    assert re.search(r"[0-9] [num]?s in I/O", texts(picture)) and "A column is" in texts(picture), "colours have a unit"
+
+
+def axis_titles_stand_above_their_numbers(where):
+    make(where, ranks=1, processes=3)
+    for kind in ("bandwidth", "heatmap", "latency"):
+        picture = plot(kind, where)
+        found = [e for e in marks(picture, "text", "class") if e.get("class") == "label" and e.get("text-anchor") == "start"]
+        numbers = [float(e.get("y")) for e in marks(picture, "text", "class") if e.get("class") == "number" and e.get("text-anchor") == "end"]
+        assert found and not any(e.get("transform") for e in picture.iter(SVG + "g")), kind
+        assert all(float(e.get("y")) + 2 < min(y for y in numbers if y > float(e.get("y"))) for e in found), kind
 
 
 def sizes_and_latency_are_those_of_the_summary(where):
@@ -220,6 +231,6 @@ def what_is_wrong_is_said(where):
 
 
 if __name__ == "__main__":
-    main([bandwidth_is_that_of_the_timeline, bars_lie_inside, the_map_is_that_of_the_timeline, sizes_and_latency_are_those_of_the_summary,
+    main([bandwidth_is_that_of_the_timeline, bars_lie_inside, the_map_is_that_of_the_timeline, axis_titles_stand_above_their_numbers, sizes_and_latency_are_those_of_the_summary,
           overlap_is_that_of_the_command, files_are_those_of_the_summary, names_are_texts, the_same_bytes, losses_are_said, aggregates_alone,
           odd_times, a_large_job_is_a_small_file, what_is_wrong_is_said])

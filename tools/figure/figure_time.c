@@ -124,7 +124,7 @@ static void put_bandwidth(struct dft_figure *figure, const struct dft_timeline *
     dft_svg_legends(svg, legends, knows_union ? 3 : 2);
     dft_svg_y_axis(svg, &y, "bandwidth");
     if (knows_union) {
-        dft_svg_y_axis(svg, &share, "I/O");
+        dft_svg_y_axis(svg, &share, "share of the time with I/O");
         put_shares(figure, timeline, &x, &share);
     }
     for (uint32_t i = 0; i < timeline->count; i++) {
@@ -236,20 +236,20 @@ static void put_shade(FILE *out, const struct cells *cells, int shade)
     fputs("\"/>\n", out);
 }
 
-static void put_shades(struct dft_figure *figure, const struct cells *cells)
+/* The colours, from the least to the most time in I/O of a cell, which is WIDTH_NS wide. */
+static void put_shades(struct dft_figure *figure, const struct cells *cells, uint64_t width_ns)
 {
     struct dft_svg *svg = &figure->svg;
-    char text[64];
-    double x = svg->right - 8 * SHADES - 70;
+    char time[DFT_TEXT_ROOM], text[DFT_TEXT_ROOM + 16];
+    double x = svg->right - 8 * SHADES - 100;
 
-    snprintf(text, sizeof text, "%.3g", cells->least);
-    dft_svg_text(svg, x - 6, 24, "legend", "end", text);
+    dft_svg_text(svg, x - 6, 24, "legend", "end", dft_text_ns(time, dft_uint_of(cells->least * (double)width_ns)));
     for (int shade = 1; shade <= SHADES; shade++) {
         fprintf(figure->out, "<rect x=\"%.1f\" y=\"14\" width=\"8\" height=\"10\" ", x + 8 * (shade - 1));
         put_colour(figure->out, shade);
         fputs("/>\n", figure->out);
     }
-    snprintf(text, sizeof text, "%.3g in flight", cells->most);
+    snprintf(text, sizeof text, "%s in I/O", dft_text_ns(time, dft_uint_of(cells->most * (double)width_ns)));
     dft_svg_text(svg, x + 8 * SHADES + 6, 24, "legend", "start", text);
 }
 
@@ -268,8 +268,9 @@ static void put_sentence(struct dft_figure *figure, const struct dft_timeline *t
     }
     text[0] = 0;
     if (most)
-        used = snprintf(text, sizeof text, "Most I/O time: %s %.64s with %s.", dft_by_word(timeline->by), most->name,
-                        dft_text_ns(time, most->time_ns));
+        used = snprintf(text, sizeof text, "Most I/O time: %s %.64s with %s. A column is %s.",
+                        dft_by_word(timeline->by), most->name, dft_text_ns(time, most->time_ns),
+                        dft_text_ns((char[DFT_TEXT_ROOM]){0}, timeline->width_ns));
     if (idle)
         used += snprintf(text + used, sizeof text - (size_t)used, " Without I/O: %llu of %llu.",
                          (unsigned long long)idle, (unsigned long long)cells->places);
@@ -290,7 +291,7 @@ static void put_heatmap(struct dft_figure *figure, const struct dft_timeline *ti
     x = time_scale(figure, timeline);
     y = (struct dft_scale){cells->places, svg->top, svg->bottom, DFT_SVG_COUNT};
     put_sentence(figure, timeline, cells);
-    put_shades(figure, cells);
+    put_shades(figure, cells, timeline->width_ns);
     dft_svg_y_axis(svg, &y, timeline->by == DFT_BY_RANK ? "rank" : "process");
     fprintf(figure->out,
             "<svg class=\"cells\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"%.6f 0 %.6f %.6f\" "

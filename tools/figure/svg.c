@@ -194,9 +194,7 @@ void dft_svg_y_axis(struct dft_svg *svg, const struct dft_scale *scale, const ch
             break;
     }
     put_line(svg, "axis", svg->left, scale->from, svg->left, scale->to);
-    fprintf(svg->out, "<g transform=\"translate(14 %.1f) rotate(-90)\">", (scale->from + scale->to) / 2);
-    dft_svg_text(svg, 0, 0, "label", "middle", label);
-    fputs("</g>\n", svg->out);
+    dft_svg_text(svg, svg->left, (scale->from < scale->to ? scale->from : scale->to) - 5, "label", "start", label);
 }
 
 void dft_svg_bar(struct dft_svg *svg, const char *class, double x, double y, double width, double height,

@@ -40,7 +40,8 @@ double dft_scale_at(const struct dft_scale *scale, double value);
 /* The least number of 1, 2, 5, 10 ... (of bytes: of the powers of two) with which `most` has at
  * most `steps` steps. */
 uint64_t dft_scale_step(uint64_t most, unsigned steps, enum dft_svg_unit unit);
-/* An axis with its line, round numbers, and a label. The y axis has lines across. */
+/* An axis with its line, round numbers, and a label. The y axis has lines across, and its label above it: numbers
+ * beside it may be wide. */
 void dft_svg_x_axis(struct dft_svg *svg, const struct dft_scale *scale, const char *label);
 void dft_svg_y_axis(struct dft_svg *svg, const struct dft_scale *scale, const char *label);
 /* "1.20 GiB/s". `capacity`: DFT_TEXT_ROOM + 8 bytes. */

@@ -8,6 +8,7 @@ import files from './files.js';
 import flame from './flame.js';
 import headline from './headline.js';
 import heat from './heat.js';
+import jobs from './jobs.js';
 import latency from './latency.js';
 import missing from './missing.js';
 import offsets from './offsets.js';
@@ -24,6 +25,7 @@ import treemap from './treemap.js';
 
 export const pictures = [
     headline,
+    jobs,
     bandwidth,
     heat,
     classes,
@@ -52,7 +54,7 @@ function sideBySide(ordered) {
 }
 
 /**
- * The pictures in the order for RUN: the headline, then those that show its findings, the costliest finding first; of a
+ * The pictures in the order for RUN: the headline, the jobs, then those that show its findings, the costliest finding first; of a
  * run that computes then how I/O hides behind it; then the others. What is not here stands last.
  */
 export function inOrder(run) {
@@ -61,7 +63,7 @@ export function inOrder(run) {
     if (overlap.isFor(run)) wanted.push('overlap', 'regions');
     const place = (one) => {
         const at = wanted.indexOf(one.id);
-        if (one === headline) return -1;
+        if (one === headline || one === jobs) return pictures.indexOf(one) - pictures.length;
         return at < 0 ? wanted.length + pictures.indexOf(one) : at;
     };
     return sideBySide([...pictures].sort((a, b) => place(a) - place(b)));

@@ -15,8 +15,8 @@ function filesAt(run, path) {
     return rows;
 }
 
-/* The bins between two times of Unix, or null. */
-function binsAt(run, from, to) {
+/** The bins of RUN between two times of Unix, at least one; null where these are not known. */
+export function binsAt(run, from, to) {
     if (from === null || to === null || from === undefined || to === undefined) return null;
     const base = Number(run.base_ns),
         width = run.time.width_ns;

@@ -23,7 +23,7 @@ function sentence(view, numbers) {
     return (
         `${verdict} ${nameOf(view.run, slowest.p)}: ${format.ns(slowest.io)} in I/O${share}; ` +
         `the median is ${nameOf(view.run, median.p)}, ${format.ns(median.io)}` +
-        `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; imbalance ${format.share(imbalance, 1)}` +
+        `${median.io ? ` (${format.factor(slowest.io / median.io)})` : ''}; the mean is ${format.ns(numbers.mean)} (${format.factor(1 + imbalance)})` +
         `${baseText(view, numbers)}.`
     );
 }
@@ -31,7 +31,7 @@ function sentence(view, numbers) {
 function baseText(view, numbers) {
     const [base] = otherNumbers(view, ranks);
     if (!base?.mean || !numbers.mean) return '';
-    return `; the mean is ${format.ns(numbers.mean)}, in ${view.base.run.name} ${format.ns(base.mean)}`;
+    return `, in ${view.base.run.name} ${format.ns(base.mean)}`;
 }
 
 /* All rows as one profile, sorted: of more rows than pixels the largest is as high, with the mean of classes. */
@@ -169,8 +169,8 @@ function draw(element, view, numbers) {
         element,
         used.map((kind) => [NAMES[kind], view.colours.classes[kind]]),
     );
-    const mark = base ? `The mark on a bar is the same one in ${view.base.run.name}. ` : '';
-    note(element, `${mark}Imbalance is how far the slowest is above the mean.`);
+    const mark = base ? `The mark on a bar is the same one in ${view.base.run.name}.` : '';
+    if (mark) note(element, mark);
     hint(
         element,
         `A click chooses, with shift it adds.${numbers.rows.length > MOST_ROWS ? ' Scroll to see all.' : ''}`,
