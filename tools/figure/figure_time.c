@@ -114,7 +114,7 @@ static void put_bandwidth(struct dft_figure *figure, const struct dft_timeline *
     dft_figure_begin(figure, "Bandwidth over time");
     parting = knows_union ? svg->bottom - (svg->bottom - svg->top) / 4 : svg->bottom;
     x = time_scale(figure, timeline);
-    y = (struct dft_scale){most_rate(timeline), knows_union ? parting - 16 : parting, svg->top, DFT_SVG_BYTES_S};
+    y = (struct dft_scale){most_rate(timeline), knows_union ? parting - 20 : parting, svg->top, DFT_SVG_BYTES_S};
     share = (struct dft_scale){100, svg->bottom, parting, DFT_SVG_PERCENT};
     snprintf(text, sizeof text, "%s read and %s written in %s; a bar is %s.%s", dft_text_bytes(read, timeline->read),
              dft_text_bytes(written, timeline->written), dft_text_ns(wall, x.most),

@@ -277,6 +277,8 @@ export default {
             ['share', 'share of time in I/O'],
             ['flight', 'calls in flight'],
         ];
+        /* Without bytes there is no axis of them. */
+        const isMoved = [numbers, other].some((one) => largest(one?.read_bytes, one?.written_bytes) > 0);
         let charts = [];
         const clean = () => charts.splice(0).forEach((u) => u.destroy());
         const fill = (mode) => {
@@ -286,12 +288,24 @@ export default {
             shown = mode;
             clean();
             element.replaceChildren(
-                el('div', { class: 'legend' }, classButton(view, READ), classButton(view, WRITE, { text: 'written' })),
-                moved,
+                ...(isMoved
+                    ? [
+                          el(
+                              'div',
+                              { class: 'legend' },
+                              classButton(view, READ),
+                              classButton(view, WRITE, { text: 'written' }),
+                          ),
+                          moved,
+                      ]
+                    : []),
                 legend(view, shown === 'flight' ? IO : [], switcher(modes, shown, fill)),
                 busy,
             );
-            charts = [drawMoved(moved, view, numbers, other, end), drawBusy(busy, view, numbers, other, end)];
+            charts = [
+                ...(isMoved ? [drawMoved(moved, view, numbers, other, end)] : []),
+                drawBusy(busy, view, numbers, other, end),
+            ];
         };
         fill(shown);
         return clean;
