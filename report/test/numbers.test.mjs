@@ -107,6 +107,13 @@ test('findings lead to their rank, files and time', () => {
     assert.deepEqual(places[0].change, { p: [17] });
     assert.equal(places[1].change.f.length, 49);
     assert.ok(places[2].change.t[0] < places[2].change.t[1]);
+    const [small] = open('small'),
+        text = small.table('patterns').text.find((one) => one.includes('#')) ?? small.table('patterns').text[0],
+        [like] = placesOf(small, { rank: null, where: text });
+    assert.ok(
+        like.change.f.length > 0 &&
+            like.change.f.every((f) => small.table('patterns').text[small.table('files').pattern[f]] === text),
+    );
     assert.deepEqual(placesOf(run, { rank: 99, where: '/not/there', from_ns: null, to_ns: null }), []);
 });
 
@@ -152,6 +159,9 @@ test('the first finding has its calls and one picture; others have a line, and w
 
     assert.match(small, /fsync200775 ms3\.88 msHow long calls take: sync on all files/);
     assert.match(small, /1-byte reads table\.bin280 ms/);
+    const missing = open('small')[0];
+    missing.summary.findings = missing.summary.findings.filter(({ code }) => code === 'missing');
+    assert.match(headlineOf(missing), /callcallsfailedtimea callstat4,0004,000/, 'calls that do not fail are no proof');
     assert.match(ranks, /pwrite1441\.34 s9\.30 ms1\.00 MiB.*Who does I\/O, and when/);
     const quiet = open('small')[0];
     quiet.summary.findings = [];

@@ -4,10 +4,13 @@
 import * as format from '../format.js';
 import { shortOf } from './folder.js';
 
-/* Rows of files that are PATH, or lie below it. */
+/* Rows of files that are PATH, are of the pattern PATH, or lie below it. */
 function filesAt(run, path) {
-    const paths = run.table('files').path,
-        rows = [];
+    const { path: paths, pattern: patterns } = run.table('files'),
+        rows = [],
+        pattern = [...(run.table('patterns').text ?? [])].indexOf(path);
+
+    if (pattern >= 0) return [...paths.keys()].filter((row) => row && patterns[row] === pattern);
 
     for (let row = 1; row < paths.length; row++)
         if (paths[row] === path) return [row];
@@ -39,7 +42,7 @@ export function placesOf(run, finding) {
             text:
                 files.length === 1
                     ? format.path(shortOf(run, run.table('files').path[files[0]]), 40)
-                    : `${format.count(files.length)} files below ${format.path(shortOf(run, finding.where), 40)}`,
+                    : `${format.count(files.length)} files ${finding.where.includes('#') ? 'like' : 'below'} ${format.path(shortOf(run, finding.where), 40)}`,
             change: { f: files },
             to: 'files',
         });

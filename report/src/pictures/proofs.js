@@ -44,7 +44,10 @@ const CARDS = {
     imbalance: [['heat', 'ranks']],
     contention: [['latency', 'files']],
     saves: [['files', 'calls']],
-    missing: [['calls', 'files'], ['meta']],
+    missing: [
+        ['calls', 'files'],
+        ['meta', 'startup'],
+    ],
     reopened: [['calls', 'files']],
     'small-files': [['files', 'treemap']],
     'file-explosion': [['files', 'treemap']],
@@ -64,6 +67,9 @@ const CARDS = {
     reread: [['offsets', 'files'], ['read']],
     misaligned: [['offsets', 'latency']],
 };
+
+/* Findings of calls that fail: those that do not are no proof. */
+const OF_FAILED = new Set(['missing', 'failing']);
 
 /** Ids of the cards that show FINDING, the best first. */
 export const cardsOf = (finding) => CARDS[finding.code]?.[0] ?? [];
@@ -90,11 +96,13 @@ function viewAt(view, change) {
     return Object.assign(at, { isSmall: true, go: view.go });
 }
 
-/* The calls that take longest, as a table. */
-function callRows(view) {
+/* The calls that take longest, as a table; IS_FAILED: of those that fail. */
+function callRows(view, isFailed) {
     const { n, e, d, b } = view.sums(['c'], { columns: ['n', 'e', 'd', 'b'] });
     const { name, class: kinds, is_region: isRegion } = view.run.table('calls');
-    const rows = [...n.keys()].filter((c) => n[c] && !isRegion[c]).sort((x, y) => d[y] - d[x] || n[y] - n[x]);
+    const rows = [...n.keys()]
+        .filter((c) => n[c] && !isRegion[c] && (e[c] || !isFailed))
+        .sort((x, y) => d[y] - d[x] || n[y] - n[x]);
     const hasFailed = rows.some((c) => e[c]),
         hasBytes = rows.some((c) => b[c]);
     const number = (text) => el('td', { class: 'is-number' }, text);
@@ -169,7 +177,7 @@ const namesOf = (finding) => CARDS[finding.code][1]?.map((word) => NAMES[WORDS.i
 /** Fills ELEMENT, which is in the document, with the proof of FINDING. Leaves it empty where the data have none. */
 export function drawProof(element, view, finding) {
     const calls = viewOf(view, finding);
-    const rows = calls && callRows(calls),
+    const rows = calls && callRows(calls, OF_FAILED.has(finding.code)),
         shown = pictureOf(view, calls, finding);
 
     if (rows) element.append(el('div', { class: 'evidence' }, rows));
