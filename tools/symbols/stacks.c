@@ -3,15 +3,18 @@
 #include "symbols/stacks.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/event.h"
 #include "format/hash.h"
+#include "symbols/own.h"
 #include "symbols/symbols.h"
 
 #define PREFIX        6u /* "STACK", NUL */
 #define PYTHON_PREFIX 7u /* "PYTHON", NUL */
+#define PLACE_PREFIX  5u
 
 uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity)
 {
@@ -53,65 +56,6 @@ static struct dft_text python_frame(const struct dft_names *names, uint64_t fram
     return (struct dft_text){text.bytes + PYTHON_PREFIX, text.length - PYTHON_PREFIX};
 }
 
-/* Writes "function (file.py:12)" of "/path/file.py:12 function": at most two bytes more. Returns
- * the length. */
-static uint32_t put_python(char *to, const struct dft_text text)
-{
-    const char *space = memrchr(text.bytes, ' ', text.length), *end = text.bytes + text.length, *file;
-    size_t length;
-
-    if (!space || text.bytes[0] == '[') { /* says that frames are left out */
-        memcpy(to, text.bytes, text.length);
-        return text.length;
-    }
-    file = memrchr(text.bytes, '/', (size_t)(space - text.bytes));
-    file = file ? file + 1 : text.bytes;
-    length = (size_t)(end - space - 1);
-    memcpy(to, space + 1, length);
-    memcpy(to + length, " (", 2);
-    memcpy(to + length + 2, file, (size_t)(space - file));
-    length += 2 + (size_t)(space - file);
-    to[length++] = ')';
-    return (uint32_t)length;
-}
-
-uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
-{
-    uint64_t frames[DFT_STACK_FRAMES_MAX], id = 0;
-    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    char *text = NULL, capacity[18];
-    size_t used = 0;
-
-    *rc = 0;
-    for (uint32_t i = n; i-- > 0;) {
-        struct dft_text name = dft_stack_function(names, frames[i], capacity);
-        int is_python = python_frame(names, frames[i]).length != 0;
-        char *more = realloc(text, used + name.length + 3);
-
-        if (!more) {
-            free(text);
-            *rc = -ENOMEM;
-            return 0;
-        }
-        text = more;
-        if (is_python)
-            name.length = put_python(text + used, name);
-        else
-            memcpy(text + used, name.bytes, name.length);
-        for (uint32_t k = 0; k < name.length; k++)
-            if (text[used + k] == ';' || text[used + k] == '\n')
-                text[used + k] = ':'; /* they mean something to who reads this */
-        used += name.length;
-        text[used++] = ';';
-    }
-    if (used)
-        id = add(names, text, used - 1, rc);
-    free(text);
-    return id;
-}
-
-/* --- lines ------------------------------------------------------------------------------------ */
-
 static int has(const struct dft_text text, const char *part)
 {
     return memmem(text.bytes, text.length, part, strlen(part)) != NULL;
@@ -127,6 +71,121 @@ static unsigned owner_of(const struct dft_text text)
         return OF_LIBRARY;
     return text.bytes[0] == '<' ? OF_NO_FILE : OF_PROGRAM;
 }
+
+/* The functions of a frame that is none of Python; 0: not known. */
+static unsigned frames_at(const struct dft_names *names, uint64_t frame, const struct dft_symbols_frame **frames,
+                          char path[1024])
+{
+    struct dft_text text = dft_names_text(names, frame);
+    uint64_t build_id, address;
+
+    if (text.length <= PLACE_PREFIX ||
+        !dft_symbols_place(text.bytes + PLACE_PREFIX, text.length - PLACE_PREFIX, path, &build_id, &address))
+        return 0;
+    return dft_symbols_frames(path, build_id, address, frames);
+}
+
+/* --- folded ----------------------------------------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Semicolons and ends of lines mean something to who reads a stack. */
+static void put_name(FILE *out, struct dft_text name)
+{
+    for (uint32_t i = 0; i < name.length; i++)
+        putc(name.bytes[i] == ';' || name.bytes[i] == '\n' ? ':' : name.bytes[i], out);
+}
+
+/* Of the program "function (file:12)", of others "function [file:12]". */
+static void put_frame(FILE *out, struct dft_text name, struct dft_text place, int own)
+{
+    if (ftell(out))
+        putc(';', out);
+    put_name(out, name);
+    if (!place.length)
+        return;
+    fputs(own ? " (" : " [", out);
+    put_name(out, place);
+    putc(own ? ')' : ']', out);
+}
+
+/* Of "/path/file.py:12 function". */
+static void put_python(FILE *out, struct dft_text text)
+{
+    const char *space = memrchr(text.bytes, ' ', text.length), *end = text.bytes + text.length, *file;
+
+    if (!space || text.bytes[0] == '[') { /* says that frames are left out */
+        put_frame(out, text, (struct dft_text){NULL, 0}, 0);
+        return;
+    }
+    file = memrchr(text.bytes, '/', (size_t)(space - text.bytes));
+    file = file ? file + 1 : text.bytes;
+    put_frame(out, (struct dft_text){space + 1, (uint32_t)(end - space - 1)},
+              (struct dft_text){file, (uint32_t)(space - file)}, owner_of(text) != OF_LIBRARY);
+}
+
+/* Functions in line are shown where they are the program's own. Under Python a program without lines is the interpreter. */
+static void put_code(FILE *out, const struct dft_names *names, uint64_t frame, int under_python)
+{
+    const struct dft_symbols_frame *frames = NULL;
+    char path[1024] = "", capacity[18];
+    unsigned count = frames_at(names, frame, &frames, path);
+    struct dft_text name = dft_stack_function(names, frame, capacity);
+
+    if (!count)
+        put_frame(out, name, (struct dft_text){NULL, 0}, 0);
+    for (unsigned i = count; i-- > 0;) {
+        const struct dft_symbols_frame *at = &frames[i];
+        const int is_last = i + 1 == count, own = at->own && (at->line || !under_python);
+        const char *place = own || dft_own_module(path) ? at->line : path;
+
+        if (!is_last && !own)
+            continue;
+        if (!is_last)
+            name =
+                (struct dft_text){at->function ? at->function : "?", at->function ? (uint32_t)strlen(at->function) : 1};
+        place = place ? last_part(place) : own ? "" : last_part(path);
+        put_frame(out, name, (struct dft_text){place, (uint32_t)strlen(place)}, own);
+    }
+}
+
+uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
+{
+    uint64_t frames[DFT_STACK_FRAMES_MAX], id = 0;
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
+    int under_python = 0, failed;
+    char *text = NULL;
+    size_t length;
+    FILE *out;
+
+    *rc = 0;
+    if (!n)
+        return 0;
+    out = open_memstream(&text, &length);
+    for (uint32_t i = n; out && i-- > 0;) {
+        struct dft_text python = python_frame(names, frames[i]);
+
+        under_python |= python.length != 0;
+        if (python.length)
+            put_python(out, python);
+        else
+            put_code(out, names, frames[i], under_python);
+    }
+    failed = !out || ferror(out);
+    if (!out || fclose(out) || failed)
+        *rc = -ENOMEM;
+    else
+        id = add(names, text, length, rc);
+    free(text);
+    return id;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* The innermost line of the best owner. */
 static struct dft_text python_line(const struct dft_names *names, uint64_t stack)
@@ -148,25 +207,45 @@ static struct dft_text python_line(const struct dft_names *names, uint64_t stack
     return best;
 }
 
+/* The line of the innermost function of the program that has one, else its innermost function, else what is
+ * innermost. */
+static struct dft_text code_line(const struct dft_names *names, const uint64_t *frames, uint32_t n, char capacity[18])
+{
+    struct dft_text best = dft_stack_function(names, frames[0], capacity);
+    unsigned least = OF_LIBRARY + 1;
+    char path[1024];
+
+    for (uint32_t i = 0; i < n && least; i++) {
+        const struct dft_symbols_frame *at;
+        unsigned count = frames_at(names, frames[i], &at, path);
+
+        for (unsigned k = 0; k < count && least; k++) {
+            const char *line = at[k].line;
+            unsigned owner = !at[k].own ? OF_LIBRARY : line ? OF_PROGRAM : OF_NO_FILE;
+
+            if (owner >= least || (owner == OF_LIBRARY && i))
+                continue;
+            least = owner;
+            best =
+                line ? (struct dft_text){line, (uint32_t)strlen(line)} : dft_stack_function(names, frames[i], capacity);
+        }
+    }
+    return best;
+}
+
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
 {
-    uint64_t frame, build_id, address;
-    char path[1024], capacity[18];
-    const char *line = NULL;
+    uint64_t frames[DFT_STACK_FRAMES_MAX];
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
     struct dft_text text;
+    char capacity[18];
 
     *rc = 0;
-    if (!dft_stack_frames(names, stack, &frame, 1))
+    if (!n)
         return 0;
     text = python_line(names, stack);
-    if (text.length)
-        return add(names, text.bytes, text.length, rc);
-    text = dft_names_text(names, frame);
-    if (text.length > 5 && dft_symbols_place(text.bytes + 5, text.length - 5, path, &build_id, &address))
-        line = dft_symbols_line(path, build_id, address);
-    if (line)
-        return add(names, line, strlen(line), rc);
-    text = dft_stack_function(names, frame, capacity);
+    if (!text.length)
+        text = code_line(names, frames, n, capacity);
     return add(names, text.bytes, text.length, rc);
 }
 

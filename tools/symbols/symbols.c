@@ -40,6 +40,8 @@ static char *demangle(const char *name)
 
 #include "base/open_regular.h"
 #include "symbols/debug_file.h"
+#include "symbols/own.h"
+#include "symbols/scopes.h"
 
 #define SLOTS 4096u
 
@@ -64,7 +66,8 @@ struct answer {
     struct answer *next;
     const struct module *module;
     uint64_t address;
-    char *text; /* NULL: not known */
+    unsigned count;
+    struct dft_symbols_frame *frames;
 };
 
 static struct module *modules;
@@ -186,6 +189,19 @@ static struct function *find_function(const struct module *module, uint64_t addr
     return &module->functions[low];
 }
 
+/* NULL: not known. */
+static struct function *function_at(struct module *module, uint64_t address)
+{
+    struct function *function;
+
+    if (!module->is_listed)
+        list_functions(module);
+    function = find_function(module, address);
+    if (function && !function->shown)
+        function->shown = demangle(function->name);
+    return function;
+}
+
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset)
 {
     struct function *function = NULL;
@@ -194,12 +210,8 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
 
     pthread_mutex_lock(&lock);
     module = find_module(path, build_id);
-    if (module && !module->is_listed)
-        list_functions(module);
     if (module)
-        function = find_function(module, address);
-    if (function && !function->shown)
-        function->shown = demangle(function->name);
+        function = function_at(module, address);
     if (function && offset)
         *offset = address - function->start;
     if (function)
@@ -208,34 +220,64 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
     return name;
 }
 
-static char *ask_line(const struct module *module, uint64_t address)
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* Without a line a program is its own, and a library is not. */
+static void set_frame(struct dft_symbols_frame *frame, const struct module *module, const struct dft_scope *scope)
 {
-    Dwfl_Line *line = module->debug ? dwfl_module_getsrc(module->debug, address + module->bias) : NULL;
-    int number;
-    const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
     char *text;
 
-    return file && asprintf(&text, "%s:%d", file, number) >= 0 ? text : NULL;
+    if (scope->file && asprintf(&text, "%s:%d", scope->file, scope->line) >= 0)
+        frame->line = text;
+    frame->own = dft_own_module(module->path) &&
+                 (scope->file ? dft_own_source(scope->file)
+                              : !dft_own_is_library(module->path) && (!scope->name || dft_own_function(scope->name)));
+    if (!frame->function && scope->name)
+        frame->function = demangle(scope->name);
+    if (!frame->function)
+        frame->function = scope->name;
 }
 
-const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address)
+static void ask_frames(struct module *module, struct answer *answer)
+{
+    struct dft_scope scopes[DFT_SCOPES_MAX] = {{0}};
+    unsigned n = module->debug ? dft_scopes_at(module->debug, answer->address + module->bias, scopes) : 0;
+    struct function *function = module->debug ? function_at(module, answer->address) : NULL;
+
+    n += !n;
+    answer->frames = calloc(n, sizeof *answer->frames);
+    if (!answer->frames)
+        return;
+    if (function) {
+        scopes[n - 1].name = function->name;
+        answer->frames[n - 1].function = function->shown;
+    }
+    for (answer->count = 0; answer->count < n; answer->count++)
+        set_frame(&answer->frames[answer->count], module, &scopes[answer->count]);
+}
+
+unsigned dft_symbols_frames(const char *path, uint64_t build_id, uint64_t address,
+                            const struct dft_symbols_frame **frames)
 {
     struct answer **at = &answers[(address ^ address >> 12) % SLOTS], *answer = NULL;
-    const struct module *module;
-    const char *text = NULL;
+    struct module *module;
+    unsigned count = 0;
 
     pthread_mutex_lock(&lock);
     module = find_module(path, build_id);
     for (answer = module ? *at : NULL; answer && (answer->module != module || answer->address != address);)
         answer = answer->next;
     if (module && !answer && (answer = malloc(sizeof *answer))) {
-        *answer = (struct answer){*at, module, address, ask_line(module, address)};
+        *answer = (struct answer){*at, module, address, 0, NULL};
+        ask_frames(module, answer);
         *at = answer;
     }
-    if (answer)
-        text = answer->text;
+    if (answer) {
+        *frames = answer->frames;
+        count = answer->count;
+    }
     pthread_mutex_unlock(&lock);
-    return text;
+    return count;
 }
 #else
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset)
@@ -254,14 +296,27 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
     return NULL;
 }
 
-const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address)
+unsigned dft_symbols_frames(const char *path, uint64_t build_id, uint64_t address,
+                            const struct dft_symbols_frame **frames)
 {
     (void)path;
     (void)build_id;
     (void)address;
-    return NULL;
+    (void)frames;
+    return 0;
 }
 #endif
+
+const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address)
+{
+    const struct dft_symbols_frame *frames;
+    unsigned count = dft_symbols_frames(path, build_id, address, &frames);
+
+    for (unsigned i = 0; i < count; i++)
+        if (frames[i].own && frames[i].line)
+            return frames[i].line;
+    return count ? frames[0].line : NULL;
+}
 
 /* --- texts ------------------------------------------------------------------------------------ */
 

@@ -13,8 +13,20 @@
  * had, or NULL: not known. *offset: of the address in the function; may be NULL. Any thread. */
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset);
 
-/* "/path/of/source.c:123" of an address as above. Returns a text that lives as long as the program,
- * or NULL: not known, or built without libdw. Any thread. */
+/* What is called at an address. */
+struct dft_symbols_frame {
+    const char *function; /* as above; NULL: not known */
+    const char *line;     /* "/path/of/source.c:123", or NULL: not known, or built without libdw */
+    int own;              /* is it the program's own code? (own.h) */
+};
+
+/* The functions at an address as above: from the innermost that the compiler put in line out to the one that has a
+ * symbol. The array lives as long as the program. Returns how many there are; 0: no memory, or built without libdw.
+ * Any thread. */
+unsigned dft_symbols_frames(const char *path, uint64_t build_id, uint64_t address,
+                            const struct dft_symbols_frame **frames);
+
+/* The line of the innermost of them that is the program's own, else of the innermost. */
 const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address);
 
 /* Takes "/path[build id]+0xaddress" apart. Returns 0: it is no such text. */
