@@ -61,7 +61,7 @@ def shares_are_of_processes_and_of_threads(where):
     job(where, [(9, 0, 1)], 4, pid=9)
     text = dftmerge("summary", "--no-index", where).out.decode()
     assert told(text, "time").startswith("4.00 s, 2 processes x 4.00 s; from "), text
-    assert told(text, "I/O").startswith("13.0 s = 162.5 % of that, 65.0 % of 5 threads; 5 B read"), text
+    assert told(text, "I/O").startswith("13.0 s = 162.5 % of all processes, 65.0 % of 5 threads; 5 B read"), text
     assert "most in process 4711: 12.0 s, 300.0 % of its 4.00 s" in " ".join(text.split()), text
 
 

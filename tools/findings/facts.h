@@ -165,6 +165,9 @@ uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes);
 /* How much of the time of calls of its classes is left to a finding of this code: no other has it.
  * UINT64_MAX: it has no time of calls. */
 uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code);
+/* Of a cost in several ranks: what one of them has at most, which is all its time of calls that may have it, and no more
+ * than the wall time of the job. */
+uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns);
 /* The finding that has most time of calls of these classes; NULL: there is none. */
 struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes);
 /* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */

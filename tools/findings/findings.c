@@ -74,9 +74,12 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, int urgent, 
     const char *advice = dft_finding_advice(code);
     uint64_t left_ns = dft_rules_left_ns(rules, code), reported_ns = cost_ns > left_ns ? cost_ns - left_ns : 0;
     uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
+    enum dft_base of = of_ns == rules->facts->wall_ns ? DFT_OF_JOB : DFT_OF_PROCESSES;
 
-    if (cost_ns > of_ns && of_ns == rules->facts->total_ns) /* in several threads of a process at once */
+    if (cost_ns > of_ns && of_ns == rules->facts->total_ns) { /* in several threads of a process at once */
         of_ns = rules->facts->threads_ns;
+        of = DFT_OF_THREADS;
+    }
     if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
         cost_ns = of_ns;
     cost_ns -= reported_ns < cost_ns ? reported_ns : cost_ns;
@@ -90,11 +93,17 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, int urgent, 
                                      .sure = DFT_SURE_MEDIUM,
                                      .cost_ns = cost_ns,
                                      .of_ns = of_ns,
+                                     .of = of,
+                                     .is_alone = rules->facts->processes == 1,
                                      .reported_ns = reported_ns,
                                      .rank = -1,
                                      .advice = strdup(advice)};
     if (!(*finding)->advice)
         return -ENOMEM;
+    if (rules->facts->ranks > 1 && of_ns) {
+        (*finding)->job_ns = rules->facts->wall_ns;
+        (*finding)->cost_job_ns = of == DFT_OF_JOB ? cost_ns : dft_rules_job_cost_ns(rules, code, cost_ns);
+    }
     findings->count++;
     return 1;
 }
@@ -212,13 +221,19 @@ enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Of different wholes the shares are compared. */
+static double share_of(const struct dft_finding *finding)
+{
+    uint64_t of_ns = finding->job_ns ? finding->job_ns : finding->of_ns;
+
+    return of_ns ? (double)dft_finding_cost_ns(finding) / (double)of_ns : 0;
+}
+
 static int by_cost(const void *left, const void *right)
 {
     const struct dft_finding *a = left, *b = right;
     int urgent = b->urgency - a->urgency;
-    /* Of different wholes the shares are compared. */
-    double x = a->of_ns ? (double)a->cost_ns / (double)a->of_ns : 0,
-           y = b->of_ns ? (double)b->cost_ns / (double)b->of_ns : 0;
+    double x = share_of(a), y = share_of(b);
 
     if (urgent || x != y)
         return urgent ? urgent : x < y ? 1 : -1;

@@ -5,7 +5,9 @@
  * COST. A finding has the time that it costs: measured time of calls or of waiting, never a count.
  * Of several processes it is the sum of theirs, and its share is of all their wall times together;
  * a finding about the slowest rank, or about waiting, has the time of that rank and a share of the
- * wall time of the job. Findings below the limit any.share are left out.
+ * wall time of the job. Findings below the limit any.share are left out. Where there are ranks, each
+ * has a cost to the job, too, which people read: no more than the rank with most time of such calls
+ * has of them.
  *
  * TEXTS are made when a finding is: whole sentences without a full stop at the end, in UTF-8, with
  * names of files escaped. Each is freed by dft_findings_fini. */
@@ -24,6 +26,10 @@ struct dft_query_request;
 
 enum dft_sure { DFT_SURE_LOW, DFT_SURE_MEDIUM, DFT_SURE_HIGH };
 
+/* What a share is of: the wall time of the job, or the wall times of all processes (each as often as it has threads)
+ * together. */
+enum dft_base { DFT_OF_JOB, DFT_OF_PROCESSES, DFT_OF_THREADS };
+
 /* How a finding lies in the run, cut into twenty parts. */
 enum dft_when { DFT_WHEN_UNKNOWN, DFT_WHEN_PERSISTENT, DFT_WHEN_GROWING, DFT_WHEN_START, DFT_WHEN_BLIP };
 
@@ -33,8 +39,11 @@ struct dft_finding {
     enum dft_when when;
     int urgency; /* what has more of it is said first, whatever it costs; 0: by cost */
     uint64_t cost_ns;
-    uint64_t of_ns;                       /* of which cost_ns is a part */
-    uint64_t reported_ns;                 /* left out of cost_ns: another finding has it */
+    uint64_t of_ns;               /* of which cost_ns is a part */
+    enum dft_base of;             /* ... and what that is */
+    int is_alone;                 /* one process: all bases are the same */
+    uint64_t cost_job_ns, job_ns; /* the cost to the job, at most, and its wall time. 0, 0: there are no ranks */
+    uint64_t reported_ns;         /* left out of cost_ns: another finding has it */
     uint64_t calls, bytes, files, errors; /* 0: does not apply */
     uint64_t from_ns, to_ns;              /* Unix; 0, 0: not known */
     int64_t rank;                         /* -1: none */
@@ -82,6 +91,16 @@ struct dft_findings_request {
     const struct dft_query_request *more;
     unsigned nmore;
 };
+
+/* The time that people read, which is what there is to gain at most. */
+static inline uint64_t dft_finding_cost_ns(const struct dft_finding *finding)
+{
+    return finding->job_ns ? finding->cost_job_ns : finding->cost_ns;
+}
+/* Its share, with its base in words: "31.4 % of the job at most". Writes into `room`, which has DFT_SHARE_ROOM bytes,
+ * and returns it. */
+#define DFT_SHARE_ROOM 64
+const char *dft_finding_share(char *room, const struct dft_finding *finding);
 
 /* Makes all findings. Returns 0 or -ENOMEM. Collective; the findings are on rank 0. */
 int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);

@@ -10,8 +10,10 @@
 
 #define INDENT        3u
 #define TITLE         34u /* columns, at most: costs stand behind them in a column */
-#define COST_CAPACITY 18u
+#define COST_CAPACITY 17u /* without the sign and the words of the share */
+#define NUMBER        5u  /* of it, in front of them */
 
+static const char *const base_words[] = {"job", "processes", "threads"};
 static const char *const sure_words[] = {"low", "medium", "high"};
 static const char *const when_words[] = {NULL, "persistent", "growing", "at the start", "a blip"};
 
@@ -23,28 +25,46 @@ static void put(FILE *out, const char *label, unsigned indent, const char *text)
         dft_text_wrapped(out, label, indent, text);
 }
 
+const char *dft_finding_share(char *room, const struct dft_finding *finding)
+{
+    static const char *const of[] = {" of the job", " of all processes", " of all threads"};
+    const char *words = finding->is_alone ? "" : of[finding->of];
+    char share[DFT_TEXT_ROOM];
+
+    if (finding->job_ns && finding->of != DFT_OF_JOB)
+        words = " of the job at most";
+    dft_text_share(share, dft_finding_cost_ns(finding), finding->job_ns ? finding->job_ns : finding->of_ns);
+    snprintf(room, DFT_SHARE_ROOM, "%s%s", share, words);
+    return room;
+}
+
 /* "2  small reads    1.43 s  52 %": the costs in a column where there is room. */
 static void put_headline(FILE *out, const struct dft_finding *finding, size_t number, size_t title)
 {
     const char *bold = dft_terminal_colour() ? "\033[1m" : "", *plain = *bold ? "\033[0m" : "";
-    char cost[DFT_TEXT_ROOM], share[DFT_TEXT_ROOM], label[DFT_TEXT_ROOM];
-    size_t columns = dft_text_columns(finding->title), width = dft_terminal_width();
+    char cost[DFT_TEXT_ROOM], share[DFT_SHARE_ROOM] = "", label[DFT_TEXT_ROOM];
+    char line[DFT_TEXT_ROOM + DFT_SHARE_ROOM];
+    size_t words, columns = dft_text_columns(finding->title), width = dft_terminal_width();
 
     snprintf(label, sizeof label, "%-2zu ", number);
     if (finding->of_ns) {
-        dft_text_ns(cost, finding->cost_ns);
-        dft_text_share(share, finding->cost_ns, finding->of_ns);
+        dft_text_ns(cost, dft_finding_cost_ns(finding));
+        dft_finding_share(share, finding);
     }
+    words = strcspn(share, "%"); /* the number ends in front of it */
     fputs(bold, out);
-    if (finding->of_ns && INDENT + (columns > title ? columns : title) + COST_CAPACITY <= width) {
-        fprintf(out, "%s%s%s%*s  %8s  %6s\n", label, finding->title, plain,
-                (int)(title > columns ? title - columns : 0), "", cost, share);
+    if (finding->of_ns &&
+        INDENT + (columns > title ? columns : title) + COST_CAPACITY + strlen(share + words) <= width) {
+        fprintf(out, "%s%s%s%*s  %8s  %*s%s\n", label, finding->title, plain,
+                (int)(title > columns ? title - columns : 0), "", cost, (int)(words < NUMBER ? NUMBER - words : 0), "",
+                share);
         return;
     }
     dft_text_wrapped(out, label, INDENT, finding->title);
     fputs(plain, out);
+    snprintf(line, sizeof line, "%s, %s", cost, share);
     if (finding->of_ns)
-        fprintf(out, "%*s%s, %s\n", (int)INDENT, "", cost, share);
+        dft_text_wrapped(out, "   ", INDENT, line);
 }
 
 /* On the page the source line stands behind the evidence, as the name of its file alone. */
@@ -188,6 +208,9 @@ static void put_json(struct dft_json *json, const struct dft_finding *finding, s
     dft_json_string(json, "title", finding->title);
     dft_json_uint(json, "cost_ns", finding->cost_ns);
     dft_json_uint(json, "of_ns", finding->of_ns);
+    dft_json_string(json, "of", finding->of_ns ? base_words[finding->of] : NULL);
+    dft_json_known_uint(json, "cost_job_ns", finding->job_ns != 0, finding->cost_job_ns);
+    dft_json_known_uint(json, "job_ns", finding->job_ns != 0, finding->job_ns);
     dft_json_string(json, "sure", sure_words[finding->sure]);
     dft_json_string(json, "why_sure", finding->why_sure);
     dft_json_string(json, "when", when_words[finding->when]);

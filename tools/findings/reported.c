@@ -4,9 +4,13 @@
  * of calls. */
 #include "findings/facts.h"
 
+#include <stdlib.h>
+
+#include "findings/facts_ranks.h"
+#include "findings/rank_sums.h"
+
 #define IO(class) (1u << DFT_IO_##class)
 #define DATA      (IO(READ) | IO(WRITE))
-#define EXPOSED   (DFT_CLASSES_IO & ~IO(STARTUP))
 
 /* The classes that the time of a finding may be of; 0: it is not the time of calls. */
 static unsigned classes_of(const struct dft_facts *facts, enum dft_finding_code code)
@@ -36,7 +40,7 @@ static unsigned classes_of(const struct dft_facts *facts, enum dft_finding_code 
         [DFT_FINDING_MISALIGNED] = DATA,
         [DFT_FINDING_SEEKS] = IO(META),
         [DFT_FINDING_MOUNT] = DFT_CLASSES_IO,
-        [DFT_FINDING_EXPOSED_IO] = EXPOSED,
+        [DFT_FINDING_EXPOSED_IO] = DFT_CLASSES_OWN,
     };
 
     return code == DFT_FINDING_STRAGGLER || code == DFT_FINDING_IMBALANCE ? 1u << facts->slow.class : classes[code];
@@ -96,6 +100,31 @@ uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code 
         return UINT64_MAX;
     all_ns = time_of(rules->facts, classes);
     return all_ns > reported_ns ? all_ns - reported_ns : 0;
+}
+
+uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns)
+{
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_answer *processes = &facts->answers[DFT_FACT_PROCESSES];
+    const unsigned classes = classes_of(facts, code);
+    uint64_t most_ns = cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns, rankless_ns = 0;
+    struct dft_rank_sums sums = {0};
+    int rc = classes && processes->found <= processes->count ? 0 : -1;
+
+    for (uint32_t i = 0; !rc && i < processes->count; i++) {
+        const struct dft_group *group = &processes->groups[i];
+        int64_t rank = dft_facts_rank(processes, group);
+
+        if (!(classes >> group->key.class & 1))
+            continue;
+        rankless_ns += rank < 0 ? group->metrics.dur_sum : 0;
+        rc = dft_rank_sums_add(&sums, rank, &group->metrics);
+    }
+    dft_rank_sums_sort(&sums);
+    if (!rc && sums.count && sums.list[0].time_ns + rankless_ns < most_ns)
+        most_ns = sums.list[0].time_ns + rankless_ns;
+    free(sums.list);
+    return most_ns;
 }
 
 struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes)

@@ -135,7 +135,8 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc && count > 1 && finding->cost_ns - top->cost_ns >= finding->cost_ns / 100)
         rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                              dft_text_count(b, count - 1), count > 2 ? "s" : "");
-    return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, finding->cost_ns));
+    return rc ? rc
+              : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
 }
 
 static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t count)

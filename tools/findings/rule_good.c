@@ -48,11 +48,12 @@ static int look_at_time(struct dft_rules *rules)
     char share[DFT_TEXT_ROOM], text[2 * DFT_TEXT_ROOM];
 
     for (uint32_t i = 0; i < calls->count; i++)
-        if (DFT_CLASSES_IO >> calls->groups[i].key.class & 1)
+        if (dft_is_io(calls->groups[i].key.class))
             io_ns += calls->groups[i].metrics.dur_sum;
     if (rules->findings->count || !rules->facts->total_ns)
         return 0;
-    snprintf(text, sizeof text, "I/O %s of the time", dft_text_share(share, io_ns, rules->facts->total_ns));
+    snprintf(text, sizeof text, "I/O %s of %s", dft_text_share(share, io_ns, rules->facts->total_ns),
+             rules->facts->processes > 1 ? "all processes" : "the time");
     return dft_rules_good(rules, text);
 }
 

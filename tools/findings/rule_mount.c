@@ -183,7 +183,9 @@ static int add(struct dft_rules *rules, const struct slow_mount *slow)
         rc = say_evidence(facts, finding, slow);
     if (!rc)
         rc = say_sure(rules, finding, slow);
-    return rc ? rc : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, slow->lost_ns));
+    return rc ? rc
+              : dft_finding_say(&finding->advice, " At most %s to gain.",
+                                dft_text_ns(gain, dft_finding_cost_ns(finding)));
 }
 
 /* Was this mount met before? */

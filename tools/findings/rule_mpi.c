@@ -159,11 +159,13 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
     int few = data->count && data->count * dft_limit(rules, DFT_LIMIT_AGGREGATORS_RANKS) <= calls->count;
     enum dft_finding_code code = few ? DFT_FINDING_AGGREGATORS : DFT_FINDING_COLLECTIVE;
     struct dft_finding *finding;
-    uint64_t count = 0;
+    uint64_t count = 0, longest_ns = 0;
     int rc;
 
-    for (size_t i = 0; i < calls->count; i++)
+    for (size_t i = 0; i < calls->count; i++) {
         count += calls->list[i].calls;
+        longest_ns = calls->list[i].time_ns > longest_ns ? calls->list[i].time_ns : longest_ns;
+    }
     if (calls->count < 2 || waited_ns < calls->time_ns / 1000 * dft_limit(rules, DFT_LIMIT_COLLECTIVE_SHARE))
         return 0;
     if (!few && data->bytes >= count * dft_limit(rules, DFT_LIMIT_COLLECTIVE_REQUEST))
@@ -171,6 +173,7 @@ static int judge(struct dft_rules *rules, const struct collective *collective)
     rc = dft_rules_add(rules, code, waited_ns, rules->facts->total_ns, &finding);
     if (rc <= 0)
         return rc;
+    finding->cost_job_ns = finding->cost_job_ns < longest_ns ? finding->cost_job_ns : longest_ns;
     finding->bytes = data->bytes;
     finding->calls = count;
     finding->from_ns = collective->from_ns;

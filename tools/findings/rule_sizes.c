@@ -343,7 +343,7 @@ static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_
     if (!rc)
         rc = say_sure(rules, units, finding, &sum);
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, finding->cost_ns));
+        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, dft_finding_cost_ns(finding)));
     return rc ? rc : tell(rules, units, code, &sum);
 }
 

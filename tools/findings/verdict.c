@@ -13,8 +13,6 @@
 #include "findings/verdict_ends.h"
 #include "findings/verdict_unseen.h"
 
-#define OWN (DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP)) /* what the program does itself */
-
 #define DATA   (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC)
 #define OP(op) (UINT64_C(1) << DFT_OP_##op)
 /* For these, too, files are opened, without a byte read or written. */
@@ -99,12 +97,12 @@ static int say_failed(char **text, const struct dft_rules *rules)
 
 static int say_first(char **text, const struct dft_finding *finding)
 {
-    char cost[DFT_TEXT_ROOM], share[DFT_TEXT_ROOM];
+    char cost[DFT_TEXT_ROOM], share[DFT_SHARE_ROOM];
 
     if (!finding->of_ns)
         return dft_finding_say(text, "%s", finding->title);
-    return dft_finding_say(text, "%s: %s, %s of the time", finding->title, dft_text_ns(cost, finding->cost_ns),
-                           dft_text_share(share, finding->cost_ns, finding->of_ns));
+    return dft_finding_say(text, "%s: %s, %s%s", finding->title, dft_text_ns(cost, dft_finding_cost_ns(finding)),
+                           dft_finding_share(share, finding), finding->is_alone ? " of the time" : "");
 }
 
 /* Was there anything in which trouble could have shown? */
@@ -123,11 +121,11 @@ static int say_unknown(char **text, const struct dft_rules *rules)
         const struct dft_group *group = &calls->groups[i];
         const uint8_t op = group->key.op;
 
-        if (OWN >> group->key.class & 1) {
+        if (DFT_CLASSES_OWN >> group->key.class & 1) {
             io += group->metrics.count;
             errors += group->metrics.errors;
         }
-        if (OWN >> group->key.class & 1 && (op == DFT_OP_OPEN || op == DFT_OP_FOPEN))
+        if (DFT_CLASSES_OWN >> group->key.class & 1 && (op == DFT_OP_OPEN || op == DFT_OP_FOPEN))
             opens += group->metrics.count - group->metrics.errors;
         data += DATA >> group->key.class & 1 || USES >> op & 1 ? group->metrics.count : 0;
     }

@@ -19,6 +19,7 @@
 #define OTHERS_MEDIUM  2.0
 #define BUCKETS_STEADY 10u /* of who is slow by little, but for long */
 #define TIMES_STEADY   1.3
+#define LITTLE         100u /* who lost less than this part of the job is known for little */
 
 uint32_t dft_ranks_together(const struct dft_first_cause *cause)
 {
@@ -171,6 +172,9 @@ static const char *limit_of(const struct dft_searched *searched, const struct df
         most = DFT_CONFIDENCE_MEDIUM;
     } else if (searched->job->nmissing) {
         limit = "ranks are missing, and one of these may have been first";
+        most = DFT_CONFIDENCE_MEDIUM;
+    } else if (!searched->medians && measured->lost < searched->job->wall_ns / LITTLE) {
+        limit = "what it lost is less than 1 % of the job's time";
         most = DFT_CONFIDENCE_MEDIUM;
     }
     if (limit && *confidence > most)

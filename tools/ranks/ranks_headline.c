@@ -29,7 +29,7 @@ void dft_ranks_put_clock(FILE *out, uint64_t ns)
 static void put_who(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
 {
     dft_ranks_put(out, job, rank);
-    fprintf(out, " of %" PRIu32, job->nranks);
+    fprintf(out, " of %" PRIu32, job->by_rank ? job->world_size : job->nranks);
     dft_ranks_put_host(out, job, rank);
 }
 
@@ -307,6 +307,9 @@ static int put_nobody(const struct dft_ranks_job *job)
     fprintf(out, "no %s of %" PRIu32 " stands out: ", dft_ranks_word(job), job->nranks);
     if (all)
         put_all_slow(out, job, all);
+    else if (job->nslow)
+        fprintf(out, "%" PRIu32 " spen%s more time in I/O (see below), as may be by chance", job->nslow,
+                job->nslow == 1 ? "ds" : "d");
     else
         fputs("none slowed down, or moved more, by itself", out);
     rc = dft_sentence_end(&sentence, out, "", 0);

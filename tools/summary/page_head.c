@@ -203,7 +203,8 @@ static void say_share(FILE *out, const struct dft_page *page)
 
     fprintf(out, "%s", dft_text_ns(a, page->io.time_ns));
     if (page->lives_ns)
-        fprintf(out, " = %s of that", dft_text_share(b, page->io.time_ns, page->lives_ns));
+        fprintf(out, " = %s of %s", dft_text_share(b, page->io.time_ns, page->lives_ns),
+                page->processes > 1 ? "all processes" : "that");
     if (threads && job->threads_ns && page->io.time_ns <= job->threads_ns)
         fprintf(out, ", %s of %s threads", dft_text_share(a, page->io.time_ns, job->threads_ns),
                 dft_text_count(b, job->threads));
