@@ -4,7 +4,7 @@
 
 import re
 
-from tooltest import dftmerge, main, make
+from tooltest import BUILD, dftmerge, main, make, run
 
 FILTERS = ("--from", "--rank", "--name", "--file", "--errno", "--slower-than", "--job", "--threads")
 
@@ -79,5 +79,37 @@ def more_is_refused(where):
         assert done.out == b"" and ("extra" in done.err or words[0] == "control"), (words, done)
 
 
+def lines_fit(where):
+    """In a pipe with COLUMNS as on a terminal. Lines for programs stay whole (dump, lists of limits and rules)."""
+    done = run(BUILD / "bin" / "make_ranks", where / "ranks", "ranks=20", "hosts=3", "seconds=40", "slow=3", "at=10", "others=20")
+    assert done.code == 0, done.err
+    make(where / "calls", ranks=1, processes=4)
+    screens = [[name] for name in ("summary", "findings", "ranks", "timeline", "overlap", "layers", "ps", "counters", "check", "lineage")]
+    screens += [["summary", *more] for more in (["--by", "file"], ["--by", "dir,name,class"], ["--by", "time"], ["--by", "process"], ["--tree"], ["--hist"])]
+    screens += [["timeline", "--heat"], ["timeline", "--by", "class"], ["top", "--once"], ["debug", "stat"]]
+    for columns in ("60", "80", "200"):
+        for screen in screens[:-1] if columns == "60" else screens:
+            for traces in ("ranks", "calls"):
+                text = dftmerge(*screen, where / traces, env={"COLUMNS": columns}, expect=None).out.decode()
+                wide = [line for line in text.splitlines() if len(line) > int(columns)]
+                assert not wide, (screen, traces, columns, wide[:3])
+        text = dftmerge("compare", where / "ranks", where / "calls", env={"COLUMNS": columns}, expect=None).out.decode()
+        assert text and all(len(line) <= int(columns) for line in text.splitlines()), text
+        for words in (["debug", "calls"], ["--help"], ["help", "filters"], *([name, "--help"] for names in commands().values() for name in names)):
+            text = dftmerge(*words, env={"COLUMNS": columns}).out.decode()
+            wide = [line for line in text.splitlines() if len(line) > int(columns) and not line.startswith("  dftmerge ")]
+            assert not [line for line in wide if "&&" not in line], (words, columns, wide)
+
+
+def columns_is_a_number(where):
+    make(where)
+    usual = dftmerge("summary", where).out
+    for word in ("", "0", "-80", "wide", "80x", " ", "99999999999999999999x"):
+        assert dftmerge("summary", where, env={"COLUMNS": word}).out == usual, word
+    assert dftmerge("summary", where, env={"COLUMNS": "7"}).out == dftmerge("summary", where, env={"COLUMNS": "40"}).out
+    assert dftmerge("summary", where, env={"COLUMNS": "9" * 30}).out == dftmerge("summary", where, env={"COLUMNS": "1000"}).out
+
+
 if __name__ == "__main__":
-    main([help_has_groups, help_of_commands_is_short, help_of_filters, debug_has_what_few_need, alone_it_takes_what_is_here, more_is_refused])
+    main([help_has_groups, help_of_commands_is_short, help_of_filters, debug_has_what_few_need, alone_it_takes_what_is_here, more_is_refused,
+          lines_fit, columns_is_a_number])

@@ -10,11 +10,14 @@
 #include "base/saturate.h"
 #include "base/write_line.h"
 
-#define NARROWEST   20 /* columns of a terminal */
-#define SECOND      UINT64_C(1000000000)
-#define TEN_MINUTES (600 * SECOND - SECOND / 2) /* from here on minutes and seconds tell more than seconds */
-#define HOURS_ALONE 100u
-#define FACTOR_FROM 2 /* a change that is written as a factor, not in per cent */
+#define NARROWEST       20 /* columns of a terminal */
+#define SECOND          UINT64_C(1000000000)
+#define TEN_MINUTES     (600 * SECOND - SECOND / 2) /* from here on minutes and seconds tell more than seconds */
+#define HOURS_ALONE     100u
+#define FACTOR_FROM     2 /* a change that is written as a factor, not in per cent */
+/* What COLUMNS may ask for. */
+#define NARROWEST_ASKED 40u
+#define WIDEST_ASKED    1000u
 
 void dft_text_escape(FILE *out, const char *bytes, size_t length)
 {
@@ -231,14 +234,28 @@ unsigned dft_terminal_height(void)
     return n >= 10 && n <= 1000 ? (unsigned)n : 40;
 }
 
-unsigned dft_terminal_width(void)
+/* 0: COLUMNS is not set, or is no number. */
+static unsigned columns_asked(void)
 {
     const char *columns = getenv("COLUMNS");
+    char *end;
+    long n = columns ? strtol(columns, &end, 10) : 0;
+
+    if (n <= 0 || *end)
+        return 0;
+    return n < NARROWEST_ASKED ? NARROWEST_ASKED : n > WIDEST_ASKED ? WIDEST_ASKED : (unsigned)n;
+}
+
+unsigned dft_terminal_width(void)
+{
     struct winsize size;
-    long n;
 
     if (dft_terminal_is() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
         return size.ws_col;
-    n = columns ? strtol(columns, NULL, 10) : 0;
-    return n >= NARROWEST && n <= 1000 ? (unsigned)n : 100;
+    return columns_asked() ? columns_asked() : 100;
+}
+
+int dft_terminal_fits(void)
+{
+    return dft_terminal_is() || columns_asked();
 }

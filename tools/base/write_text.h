@@ -44,9 +44,11 @@ void dft_csv_text(FILE *out, const char *bytes, size_t length);
 int dft_terminal_is(void);
 void dft_terminal_deny(void);
 /* dft_terminal_colour: may the output have colour (NO_COLOR unset)? dft_terminal_width: the width
- * of the terminal, else COLUMNS, else 100; at least 20. */
+ * of the terminal, at least 20; else COLUMNS, taken as 40 to 1000; else 100. dft_terminal_fits: shall no line be
+ * wider, for a terminal or for COLUMNS, so that names are cut? */
 int dft_terminal_colour(void);
 unsigned dft_terminal_width(void);
+int dft_terminal_fits(void);
 /* The number of lines of the terminal, else LINES, else 40. */
 unsigned dft_terminal_height(void);
 

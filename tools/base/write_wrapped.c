@@ -11,6 +11,8 @@
 #include "base/nearest_word.h"
 #include "base/write_text.h"
 
+#define LEAST_ROOM 8u /* columns; in less a word is not broken */
+
 static int is_unit(const char *word, size_t length)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "ms", "s", "min", "h", "%"};
@@ -42,6 +44,22 @@ static size_t columns_of(const char *text, size_t length)
     return columns;
 }
 
+/* Bytes of a word that `room` columns have room for, up to a '/' where one is among them. */
+static size_t fitting(const char *word, size_t length, size_t room)
+{
+    size_t fits = 0, slash = 0, columns = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (((unsigned char)word[i] & 0xc0) != 0x80 && columns++ == room)
+            break;
+        fits = i + 1;
+        slash = word[i] == '/' ? fits : slash;
+    }
+    while (fits < length && ((unsigned char)word[fits] & 0xc0) == 0x80)
+        fits++;
+    return fits < length && slash ? slash : fits;
+}
+
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text)
 {
     size_t width = dft_terminal_width(), title_columns = dft_text_columns(title), length_title = strlen(title);
@@ -58,6 +76,10 @@ void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char 
             blanks = at = indent;
             length -= strspn(text, " ");
             columns = columns_of(text += strspn(text, " "), length);
+        }
+        if (at + columns > width && width > indent + LEAST_ROOM && dft_terminal_fits()) {
+            length = fitting(text, length, width - at);
+            columns = columns_of(text, length);
         }
         fprintf(out, "%*s", (int)blanks, "");
         blanks = 0;

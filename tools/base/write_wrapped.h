@@ -6,8 +6,9 @@
 #include <stdio.h>
 
 /* Writes a text, and a newline. The first line follows a title, the others are as far to the
- * right. A title has `indent` columns with the blanks behind it, or more. Words are never cut:
- * what is longer than a line stands in a line of its own. */
+ * right. A title has `indent` columns with the blanks behind it, or more. A word that is longer
+ * than a line stands in a line of its own, or where lines shall fit (dft_terminal_fits) in several,
+ * broken behind a '/' where there is one. */
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
 
 /* The same to standard output, without a title; the newline comes by itself. */

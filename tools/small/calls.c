@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "base/facet_words.h"
 #include "base/write_json.h"
+#include "base/write_wrapped.h"
 
 /* A row of calls.def or syscalls.def: a call of its own (event NULL), or another way into one. */
 struct entry {
@@ -123,21 +124,25 @@ static void print_text(void)
 {
     size_t calls = 0;
 
-    printf("%-8s %-17s %-9s %-6s %s\n", "CATEGORY", "CALL", "OP", "CLASS", "OTHER ENTRY POINTS");
+    printf("%-8s %-17s %-9s %-6s %s\n", "CATEGORY", "CALL", "OP", "CLASS", "OTHER ENTRIES");
     for (size_t i = 0; i < ENTRIES; i++) {
         const char *comma = "";
+        struct dft_sentence others;
+        char title[64];
+        FILE *out;
 
         if (entries[i].event)
             continue;
         calls++;
-        printf("%-8s %-17s %-9s %-6s", entries[i].category, entries[i].name, entries[i].op,
-               class_of(op_of(&entries[i])));
-        for (size_t j = 0; j < ENTRIES; j++)
+        snprintf(title, sizeof title, "%-8s %-17s %-9s %-6s ", entries[i].category, entries[i].name, entries[i].op,
+                 class_of(op_of(&entries[i])));
+        out = dft_sentence_begin(&others);
+        for (size_t j = 0; out && j < ENTRIES; j++)
             if (j != i && call_of(&entries[j]) == &entries[i]) {
-                printf("%s %s", comma, entries[j].name);
-                comma = ",";
+                fprintf(out, "%s%s", comma, entries[j].name);
+                comma = ", ";
             }
-        putchar('\n');
+        dft_sentence_end(&others, out, title, (unsigned)strlen(title));
     }
     printf("%zu calls by %zu entry points are intercepted.\n", calls, ENTRIES);
 }

@@ -8,6 +8,7 @@
 #include "command/command.h"
 #include "small/shares.h"
 #include "base/write_json.h"
+#include "base/write_wrapped.h"
 #include "source/source_notes.h"
 #include "source/source_visit.h"
 
@@ -177,10 +178,11 @@ static void print_text(const struct dft_type_share *types, const struct totals *
     for (unsigned t = 0; t < DFT_SHARE_TYPES; t++)
         if (types[t].blocks)
             print_type(t, &types[t], totals);
-    printf("%llu bytes in files, %llu in blocks, %llu in holes, %llu unreadable; %llu events, %.2f bytes an event.\n",
-           (unsigned long long)totals->file_bytes, (unsigned long long)totals->block_bytes,
-           (unsigned long long)totals->holes, (unsigned long long)totals->other_bytes,
-           (unsigned long long)totals->events, per_event((double)totals->file_bytes, totals));
+    dft_print_wrapped(
+        "%llu bytes in files, %llu in blocks, %llu in holes, %llu unreadable; %llu events, %.2f bytes an event.",
+        (unsigned long long)totals->file_bytes, (unsigned long long)totals->block_bytes,
+        (unsigned long long)totals->holes, (unsigned long long)totals->other_bytes, (unsigned long long)totals->events,
+        per_event((double)totals->file_bytes, totals));
 }
 
 static int run(int argc, char **argv)
