@@ -231,3 +231,27 @@ test('sizes that are not known are not those of 0 B', () => {
         ['not known', '0 B'],
     );
 });
+
+test('traces of several jobs begin with them; a note is said once', () => {
+    const [run] = open('small');
+    const start = Number(run.base_ns);
+
+    assert.equal(isShown(picture('jobs'), [run]), false);
+    run.summary.jobs = [1, 2].map((i) => ({
+        name: `job ${i}`,
+        processes: i,
+        start_ns: start,
+        end_ns: start + i * 1e9,
+    }));
+    assert.equal(inOrder(run)[1].id, 'jobs');
+    const view = new View(run, everything()),
+        found = numbers(view, 'jobs');
+    assert.ok(isShown(picture('jobs'), [run]));
+    assert.match(picture('jobs').sentence(view, found), /^2 jobs; the longest is job 2: 2\.00 s\./);
+
+    run.summary.findings_notes = 'clocks differ by 3 us; a rank has none';
+    run.summary.notes = ['clocks differ by 3 us', 'clocks differ by 3 us', 'another'];
+    const { lines } = numbers(new View(run, everything()), 'missing');
+    assert.equal(lines.filter((line) => line.includes('clocks')).length, 1);
+    assert.ok(lines.includes('another'));
+});
