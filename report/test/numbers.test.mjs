@@ -11,6 +11,7 @@ import { View } from '../src/model.js';
 import { comparison } from '../src/pictures/headline.js';
 import { placesOf } from '../src/pictures/places.js';
 import { commonFolder, folderOf, shortOf } from '../src/pictures/folder.js';
+import { costOf } from '../src/pictures/findings.js';
 import { inOrder, isShown, pictures } from '../src/pictures/index.js';
 import { stateOfRun } from '../src/run_state.js';
 import { encode } from './encode.mjs';
@@ -254,4 +255,16 @@ test('traces of several jobs begin with them; a note is said once', () => {
     const { lines } = numbers(new View(run, everything()), 'missing');
     assert.equal(lines.filter((line) => line.includes('clocks')).length, 1);
     assert.ok(lines.includes('another'));
+});
+
+test('a finding of a job with ranks costs what the job loses', () => {
+    const finding = { cost_ns: 661e9, of_ns: 60000e9, of: 'processes', cost_job_ns: null, job_ns: null };
+
+    assert.deepEqual(costOf(finding), { ns: 661e9, whole: 60000e9, of: 'of all processes' });
+    assert.deepEqual(costOf({ ...finding, cost_job_ns: 1e9, job_ns: 60e9 }), {
+        ns: 1e9,
+        whole: 60e9,
+        of: 'of the job at most',
+    });
+    assert.deepEqual(costOf({ cost_ns: 5, of_ns: 10 }), { ns: 5, whole: 10, of: '' });
 });

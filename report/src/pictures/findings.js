@@ -7,12 +7,24 @@ import { shortOf } from './folder.js';
 import { placesOf } from './places.js';
 import { drawProof } from './proofs.js';
 
-/* What a finding costs: its time, and its share as a number and a bar. */
-function cost({ cost_ns: ns, of_ns: whole }) {
+const BASES = { job: 'of the job', processes: 'of all processes', threads: 'of all threads' };
+
+/* What FINDING costs, as the verdict says it: of the job where that has ranks. `{ns, whole, of}`, `of` in words. */
+export function costOf(finding) {
+    const { cost_ns: ns, of_ns: whole, of, cost_job_ns: jobCost, job_ns: job } = finding;
+
+    if (!job) return { ns, whole, of: BASES[of] ?? '' };
+    return { ns: jobCost, whole: job, of: of === 'job' ? BASES.job : 'of the job at most' };
+}
+
+/* Its time, and its share as a number and a bar. */
+function cost(finding) {
+    const { ns, whole, of } = costOf(finding);
+
     if (!ns) return el('div', { class: 'cost' });
     return el(
         'div',
-        { class: 'cost' },
+        { class: 'cost', title: of || null },
         format.ns(ns),
         '  ',
         el('span', { class: 'dim' }, format.share(ns, whole)),
