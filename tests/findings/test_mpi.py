@@ -100,6 +100,14 @@ def files_of_each_rank_and_phase(directory):
 
 
 @tests.case
+def more_files_of_ranks_than_are_looked_at(directory):
+    """What other findings have of them is not known of all: no storm of metadata is made of the rest."""
+    found = planted(directory, "phases", 700, program="changes", SLOW_US=100)
+    true(re.search(r": at least [\d,]+ files of ", found["file-explosion"]["evidence"]), found)
+    not_found(found, "metadata")
+
+
+@tests.case
 def large_files_of_each_rank_are_no_explosion(directory):
     not_found(planted(directory, "out/data", 20, 1048576, "own", ranks=16, SLOW_US=1000), "file-explosion")
 

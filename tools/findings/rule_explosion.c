@@ -116,15 +116,18 @@ static int is_explosion(const struct dft_rules *rules, const struct own_files *o
 
 static int say(struct dft_rules *rules, struct dft_finding *finding, const struct own_files *top)
 {
+    const struct dft_answer *files = &rules->facts->answers[DFT_FACT_RANK_FILES];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
     int rc = dft_finding_say(&finding->title,
                              top->files > top->ranks ? "files of each rank and phase" : "a file of each rank");
 
     if (!rc)
-        rc = dft_finding_say(
-            &finding->evidence, "%s: %s files of %s, each written by one of %s ranks; %s to make, move and remove them",
-            dft_facts_short(rules->facts, finding->where), dft_text_count(a, top->files),
-            dft_text_bytes(b, top->bytes / top->files), dft_text_count(c, top->ranks), dft_text_ns(d, top->time_ns));
+        rc = dft_finding_say(&finding->evidence,
+                             "%s: %s%s files of %s, each written by one of %s ranks; %s to make, move and remove them",
+                             dft_facts_short(rules->facts, finding->where),
+                             files->found > files->count ? "at least " : "", dft_text_count(a, top->files),
+                             dft_text_bytes(b, top->bytes / top->files), dft_text_count(c, top->ranks),
+                             dft_text_ns(d, top->time_ns));
     if (!rc)
         rc = dft_finding_say(&finding->evidence, ", %s of it metadata", dft_text_share(a, top->meta_ns, top->time_ns));
     finding->sure = top->meta_ns * 2 > top->time_ns ? DFT_SURE_MEDIUM : DFT_SURE_LOW;

@@ -18,7 +18,7 @@
 struct reopened {
     uint64_t file, opens, processes; /* that open it often */
     uint64_t all;                    /* opens, also by others, as what follows is */
-    uint64_t calls, bytes, written, time_ns, opens_ns, cost_ns;
+    uint64_t calls, bytes, written, time_ns, opens_ns, slowest_ns, cost_ns; /* slowest_ns: of its opens */
     int64_t end;
 };
 
@@ -67,6 +67,8 @@ static void add_calls(const struct dft_facts *facts, struct reopened *file)
         file->time_ns += group->metrics.dur_sum;
         file->written += group->key.class == DFT_IO_WRITE ? group->metrics.count : 0;
         file->opens_ns += OPENS >> group->key.op & 1 ? group->metrics.dur_sum : 0;
+        if (OPENS >> group->key.op & 1 && group->metrics.dur_max > file->slowest_ns)
+            file->slowest_ns = group->metrics.dur_max;
         file->end = group->metrics.offset_max > file->end ? group->metrics.offset_max : file->end;
     }
 }
@@ -83,6 +85,17 @@ static int can_stay_open(const struct dft_rules *rules, const struct reopened *f
 {
     return !file->written && file->bytes && file->end > 0 &&
            (uint64_t)file->end <= dft_limit(rules, DFT_LIMIT_SMALL_FILES_SIZE);
+}
+
+/* What opening it once a process would save. The first time stays, also where it is slow: then it is most of all. */
+static uint64_t cost_of(const struct dft_rules *rules, const struct reopened *file)
+{
+    uint64_t time_ns = can_stay_open(rules, file) ? file->time_ns : file->opens_ns;
+    struct dft_place_sum sum = {.time_ns = time_ns, .max_ns = file->slowest_ns};
+
+    if (file->processes == 1 && dft_place_sum_cost(&sum) < time_ns)
+        return dft_place_sum_cost(&sum);
+    return time_ns / most_of(file) * (file->opens - file->processes);
 }
 
 /* A larger file that is read whole each time: reading it costs, and that is another finding. */
@@ -155,8 +168,7 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
         if (is_read_whole(rules, file))
             continue;
         count++;
-        file->cost_ns = (can_stay_open(rules, file) ? file->time_ns : file->opens_ns) / most_of(file) *
-                        (file->opens - file->processes);
+        file->cost_ns = cost_of(rules, file);
         cost_ns += file->cost_ns;
         opens += file->opens;
     }

@@ -211,6 +211,21 @@ static int say(struct dft_finding *finding, const struct storm *storm)
                          : dft_finding_say(&finding->why_sure, "few calls a file: only fewer files would help");
 }
 
+/* Files have findings, and some are not among the groups that the answers by file have: what of the storm was told
+ * is not known then. */
+static int cannot_leave_out(const struct dft_rules *rules)
+{
+    static const enum dft_fact facts[] = {DFT_FACT_FILES, DFT_FACT_RANK_FILES};
+    int is_told = dft_rules_has(rules, DFT_FINDING_REOPENED) || dft_rules_has(rules, DFT_FINDING_FILE_EXPLOSION) ||
+                  dft_rules_has(rules, DFT_FINDING_COPIES);
+
+    for (unsigned i = 0; is_told && i < sizeof facts / sizeof *facts; i++)
+        if (dft_facts_has(rules->facts, facts[i]) &&
+            rules->facts->answers[facts[i]].found > rules->facts->answers[facts[i]].count)
+            return 1;
+    return 0;
+}
+
 int dft_rule_metadata(struct dft_rules *rules)
 {
     const struct dft_places *dirs = &rules->facts->places.dirs;
@@ -222,6 +237,9 @@ int dft_rule_metadata(struct dft_rules *rules)
 
     if (rc <= 0)
         return rc;
+    if (cannot_leave_out(rules))
+        return dft_rules_skip(rules, UINT64_C(1) << DFT_FINDING_METADATA,
+                              "more files than are looked at one by one, and findings have some of them");
     rc = leave_out_reported(rules);
     if (rc)
         return rc;

@@ -41,14 +41,20 @@ static enum dft_finding_code code_of(const struct dft_size_unit *unit, unsigned 
     return unit->flow == DFT_FLOW_READ ? DFT_FINDING_SMALL_READS : DFT_FINDING_SMALL_WRITES;
 }
 
-static int is_of_small_files(const struct dft_rules *rules, const struct dft_size_unit *unit)
+static uint64_t calls_of(const struct dft_size_unit *unit)
 {
-    int in = dft_flow_is_in(unit->flow);
     uint64_t calls = 0;
 
     for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
         calls += unit->sums[size].calls;
-    return calls / (unit->opens ? unit->opens : 1) <
+    return calls;
+}
+
+static int is_of_small_files(const struct dft_rules *rules, const struct dft_size_unit *unit)
+{
+    int in = dft_flow_is_in(unit->flow);
+
+    return calls_of(unit) / (unit->opens ? unit->opens : 1) <
            dft_limit(rules, in ? DFT_LIMIT_SMALL_READS_AN_OPEN : DFT_LIMIT_SMALL_WRITES_AN_OPEN);
 }
 
@@ -321,6 +327,16 @@ static int is_trifle(const struct dft_rules *rules, const struct sum *sum)
             sum->lost_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED));
 }
 
+/* A larger buffer is filled for nothing where the stream goes elsewhere before its next call. */
+static int advise(struct dft_finding *finding, const struct dft_size_unit *unit)
+{
+    if (!is_stream(unit) || unit->seeks * 2 <= calls_of(unit))
+        return 0;
+    return dft_finding_advise(finding,
+                              "Use pread and pwrite, or keep to the order of the file: the stream seeks between "
+                              "its calls, so a larger buffer would make them slower.");
+}
+
 static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code)
 {
     struct dft_finding *finding;
@@ -342,6 +358,8 @@ static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_
         rc = say_evidence(rules, finding, &sum);
     if (!rc)
         rc = say_sure(rules, units, finding, &sum);
+    if (!rc)
+        rc = advise(finding, sum.top);
     if (!rc)
         rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, dft_finding_cost_ns(finding)));
     return rc ? rc : tell(rules, units, code, &sum);

@@ -105,13 +105,15 @@ static int add(struct dft_size_units *units, const struct dft_group *group, uint
     return 0;
 }
 
-static void add_opens(struct dft_size_units *units, const struct dft_group *group)
+static void add_opens_and_seeks(struct dft_size_units *units, const struct dft_group *group)
 {
-    int is_open = group->key.op == DFT_OP_OPEN || group->key.op == DFT_OP_FOPEN;
+    int is_open = group->key.op == DFT_OP_OPEN || group->key.op == DFT_OP_FOPEN,
+        is_seek = group->key.op == DFT_OP_FSEEK;
+    uint64_t n = group->metrics.count - group->metrics.errors;
 
-    for (size_t i = 0; is_open && i < units->count; i++)
+    for (size_t i = 0; (is_open || is_seek) && i < units->count; i++)
         if (units->list[i].pattern == group->key.file)
-            units->list[i].opens += group->metrics.count - group->metrics.errors;
+            *(is_open ? &units->list[i].opens : &units->list[i].seeks) += n;
 }
 
 /* Reads and writes of processes whose system calls nobody counted, as of those that end by exec or are killed. */
@@ -173,7 +175,7 @@ int dft_sizes_collect(const struct dft_facts *facts, uint64_t request, struct df
     for (uint32_t i = 0; !rc && i < answer->count; i++)
         rc = add(units, &answer->groups[i], request, !by_pattern);
     for (uint32_t i = 0; !rc && i < answer->count; i++)
-        add_opens(units, &answer->groups[i]);
+        add_opens_and_seeks(units, &answer->groups[i]);
     if (!rc)
         add_flushes(facts, units);
     if (rc)

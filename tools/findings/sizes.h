@@ -19,8 +19,8 @@ struct dft_size_sum {
 struct dft_size_unit {
     const struct dft_group *group; /* one of the pattern's; NULL: all files */
     uint64_t pattern;
-    uint64_t opens;
-    int64_t end; /* the highest offset; -1: none is known */
+    uint64_t opens, seeks; /* seeks of its streams */
+    int64_t end;           /* the highest offset; -1: none is known */
     struct dft_size_sum sums[DFT_SIZE_CLASSES];
     enum dft_flow flow;
     uint64_t flush;                 /* bytes that its stream moves by a system call, at least; 0: not known */
