@@ -150,17 +150,17 @@ static const struct elsewhere {
      "Make the library and DIR visible inside, and set LD_PRELOAD and DFTRACER_* there: dftrun --container podman shows them."},
     {" ssh rsh pdsh clush ", DFT_CHECK_WRONG,
      "runs its program on another machine, which the environment does not reach",
-     "Put dftrun behind it: ssh HOST dftrun -o DIR -- COMMAND"},
+     "Put dftrun after it: ssh HOST dftrun -o DIR -- COMMAND"},
     {" sbatch qsub bsub systemd-run ", DFT_CHECK_WRONG, "hands its program over to a service, which runs it later",
      "Put dftrun into the script, before the program: dftrun -o DIR -- COMMAND"},
     {" mpirun mpiexec orterun prterun prun ", DFT_CHECK_NOTE,
      "hands the environment on to ranks of this node alone, as a rule (Open MPI: -x NAME)",
-     "Put dftrun behind it: mpirun -n 4 dftrun -o DIR -- COMMAND"},
+     "Put dftrun after it: mpirun -n 4 dftrun -o DIR -- COMMAND"},
     {" srun aprun jsrun flux ", DFT_CHECK_NOTE,
      "starts its program through a service; the environment may be left behind (--export)",
-     "Put dftrun behind it: srun dftrun -o DIR -- COMMAND"},
+     "Put dftrun after it: srun dftrun -o DIR -- COMMAND"},
     {" tmux screen ", DFT_CHECK_NOTE, "hands its program over to a server, if one runs already",
-     "Put dftrun behind it: tmux new dftrun -o DIR -- COMMAND"},
+     "Put dftrun after it: tmux new dftrun -o DIR -- COMMAND"},
 };
 
 static const struct elsewhere *elsewhere_of(const char *word, size_t length)
@@ -299,7 +299,7 @@ static void check_conda(struct dft_checks *checks)
 
         if (dft_reason_cleaned(&script, &reason))
             dft_checks_add(checks, DFT_CHECK_NOTE, "conda",
-                           "Put dftrun behind the activation: conda run dftrun -- COMMAND", "%s", reason.why);
+                           "Put dftrun after the activation: conda run dftrun -- COMMAND", "%s", reason.why);
     }
     globfree(&found);
 }

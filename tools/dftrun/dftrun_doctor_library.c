@@ -27,7 +27,7 @@ static int check_file(struct dft_checks *checks, const struct dft_run *run, int 
     }
     if (error) {
         dft_checks_add(checks, DFT_CHECK_WRONG, topic, "Move dftrace to a path without spaces and colons.",
-                       "the loader cannot preload '%s': a space or a colon stands in the path", run->library);
+                       "the loader cannot preload '%s': its path contains a space or a colon", run->library);
         return 0;
     }
     if (access(run->library, R_OK)) {

@@ -133,8 +133,8 @@ int dft_reason_cleaned(const struct dft_run *run, struct dft_reason *reason)
         return 0;
     snprintf(reason->why, sizeof reason->why, "'%.*s' in %.400s takes LD_PRELOAD away from what it runs",
              (int)strcspn(command + strlen(command) - 1, " ") + (int)strlen(command) - 1, command, where);
-    reason->remedy = changes_user ? "Put dftrun behind it: sudo dftrun -- COMMAND."
-                                  : "Set DFTRACER_FOLLOW_EXEC=1, or put dftrun behind it.";
+    reason->remedy = changes_user ? "Put dftrun after it: sudo dftrun -- COMMAND."
+                                  : "Set DFTRACER_FOLLOW_EXEC=1, or put dftrun after it.";
     reason->in_script = script_of(run) != NULL;
     return 1;
 }

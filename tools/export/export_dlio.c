@@ -209,7 +209,7 @@ static void put_reader(struct dlio *dlio)
         comment(dlio, "threads that read; their processes: %" PRIu64, facts->loaders);
         number(dlio, "read_threads", facts->threads);
     }
-    missing(dlio, "computation_threads", "a trace does not tell what computes an item");
+    missing(dlio, "computation_threads", "a trace does not say what computes an item");
     missing(dlio, "file_shuffle", "the order of files and items is not looked at");
     missing(dlio, "sample_shuffle", "the order of files and items is not looked at");
     comment(dlio, "the size of the reads that moved most bytes");

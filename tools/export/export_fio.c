@@ -235,7 +235,7 @@ static void put_job(struct fio *fio, const struct dft_fio_job *job, unsigned num
     put_syncs(fio, job);
     put_pauses(job, fio->out);
     if (delay >= DELAY_MIN_NS)
-        fprintf(fio->out, "# begins behind the first I/O of all\nstartdelay=%" PRIu64 "ms\n", delay / 1000000);
+        fprintf(fio->out, "# begins after the first I/O of all\nstartdelay=%" PRIu64 "ms\n", delay / 1000000);
     fputc('\n', fio->out);
 }
 

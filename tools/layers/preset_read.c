@@ -208,7 +208,7 @@ static int next_condition(const struct reading *reading, char **at, enum key *ke
     if (**value == '"') {
         end = strchr(++*value, '"');
         if (!end || (end[1] && !strchr(" \t", end[1])))
-            return fail(reading, *value - 1, ": a quote is missing, or a blank behind it.", NULL);
+            return fail(reading, *value - 1, ": a quote is missing, or a blank after it.", NULL);
     }
     *at = end + (*end != '\0');
     *end = '\0';

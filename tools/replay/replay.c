@@ -137,7 +137,7 @@ static int repeat(struct replay *replay)
     if (rc == -ECANCELED || dft_replay_is_stopped())
         fprintf(stderr, "dftmerge replay: interrupted. What was made so far lies in %s\n", replay->root.path);
     else if (rc == -EAGAIN)
-        fputs("dftmerge replay: no more threads can be had (ulimit -u). Repeat a part: --rank\n", stderr);
+        fputs("dftmerge replay: no more threads can be created (ulimit -u). Repeat a part: --rank\n", stderr);
     return rc ? rc : dft_replay_is_stopped() ? -ECANCELED : 0;
 }
 

@@ -64,7 +64,7 @@ static int check_folder(const struct dft_replay_root *root, const char *path, st
     if (root->length > ROOT_MAX)
         return refuse(path, "the path of the folder is too long. Name a shorter one");
     if (holds_trace(root, source))
-        return refuse(path, "a trace to be repeated lies in this folder. Name an empty folder");
+        return refuse(path, "a trace to be repeated is in this folder. Name an empty folder");
     empty = is_empty(root->fd);
     if (empty < 0)
         return refuse(path, strerror(-empty));

@@ -144,8 +144,9 @@ static void leave(struct collect *collect, const char *path, const struct dft_so
     }
     collect->bad = 1;
     fprintf(stderr,
-            "dftmerge: %s: left, because nobody here can see its process (%u on %.*s); there, or with --force\n", path,
-            pid, (int)host.length, host.bytes);
+            "dftmerge: %s: left, because its process (%u on %.*s) cannot be seen from here: collect there, or with "
+            "--force\n",
+            path, pid, (int)host.length, host.bytes);
 }
 
 /* A live file without a trace moves, too; a trace is then made of it there. */

@@ -14,9 +14,8 @@ static int find_processes(const struct dft_options *options)
     return dft_ps_stacks_paths((char **)(uintptr_t)options->source.paths, options->source.npaths);
 #else
     (void)options;
-    fputs(
-        "dftmerge: ps --stacks: this dftmerge was built without libunwind. Install libunwind-dev, and build it anew\n",
-        stderr);
+    fputs("dftmerge: ps --stacks: this dftmerge was built without libunwind. Install libunwind-dev, and rebuild it\n",
+          stderr);
     return -1;
 #endif
 }

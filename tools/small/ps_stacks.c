@@ -67,7 +67,7 @@ static const char *remedy(uint32_t pid)
     if (is_other_users(pid))
         return "it is another user's: run dftmerge as that user, or as root (sudo)";
     if (scope == 3)
-        return "kernel.yama.ptrace_scope is 3: nothing can be traced until the machine is started anew";
+        return "kernel.yama.ptrace_scope is 3: nothing can be traced until the machine is rebooted";
     if (scope > 0)
         return "kernel.yama.ptrace_scope forbids it: run dftmerge as root (sudo), or 'sysctl kernel.yama.ptrace_scope=0'";
     return "a container needs the right to trace (docker run --cap-add=SYS_PTRACE); a setuid program can be traced by root "

@@ -24,7 +24,7 @@ static void note_damage(struct dft_source *source, const char *path, const struc
     if (counts->untimed)
         dft_source_note(source, 1,
                         "%s: %" PRIu64
-                        " records left out, whose time is none: below 0, no number or beyond the year 2116",
+                        " records left out, whose time is invalid: below 0, not a number or beyond the year 2116",
                         path, counts->untimed);
     if (counts->long_sizes)
         dft_source_note(source, 1,

@@ -42,7 +42,7 @@ int dft_log_metric(struct dft_log *log, struct dft_text line)
     if (!log->has_time)
         return dft_log_fail(log, "a line of METRIC begins with no time");
     if (!span.type.length || !span.id.length || memchr(span.id.bytes, '=', span.id.length))
-        return dft_log_fail(log, "behind METRIC stand no type and id of a span");
+        return dft_log_fail(log, "no type and id of a span follow METRIC");
     rc = dft_span_put(&log->import->store, &span, &uuid);
     if (!rc)
         rc = dft_span_event(&log->import->store, &uuid, log->ns, dft_text_from("metric"), none);

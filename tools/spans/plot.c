@@ -49,7 +49,7 @@ static int check(struct plot *plot, sqlite3_stmt *statement, const char *tail)
     else if (!sqlite3_stmt_readonly(statement))
         fputs("dftmerge spans plot: the query would change the database; only select is taken\n", stderr);
     else if (tail[strspn(tail, " \t\r\n;")])
-        fputs("dftmerge spans plot: one query at a time; there is more behind the first semicolon\n", stderr);
+        fputs("dftmerge spans plot: one query at a time; there is more after the first semicolon\n", stderr);
     else if (plot->columns == 1 && plot->asked.kind && !strcmp(plot->asked.kind, "scatter"))
         fputs("dftmerge spans plot: --kind scatter needs two columns, start and end\n", stderr);
     else

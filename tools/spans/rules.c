@@ -70,7 +70,7 @@ static int next_value(const struct reading *reading, char **at, unsigned *key, c
     if (**value == '"') {
         end = end_of_quoted(++*value);
         if (!end)
-            return fail(reading, *value - 1, ": a quote is missing, or a blank behind it.", NULL);
+            return fail(reading, *value - 1, ": a quote is missing, or a blank after it.", NULL);
     } else {
         end = *value + strcspn(*value, " \t");
     }

@@ -190,7 +190,7 @@ static int note_bad(struct dft_top_watch *watch, const struct dft_top_trace *tra
 {
     if (rc != -EBADMSG)
         return rc;
-    dft_top_watch_note(watch, 1, "%s: block at %llu cannot be read: `dftmerge check` tells more", trace->path,
+    dft_top_watch_note(watch, 1, "%s: block at %llu cannot be read: `dftmerge check` says more", trace->path,
                        (unsigned long long)offset);
     return 0;
 }

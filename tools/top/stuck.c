@@ -21,7 +21,7 @@ static void put_stack(FILE *out, const struct dft_top_watch *watch, const struct
     dft_ps_stack_print(out, &stack);
     dft_ps_stack_free(&stack);
 #else
-    fputs("  no stack: this dftmerge was built without libunwind. Install libunwind-dev, and build it anew\n", out);
+    fputs("  no stack: this dftmerge was built without libunwind. Install libunwind-dev, and rebuild it\n", out);
 #endif
 }
 

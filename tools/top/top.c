@@ -391,7 +391,7 @@ const struct dft_command dft_command_top = {
     .brief = "What a running process or job does now",
     .details =
         "Reads live files and what has been written since the last look; the program does not notice. PATH is the "
-        "directory of a job's traces, a trace, or a process id. Keys: q quits, ? tells the others. Without a "
+        "directory of a job's traces, a trace, or a process id. Keys: q quits, ? lists the others. Without a "
         "terminal: as --once, or with --interval a frame an interval until no process runs.",
     .example = "dftmerge top traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_NONE,
