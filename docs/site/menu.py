@@ -28,6 +28,7 @@ MENU = {
         "docs/python",
         "docs/python-integrations",
         "docs/python-reading",
+        "docs/cpp",
         "docs/annotations",
         "docs/selective",
         "docs/spans",
