@@ -110,6 +110,24 @@ def frames(directory):
 
 
 @tests.case
+def tree(directory):
+    """Each function once, below what called it, with the sum of what it called."""
+    traces = traced(directory, build(directory, "g++", "-g", "-O2"))
+    text = dftmerge("summary", "--by", "stack", "--file", "*/endl,*/inlined", "--top", "100", traces, env=environment(COLUMNS=200)).out.decode()
+    rows = [re.match(r"( *)(\S.*?\S)  +(\d+)  ", row) for row in text.splitlines()]
+    rows = [(len(row[1]), row[2], int(row[3])) for row in rows if row]
+    line = MARKED["inlined"].rsplit("/", 1)[-1]
+    blocks = [i for i, row in enumerate(rows) if row[1] == f"write_block ({line})"]
+    equal([rows[i][2] for i in blocks], [1, 1], f"calls: {text}")
+    for i in blocks:
+        true(rows[i - 1][1].startswith("write_twice (") and rows[i - 1][0] == rows[i][0] - 2, text)
+        true(rows[i + 1][1] == "std::__basic_file::xsputn_2 [libstdc++.so.6]" and rows[i + 1][0] == rows[i][0] + 2, text)
+    equal([row[2] for row in rows if row[1].startswith("note (")], [CALLS["endl"]], text)
+    (group,) = groups(traces, "--by", "class", "--file", "*/endl,*/inlined", "--name", "write*")
+    true(group["count"] == CALLS["endl"] + CALLS["inlined"], group)
+
+
+@tests.case
 def a_split_file_that_is_none(directory):
     """A FIFO in place of the file with the functions is not waited for."""
     program = build(directory, "g++", "-g", "-gsplit-dwarf", "-O2")

@@ -65,6 +65,7 @@ struct dft_page_table {
     struct dft_totals before;     /* lines that stand above these, in other pieces */
     const char *total;            /* what they are called */
     const char *rest;             /* what is not in the lines */
+    int fits;                     /* keys are as wide as there is room */
 };
 /* Returns 0 or -ENOMEM. */
 int dft_page_table(const struct dft_page_table *table);

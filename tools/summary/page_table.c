@@ -113,9 +113,10 @@ static void choose_keys(struct layout *layout, struct dft_grid_column *columns)
         int is_text = by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK || by == DFT_BY_PROCESS;
 
         columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
-                                              is_path   ? DFT_GRID_PATH
-                                              : is_text ? 1
-                                                        : 0,
+                                              layout->table->fits ? 0
+                                              : is_path           ? DFT_GRID_PATH
+                                              : is_text           ? 1
+                                                                  : 0,
                                               by == DFT_BY_CAT && with_name ? 15 : 0};
         if (!columns[i].drop && columns[layout->label].drop)
             layout->label = i;

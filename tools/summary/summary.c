@@ -156,9 +156,16 @@ static int check_page(struct dft_summary *summary, const struct asked *asked)
     return dft_limits_choose(&summary->limits, "summary", asked->rules, asked->no_risk);
 }
 
+/* By stack alone people get the tree. */
+static int is_tree(const struct dft_summary *summary, const struct asked *asked)
+{
+    return asked->tree || (summary->query.nby == 1 && summary->query.by[0] == DFT_BY_STACK && !summary->hist &&
+                           !summary->options->json && !summary->options->csv && !sorts_by_key(summary));
+}
+
 static int write_summary(struct dft_summary *summary, const struct asked *asked)
 {
-    if (asked->tree)
+    if (is_tree(summary, asked))
         return dft_summary_tree(summary);
     if (summary->options->json)
         return dft_summary_json(stdout, summary);

@@ -32,7 +32,7 @@ int dft_summary_json(FILE *out, struct dft_summary *summary);
 /* Each writes to standard output, and returns the same. */
 int dft_summary_csv(struct dft_summary *summary);
 int dft_summary_text(struct dft_summary *summary);
-/* Directories as a tree, as text. */
+/* Directories as a tree, or call stacks where the query is by stack; as text. */
 int dft_summary_tree(struct dft_summary *summary);
 
 /* Lines of a table that are aligned with each other: a longer one is given as several. */

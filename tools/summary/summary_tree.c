@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories as a tree: each with what is in it and below it. The lines that matter are shown, all
- * others are put together; a chain of directories with nothing else in them is one line. */
+/* Directories or call stacks as a tree: each node with what is below it. The lines that matter are shown, all others
+ * are put together. A chain of directories with nothing else in them is one line, and of a chain of functions of
+ * libraries the innermost is. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/write_cut.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "format/hash.h"
@@ -16,6 +18,8 @@
 #define NODES_MAX 100000u /* what lies deeper counts for what is known above it */
 #define DEPTH_MAX 1024u   /* directories inside each other, likewise */
 #define LINES     40u
+#define NUMBERS   36u /* columns of calls, time, share and bytes */
+#define NARROW    20u
 #define NOBODY    UINT32_MAX
 #define SMALLEST  1000u /* a line of less than a thousandth is not shown */
 
@@ -28,6 +32,8 @@ struct node {
 
 struct tree {
     struct dft_answer *answer;
+    enum dft_by by;
+    char separator;
     struct dft_sorting sorting;
     struct node *nodes;
     size_t capacity;
@@ -41,12 +47,12 @@ struct tree {
 
 /* --- the nodes -------------------------------------------------------------------------------- */
 
-/* The directory around one; empty: none. */
-static struct dft_text around(struct dft_text path)
+/* What is around a directory or a stack; empty: nothing. */
+static struct dft_text around(const struct tree *tree, struct dft_text path)
 {
     uint32_t length = path.length;
 
-    while (length && path.bytes[length - 1] != '/')
+    while (length && path.bytes[length - 1] != tree->separator)
         length--;
     if (length > 1)
         length--; /* the slash; that of the root stays */
@@ -72,7 +78,7 @@ static int64_t node_of(struct tree *tree, struct dft_text path)
         return (int64_t)*known - 1;
     if (!path.length)
         return NOBODY;
-    parent = node_of(tree, around(path));
+    parent = node_of(tree, around(tree, path));
     if (parent < 0 || (tree->count == NODES_MAX && parent != NOBODY))
         return parent;
     node.parent = (uint32_t)parent;
@@ -95,7 +101,9 @@ static int add_groups(struct tree *tree)
         struct dft_key_value value;
         int64_t at;
 
-        dft_group_value(answer, &answer->groups[i], DFT_BY_DIR, &value);
+        dft_group_value(answer, &answer->groups[i], tree->by, &value);
+        if (value.type == DFT_KEY_NULL && tree->by == DFT_BY_STACK)
+            value = (struct dft_key_value){.type = DFT_KEY_TEXT, .text = {"(no stack)", 10}};
         at = value.type == DFT_KEY_TEXT ? node_of(tree, value.text) : NOBODY;
         if (at < 0)
             return (int)at;
@@ -136,10 +144,11 @@ static int by_parent(const void *a, const void *b, void *context)
     return x == y ? by_value(a, b, context) : x < y ? -1 : 1;
 }
 
-/* Has it nothing but one directory in it? */
-static int is_link(const struct node *node)
+/* Has it nothing but one directory in it, or is it a library's function that calls but one? */
+static int is_link(const struct tree *tree, const struct node *node)
 {
-    return node->children == 1 && !node->has_files;
+    return node->children == 1 && !node->has_files &&
+           (tree->by == DFT_BY_DIR || node->path[strlen(node->path) - 1] == ']');
 }
 
 static int matters(const struct tree *tree, const struct dft_group *group)
@@ -162,7 +171,7 @@ static int choose(struct tree *tree, uint64_t lines)
     for (uint32_t i = 0; i < tree->count && lines; i++) {
         struct node *node = &tree->nodes[order[i]];
 
-        if (is_link(node) || !matters(tree, &node->group))
+        if (is_link(tree, node) || !matters(tree, &node->group))
             continue;
         lines--;
         for (uint32_t at = order[i]; at != NOBODY && !tree->nodes[at].shown; at = tree->nodes[at].parent)
@@ -177,17 +186,33 @@ static int choose(struct tree *tree, uint64_t lines)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
+/* A function and its indentation leave room for the numbers. */
+static char *indented(const struct tree *tree, unsigned depth, const char *text)
+{
+    size_t all = dft_terminal_width(), taken = NUMBERS + 2u * (size_t)depth;
+    size_t width = all > taken + NARROW ? all - taken : NARROW;
+    char *cut =
+        tree->by == DFT_BY_STACK && dft_text_columns(text) > width ? dft_text_cut(text, width, 0) : strdup(text);
+    char *line = NULL;
+
+    if (!cut || asprintf(&line, "%*s%s", (int)(2 * depth), "", cut) < 0)
+        line = NULL;
+    free(cut);
+    return line;
+}
+
 static int add_line(struct tree *tree, unsigned depth, const char *text, const struct dft_group *group)
 {
     struct dft_group line = *group;
-    char *indented = NULL;
-    int length = asprintf(&indented, "%*s%s", (int)(2 * depth), "", text), rc;
+    char *label = indented(tree, depth, text);
+    uint32_t length = label ? (uint32_t)strlen(label) : 0;
+    int rc;
 
-    if (length < 0)
+    if (!label)
         return -ENOMEM;
-    line.key.file = dft_name_id(indented, (uint32_t)length);
-    rc = dft_names_add(tree->texts, line.key.file, indented, (uint32_t)length, NULL);
-    free(indented);
+    line.key.file = line.key.stack = dft_name_id(label, length);
+    rc = dft_names_add(tree->texts, line.key.file, label, length, NULL);
+    free(label);
     return rc ? rc : DFT_ARRAY_PUSH(tree->lines, tree->lines_capacity, tree->nlines, line);
 }
 
@@ -197,6 +222,45 @@ static const char *below(const char *path, const char *directory)
     size_t length = directory ? strlen(directory) : 0;
 
     return path + length + (length && directory[length - 1] != '/');
+}
+
+/* Where the place of a function begins, " (file:12)" or " [module]"; else the end. */
+static const char *place_of(const char *frame)
+{
+    const char *end = frame + strlen(frame), *place = end;
+
+    for (const char *at = frame; (at = strpbrk(at, "([")); at++)
+        if (at > frame && at[-1] == ' ' && at + strcspn(at, ")]") + 1 == end)
+            place = at - 1;
+    return place;
+}
+
+/* The innermost function of a stack, without the arguments of templates and of calls, in `text`. */
+static const char *innermost(const char *stack, char *text, size_t size)
+{
+    static const char operators[] = "operator", nowhere[] = "(anonymous namespace)";
+    const char *at = strrchr(stack, ';') ? strrchr(stack, ';') + 1 : stack, *place = place_of(at);
+    size_t used = 0, depth = 0, whole;
+
+    while (at < place && used + 1 < size) {
+        whole = !strncmp(at, nowhere, sizeof nowhere - 1)       ? sizeof nowhere - 1
+                : !strncmp(at, operators, sizeof operators - 1) ? sizeof operators - 1
+                                                                : 0;
+        if (whole == sizeof operators - 1)
+            whole += !strncmp(at + whole, "()", 2) ? 2 : strspn(at + whole, "<>=-");
+        for (; whole && at < place; whole--, at++)
+            if (!depth && used + 1 < size)
+                text[used++] = *at;
+        if (at >= place)
+            break;
+        depth += *at == '<' || *at == '(';
+        if (!depth && used + 1 < size)
+            text[used++] = *at;
+        depth -= depth && (*at == '>' || *at == ')');
+        at++;
+    }
+    snprintf(text + used, size - used, "%s", place);
+    return text;
 }
 
 /* Those of one node that are not shown by themselves. */
@@ -222,13 +286,14 @@ static int add_nodes(struct tree *tree, const uint32_t *order, uint32_t count, c
 
     for (uint32_t i = 0; i < count && !rc; i++) {
         const struct node *node = &tree->nodes[order[i]];
+        char function[512];
         const char *text;
 
         if (!node->shown)
             continue;
-        while (is_link(node))
+        while (is_link(tree, node))
             node = &tree->nodes[tree->order[node->first]];
-        text = below(node->path, inside);
+        text = tree->by == DFT_BY_DIR ? below(node->path, inside) : innermost(node->path, function, sizeof function);
         rc = add_line(tree, depth, text, &node->group);
         if (!rc)
             rc = add_nodes(tree, tree->order + node->first, node->children, node->path, depth + 1);
@@ -238,7 +303,7 @@ static int add_nodes(struct tree *tree, const uint32_t *order, uint32_t count, c
 
 static int print_lines(struct tree *tree, struct dft_answer *answer)
 {
-    struct dft_page_table table = {.share_ns = answer->all_ns};
+    struct dft_page_table table = {.share_ns = answer->all_ns, .fits = tree->by == DFT_BY_STACK};
     struct dft_answer shown = *answer;
     struct dft_page_line *lines;
     uint32_t roots = 0;
@@ -281,7 +346,9 @@ int dft_summary_tree(struct dft_summary *summary)
     const struct dft_options *options = summary->options;
     struct dft_page page = {.summary = summary};
     struct dft_answer answer;
-    struct tree tree = {.answer = &answer};
+    const int of_stacks = summary->query.by[0] == DFT_BY_STACK;
+    struct tree tree = {
+        .answer = &answer, .by = of_stacks ? DFT_BY_STACK : DFT_BY_DIR, .separator = of_stacks ? ';' : '/'};
     struct dft_query query = summary->query;
     int rc, nothing;
 
@@ -300,7 +367,9 @@ int dft_summary_tree(struct dft_summary *summary)
         rc = choose(&tree, options->top ? options->top : LINES);
     nothing = dft_summary_nothing(summary, &answer);
     if (!rc && tree.count) {
-        dft_text_wrapped(stdout, "", 0, "Directories, each with all that is below it");
+        dft_text_wrapped(stdout, "", 0,
+                         of_stacks ? "Call stacks, each function with all that it called"
+                                   : "Directories, each with all that is below it");
         rc = print_lines(&tree, &answer);
     }
     dft_page_answered(&page, &answer, 0);
