@@ -884,7 +884,7 @@ def it_says_what_is_odd(where):
     broken = where / "broken"
     shutil.copytree(b, broken)
     (broken / "a1.pfw").write_bytes(b"\x1f\x8b\x00no gzip")
-    answer = compare("--no-index", a, broken, expect=1)
+    answer = compare("--no-index", a, broken, expect=3)
     assert answer["b"]["lossy"] and answer["sure"] == "low" and "something is missing from the traces" in answer["why_sure"], answer["why_sure"]
 
 
