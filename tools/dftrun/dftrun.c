@@ -279,6 +279,7 @@ int main(int argc, char **argv)
         return DFTRUN_OWN;
     }
     dft_stage_collect(&run);
+    dft_ended_write(&run, &outcome);
     speak(&run, &outcome);
     dft_child_follow(&outcome);
 }

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/program.h"
@@ -43,6 +44,9 @@ struct dft_outcome {
     int status; /* exit code; 127: not found, 126: found, but cannot be run */
     int signal; /* the signal that killed it, or 0 */
     int error;  /* why it could not be run, or 0 */
+    int waited; /* what waitpid said of it */
+    pid_t pid;
+    uint64_t waited_ns; /* Unix ns, then */
 };
 
 /* Runs argv and waits for its end. The child calls `prepare` with `context` to set its environment
@@ -121,6 +125,9 @@ int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity);
 int dft_stage_find(struct dft_run *run);
 /* Once the program has ended: moves what its processes have left in the stage to the other traces. */
 void dft_stage_collect(const struct dft_run *run);
+
+/* Writes how the program ended, where it has left a live file, and so could not say it itself. */
+void dft_ended_write(const struct dft_run *run, const struct dft_outcome *outcome);
 
 /* Sets what the library reads. Runs in the child, because dftmerge must not be traced. `context` is
  * the run. Returns 0 or -errno. */

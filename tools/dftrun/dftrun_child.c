@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
@@ -73,6 +74,7 @@ static int exec_error(int report)
  * it. */
 static int wait_for_child(const sigset_t *signals, struct dft_outcome *outcome)
 {
+    struct timespec now;
     siginfo_t info;
     int status;
 
@@ -83,6 +85,10 @@ static int wait_for_child(const sigset_t *signals, struct dft_outcome *outcome)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;
+    clock_gettime(CLOCK_REALTIME, &now);
+    outcome->waited_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    outcome->waited = status;
+    outcome->pid = child;
     child = 0;
     outcome->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + outcome->signal;

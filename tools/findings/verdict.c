@@ -10,7 +10,6 @@
 #include "base/facet_words.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
-#include "findings/verdict_ends.h"
 #include "findings/verdict_unseen.h"
 
 #define DATA   (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC)
@@ -140,6 +139,27 @@ static int say_unknown(char **text, const struct dft_rules *rules)
                : 0;
 }
 
+/* Of those that pass the filter. */
+static int say_ends(char **text, const struct dft_findings_request *request)
+{
+    struct dft_fates fates;
+    size_t length;
+    FILE *out = open_memstream(text, &length);
+    int any, rc = out ? dft_fates_find(&fates, request->source, request->filter) : -ENOMEM;
+
+    if (!out)
+        return rc;
+    any = rc ? 0 : dft_fates_say(out, &fates, request->source);
+    dft_fates_free(&fates);
+    if (fclose(out))
+        return -ENOMEM;
+    if (!any) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
+}
+
 static int say_flights(char **text, const struct dft_findings_request *request)
 {
     size_t length;
@@ -185,7 +205,7 @@ int dft_verdict_make(struct dft_rules *rules)
     if (!rc)
         rc = label(&lines[DFT_VERDICT_UNSEEN], "not seen");
     if (!rc)
-        rc = dft_verdict_ends(&lines[DFT_VERDICT_ENDED], rules->facts);
+        rc = say_ends(&lines[DFT_VERDICT_ENDED], request);
     if (!rc)
         rc = label(&lines[DFT_VERDICT_ENDED], "ended badly");
     if (!rc && first)

@@ -216,8 +216,8 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
         job->dropped[reason] += process->end.dropped[reason];
     job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
     job->overhead_ns += process->end.overhead_ns;
-    job->killed += process->exit_kind == DFT_ENDING_KILLED;
-    job->signalled += process->exit_kind == DFT_ENDING_SIGNAL;
+    job->killed += process->exit_kind == DFT_ENDING_KILLED && !dft_process_signal(process);
+    job->signalled += process->exit_kind == DFT_ENDING_SIGNAL || dft_process_signal(process) != 0;
     job->recovered += process->exit_kind == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
     job->unseen += process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen;
     job->running += process->exit_kind == DFT_ENDING_RUNNING;
@@ -284,6 +284,8 @@ int dft_job_collect(struct dft_job *job, struct dft_source *source)
         add_pauses(job, &processes[i]);
     if (!rc)
         rc = count_ranks(job, processes, count);
+    if (!rc)
+        rc = dft_fates_find(&job->fates, source, NULL);
     rc = dft_comm_agree(rc);
     if (!rc)
         rc = dft_flights_fetch(&job->flights, source);
@@ -305,6 +307,7 @@ void dft_job_fini(struct dft_job *job)
     job->missing_ranks = NULL;
     free(job->threads_of);
     job->threads_of = NULL;
+    dft_fates_free(&job->fates);
     dft_flights_free(&job->flights);
     job->flights.list = NULL;
     job->flights.count = 0;

@@ -8,6 +8,7 @@
 #include "base/write_json.h"
 #include "format/end.h"
 #include "format/kept.h"
+#include "job/fates.h"
 #include "job/flights.h"
 #include "source/filter.h"
 #include "source/source_object.h"
@@ -21,8 +22,8 @@ struct dft_job {
     uint32_t world_size;        /* the largest that a process says, or the highest rank + 1; 0: no ranks */
     uint32_t *missing_ranks;    /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
-    uint32_t signalled; /* processes that a signal ended, and the library saw it */
-    uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group */
+    uint32_t signalled; /* processes that a signal ended, and it is known which */
+    uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group; nobody has waited for them */
     uint32_t running;
     uint32_t ioless;            /* processes that recorded annotations alone */
     uint32_t rewritten;         /* processes whose traces were removed while they ran, and written again whole */
@@ -45,6 +46,7 @@ struct dft_job {
     uint64_t noted;                         /* notes that say of these */
     const struct dft_source_process *first; /* the first one that started, for its names */
     struct dft_flights flights;             /* what is in flight, or was when processes were killed */
+    struct dft_fates fates;                 /* how all processes ended */
     struct dft_text cwd;                    /* in which all processes began; empty: they differ, or it is not known */
 };
 
@@ -62,8 +64,11 @@ int dft_job_unrecorded(FILE *out, const char *prefix, const struct dft_job *job)
 int dft_job_incomplete(char **text, const struct dft_job *job, struct dft_source *source);
 /* The sentence of dft_job_unrecorded, to be freed; NULL where there was no pause. */
 char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job);
-/* The same as a note, for commands that look at nothing else of the job. Returns 0 or -ENOMEM. Collective. */
-int dft_job_note_unrecorded(struct dft_source *source);
+/* The same, and what is in flight now, as notes, for commands that look at nothing else of the job. Returns 0 or
+ * -ENOMEM. Collective. */
+int dft_job_note_state(struct dft_source *source);
+/* What is in flight now as a note: what a command says of such a process is not the whole of it. Returns 0 or -ENOMEM. */
+int dft_job_note_in_flight(const struct dft_job *job, struct dft_source *source);
 void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job); /* the same as the member pauses */
 /* The sum of kept_ns. */
 uint64_t dft_job_lived_ns(const struct dft_job *job);

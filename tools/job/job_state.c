@@ -8,6 +8,7 @@
 #include "base/write_wrapped.h"
 #include "format/ops.h"
 #include "job/job.h"
+#include "job/lock_holder.h"
 #include "source/source_notes.h"
 
 /* --- pauses ----------------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static void say_times(FILE *out, uint64_t count, const char *who)
 /* How long a pause went on behind the last sign of life, nothing tells. */
 static void say_endless(FILE *out, const struct dft_job *job)
 {
-    const char *how = job->killed ? "killed" : "last seen";
+    const char *how = job->killed || job->signalled ? "killed" : "last seen";
 
     if (job->endless_pauses && job->processes == 1)
         fprintf(out, ", until it was %s; for how long is not known", how);
@@ -94,22 +95,6 @@ char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job)
         return text;
     free(text);
     return NULL;
-}
-
-int dft_job_note_unrecorded(struct dft_source *source)
-{
-    struct dft_job job;
-    char *text;
-    int rc = dft_job_collect(&job, source);
-
-    if (rc)
-        return rc;
-    text = dft_job_unrecorded_text("", &job);
-    if (text)
-        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
-    free(text);
-    dft_job_fini(&job);
-    return 0;
 }
 
 void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job)
@@ -205,6 +190,7 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
     dft_flight_name(out, flying.longest, source);
     if (running)
         fprintf(out, " for %s", dft_text_ns(capacity, dft_job_flown_ns(flying.longest, source)));
+    dft_lock_holder_say(out, flying.longest, source);
     fprintf(out, ", since +%s, in process %u", dft_text_ns(capacity, since), process->process.pid);
     if (flying.calls > 1)
         fprintf(out, ", and %s more (dftmerge ps lists them)", dft_text_count(capacity, flying.calls - 1));
@@ -218,6 +204,39 @@ int dft_job_in_flight(FILE *out, const struct dft_job *job, const struct dft_sou
     fputs(now && before ? "; " : "", out);
     say_flying(out, job, source, 0);
     return now || before;
+}
+
+int dft_job_note_in_flight(const struct dft_job *job, struct dft_source *source)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = dft_job_flying(job, source, 1).calls ? open_memstream(&text, &length) : NULL;
+
+    if (!out)
+        return dft_job_flying(job, source, 1).calls ? -ENOMEM : 0;
+    say_flying(out, job, source, 1);
+    if (fclose(out))
+        return -ENOMEM;
+    dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
+    free(text);
+    return 0;
+}
+
+int dft_job_note_state(struct dft_source *source)
+{
+    struct dft_job job;
+    char *text;
+    int rc = dft_job_collect(&job, source);
+
+    if (rc)
+        return rc;
+    text = dft_job_unrecorded_text("", &job);
+    if (text)
+        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
+    free(text);
+    rc = dft_job_note_in_flight(&job, source);
+    dft_job_fini(&job);
+    return rc;
 }
 
 void dft_job_print_in_flight(const struct dft_job *job, const struct dft_source *source)

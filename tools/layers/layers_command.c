@@ -152,7 +152,7 @@ static int answer(struct asked *asked, struct dft_source *source, struct dft_pre
         fprintf(stderr, "dftmerge layers: --interval %s makes more than %u intervals; --from and --to choose a part\n",
                 asked->interval, DFT_LAYER_INTERVALS_MAX);
     if (!rc)
-        rc = dft_job_note_unrecorded(source);
+        rc = dft_job_note_state(source);
     if (!rc && !layers.overlap.nprocesses)
         dft_command_nothing(&asked->options, source);
     if (!rc && asked->options.json)

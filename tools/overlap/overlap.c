@@ -56,7 +56,7 @@ static int answer(const struct dft_options *options, const struct dft_overlap_re
     int rc = dft_overlap_make(request, &overlap), any = !rc && overlap.nprocesses;
 
     if (!rc)
-        rc = dft_job_note_unrecorded(request->source);
+        rc = dft_job_note_state(request->source);
     if (!any && !rc)
         dft_command_nothing(options, request->source);
     if (!rc && !dft_comm_rank() && options->json)

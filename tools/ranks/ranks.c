@@ -67,11 +67,13 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options, 
     if (!rc)
         rc = dft_ranks_regions(job);
     if (!rc)
+        rc = dft_ranks_died(job);
+    if (!rc)
         rc = fetch_names(job);
     if (!rc)
         rc = dft_ranks_hosts(job);
     if (!rc)
-        rc = dft_job_note_unrecorded(job->source);
+        rc = dft_job_note_state(job->source);
     if (!rc)
         dft_ranks_filter_note(job);
     if (!rc && !job->ncalls)

@@ -220,6 +220,7 @@ void dft_ranks_fini(struct dft_ranks_job *job)
     for (int m = 0; m < DFT_SAMPLED; m++)
         dft_first_cause_fini(&job->sampled[m].cause);
     free(job->moments);
+    dft_fates_free(&job->died.fates);
     dft_usual_fini(&job->usual);
     dft_ranks_filter_fini(job);
     free(job->rank_of);

@@ -25,6 +25,7 @@
 #include <stdio.h>
 
 #include "format/io.h"
+#include "job/fates.h"
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "telemetry/first_cause.h"
@@ -146,6 +147,19 @@ struct dft_ranks_moment {
     uint64_t region, start_ns;
 };
 
+/* The last call of the process that died first. call 0: none is known. */
+struct dft_last_call {
+    uint64_t call, file;
+    uint64_t at_ns;   /* Unix ns: its end, or its start when it goes on */
+    uint64_t goes_on; /* it was in flight */
+};
+
+struct dft_ranks_died {
+    struct dft_fates fates;
+    struct dft_last_call last;
+    uint64_t start_ns; /* of all processes: where times in text count from */
+};
+
 struct dft_ranks_job {
     struct dft_source *source;
     const struct dft_filter *filter;
@@ -183,6 +197,7 @@ struct dft_ranks_job {
     struct dft_ranks_sampled sampled[DFT_SAMPLED];
     struct dft_ranks_moment *moments;
     uint32_t nmoments;
+    struct dft_ranks_died died;
     pthread_mutex_t locks[DFT_RANKS_LOCKS];
 };
 
@@ -195,6 +210,7 @@ int dft_ranks_first(struct dft_ranks_job *job);   /* measured, headline */
 int dft_ranks_where(struct dft_ranks_job *job);   /* call and directory of first suspects */
 int dft_ranks_sampled(struct dft_ranks_job *job); /* sampled */
 int dft_ranks_regions(struct dft_ranks_job *job); /* moments, of all suspects */
+int dft_ranks_died(struct dft_ranks_job *job);    /* died */
 /* Finds the regions of suspects of telemetry in the traces of job->source, by rank and by the
  * time of the rank's own clock: moments, in the order of suspects. Nothing else of the job is
  * needed. */
@@ -237,6 +253,11 @@ int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
 const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
+/* ranks_died.c: the first line, where a process ended badly (returns 0 or -ENOMEM); the members "ended" and
+ * "last_call". */
+int dft_ranks_put_died(const struct dft_ranks_job *job);
+struct dft_json;
+void dft_ranks_json_died(struct dft_json *json, const struct dft_ranks_job *job);
 
 /* --- for counting and where ------------------------------------------------------------------- */
 

@@ -317,6 +317,7 @@ int dft_ranks_json(const struct dft_ranks_job *job)
     for (uint32_t i = 0; i < job->nmissing; i++)
         dft_json_uint(&json, NULL, job->missing[i]);
     dft_json_end_array(&json);
+    dft_ranks_json_died(&json, job);
     put_first_cause(&json, job);
     put_slow(&json, job);
     put_imbalance(&json, job);

@@ -183,7 +183,8 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     int rc;
 
     top = top ? top : TOP_DEFAULT;
-    rc = dft_ranks_headline(job);
+    rc = dft_ranks_put_died(job);
+    rc = rc ? rc : dft_ranks_headline(job);
     if (rc)
         return rc;
     put_sampled(job);

@@ -249,6 +249,7 @@ static int make_head(struct dft_report *report, uint64_t at, const char *summary
     put_raw(&json, "spans", report->spans ? report->spans : "null");
     rc = put_losses(&json, report);
     rc = rc ? rc : put_state(&json, report);
+    dft_fates_json(&json, &report->job.fates, report->source);
     put_thinned(&json, report);
     put_parts(&json, "cubes", report->cubes, report->ncubes);
     put_parts(&json, "latency", report->latencies, report->nlatencies);

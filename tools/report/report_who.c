@@ -250,9 +250,10 @@ static void put_texts(struct dft_report *report, const struct dft_ps_tree *tree,
         put_command(data, &tree->processes[rows[i]].process);
     dft_data_begin_column(data, "ended", DFT_DATA_TEXT);
     for (uint32_t i = 0; i < count; i++) {
-        const char *text = dft_ending_text((enum dft_ending)tree->processes[rows[i]].exit_kind);
+        char text[DFT_ENDED_ROOM];
 
-        dft_data_text(data, text, strlen(text));
+        dft_process_ended(text, &tree->processes[rows[i]]);
+        dft_data_text(data, text, (uint32_t)strlen(text));
     }
 }
 

@@ -51,6 +51,7 @@ static int run(int argc, char **argv)
     if (dft_command_begin(&options, &ps.source, &code))
         return code;
     code = DFT_EXIT_BAD;
+    ps.filter = &options.filter;
     if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 && dft_ps_io_count(&ps, &options.filter) == 0 &&
         dft_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0) {
         if (!ps.tree.shown)

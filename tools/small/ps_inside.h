@@ -19,7 +19,8 @@ struct ps {
     struct dft_ps_tree tree;
     struct dft_flights flights;
     struct dft_ps_stacks stacks;
-    struct ps_io *io;          /* by number of the process; on rank 0 */
+    struct ps_io *io; /* by number of the process; on rank 0 */
+    const struct dft_filter *filter;
     int with_stacks, with_all; /* --stacks, --all */
 };
 

@@ -7,6 +7,7 @@
 #include "command/write_jobs.h"
 #include "format/end.h"
 #include "format/kept.h"
+#include "job/fates.h"
 #include "small/ps_inside.h"
 #include "source/source_notes.h"
 
@@ -83,6 +84,7 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
 {
     dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->exit_kind));
     dft_json_known_int(json, "status", dft_process_knows_status(p), p->end.status);
+    dft_fate_json(json, p);
     dft_json_uint(json, "events", p->events);
     dft_json_object(json, "dropped");
     for (unsigned i = 0; i <= DFT_DROP_LAST; i++)

@@ -10,6 +10,8 @@
 #include "base/write_wrapped.h"
 #include "command/write_jobs.h"
 #include "format/end.h"
+#include "job/job.h"
+#include "job/lock_holder.h"
 #include "small/ps_inside.h"
 
 #define INDENT_MAX 20u /* levels of the tree that are told apart */
@@ -63,7 +65,8 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name;
-    char capacity[18], *text = NULL;
+    char capacity[18], flown[DFT_TEXT_ROOM], *text = NULL;
+    uint32_t count;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     int rc = -ENOMEM;
@@ -76,6 +79,9 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
     dft_text_escape(out, category.bytes, category.length);
     putc(' ', out);
     dft_flight_name(out, flight, ps->source);
+    if (dft_source_processes(ps->source, &count)[flight->process].exit_kind == DFT_ENDING_RUNNING)
+        fprintf(out, " for %s", dft_text_ns(flown, dft_job_flown_ns(flight, ps->source)));
+    dft_lock_holder_say(out, flight, ps->source);
     if (!fclose(out))
         rc = dft_grid_line(grid, text);
     free(text);
@@ -120,7 +126,7 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
 {
     const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
     const struct ps_io *io = &ps->io[p->number];
-    char cell[DFT_TEXT_ROOM];
+    char cell[DFT_TEXT_ROOM], ended[DFT_ENDED_ROOM];
     uint64_t start_ns, end_ns;
     int rc = add_number(grid, "%u", p->process.pid);
 
@@ -133,7 +139,7 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
     rc = rc ? rc : dft_grid_cell(grid, io->read ? dft_text_bytes(cell, io->read) : "-");
     rc = rc ? rc : dft_grid_cell(grid, io->written ? dft_text_bytes(cell, io->written) : "-");
     rc = rc ? rc : dft_grid_cell(grid, dft_text_count(cell, p->events));
-    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->exit_kind));
+    rc = rc ? rc : dft_grid_cell(grid, dft_process_ended(ended, p));
     rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
     return rc ? rc : add_threads(grid, ps, p->number, origin_ns);
 }
@@ -197,6 +203,20 @@ static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, 
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Where more is known of them than that they were killed, which stands before it. */
+static int say_accidents(FILE *out, const struct ps *ps)
+{
+    struct dft_fates fates;
+    int rc = dft_fates_find(&fates, ps->source, ps->filter);
+
+    if (!rc && fates.first && dft_process_knows_status(&ps->tree.processes[fates.first - 1])) {
+        fputs("; ended badly: ", out);
+        dft_fates_say(out, &fates, ps->source);
+    }
+    dft_fates_free(&fates);
+    return rc;
+}
+
 /* How many processes there are, how they ended, and what they did. */
 static int print_head(const struct ps *ps)
 {
@@ -206,6 +226,7 @@ static int print_head(const struct ps *ps)
     const char *comma = "; ";
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
+    int rc;
 
     for (uint32_t i = 0; i < ps->tree.shown; i++) {
         const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[i]];
@@ -226,7 +247,8 @@ static int print_head(const struct ps *ps)
         fprintf(out, "%s%u %s", comma, ended[i], dft_ending_text((enum dft_ending)i));
         comma = ", ";
     }
-    return dft_sentence_end(&sentence, out, "", 0);
+    rc = say_accidents(out, ps);
+    return dft_sentence_end(&sentence, out, "", 0) ? -ENOMEM : rc;
 }
 
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */

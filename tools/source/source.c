@@ -27,6 +27,7 @@
 #include "source/source_roles.h"
 #include "source/source_runs.h"
 #include "source/source_staged.h"
+#include "source/source_waits.h"
 
 static int is_live_name(const char *path)
 {
@@ -106,6 +107,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
         dft_source_note_jobs(source);
     if (!rc)
         rc = dft_source_cover(source);
+    if (!rc)
+        rc = dft_source_find_waits(source);
     if (!rc)
         rc = dft_source_note_copies(source);
     if (!rc)

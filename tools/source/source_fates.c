@@ -18,8 +18,8 @@ enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED, FATES = FATE_ENDED + DFT_ENDI
 
 struct fated {
     const struct dft_source_process *named[NAMED];
-    uint32_t count;
-    uint64_t recovered; /* number of events */
+    uint32_t count, told; /* told: the signal is known */
+    uint64_t recovered;   /* number of events */
 };
 
 /* Returns -1 when there is nothing to note. */
@@ -38,6 +38,7 @@ static void note_one(struct dft_source *source, enum fate fate, const struct dft
 {
     const char *path = source->files[process->live_file - 1].path;
     uint32_t pid = process->process.pid;
+    char ended[DFT_ENDED_ROOM];
 
     if (fate == FATE_RUNNING)
         dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", path, pid);
@@ -47,11 +48,14 @@ static void note_one(struct dft_source *source, enum fate fate, const struct dft
                         "namespace or on another machine); shown is what it did so far",
                         path, pid);
     else
-        dft_source_note(
-            source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, pid,
-            process->exit_kind == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
-            process->exit_kind == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->exit_kind),
-            (unsigned long long)process->recovered);
+        dft_source_note(source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, pid,
+                        process->exit_kind != DFT_ENDING_KILLED ? "ended by "
+                        : dft_process_signal(process)           ? "was killed by "
+                                                                : "was killed (or left by a raw exit_group)",
+                        process->exit_kind != DFT_ENDING_KILLED ? dft_ending_text((enum dft_ending)process->exit_kind)
+                        : dft_process_signal(process)           ? dft_process_ended(ended, process)
+                                                                : "",
+                        (unsigned long long)process->recovered);
 }
 
 static void note_many(struct dft_source *source, enum fate fate, const struct fated *fated)
@@ -73,8 +77,10 @@ static void note_many(struct dft_source *source, enum fate fate, const struct fa
                         fated->count, pids);
     else
         dft_source_note(source, 0, "%u processes %s%s (%s); %llu events recovered from their live files", fated->count,
-                        exit_kind == DFT_ENDING_KILLED ? "were killed, or left by a raw exit_group" : "ended by ",
-                        exit_kind == DFT_ENDING_KILLED ? "" : dft_ending_text(exit_kind), pids,
+                        exit_kind != DFT_ENDING_KILLED ? "ended by "
+                        : fated->told == fated->count  ? "were killed"
+                                                       : "were killed, or left by a raw exit_group",
+                        exit_kind != DFT_ENDING_KILLED ? dft_ending_text(exit_kind) : "", pids,
                         (unsigned long long)fated->recovered);
 }
 
@@ -92,6 +98,7 @@ void dft_fates_note(struct dft_source *source)
         if (fated->count < NAMED)
             fated->named[fated->count] = process;
         fated->count++;
+        fated->told += dft_process_signal(process) != 0;
         fated->recovered += process->recovered;
     }
     for (int fate = 0; fate < FATES; fate++)

@@ -2,10 +2,13 @@
 /* What a source consists of: made, freed, and viewed by every stage and command. */
 #include "source/source_object.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/names.h"
+#include "format/end.h"
 #include "mpi/comm.h"
 #include "symbols/symbols.h"
 #include "source/source_inside.h"
@@ -132,8 +135,33 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
 /* One that had no time to say so left its live file alone. */
 int dft_process_knows_status(const struct dft_source_process *process)
 {
-    return process->ended && process->exit_kind != DFT_ENDING_KILLED && process->exit_kind != DFT_ENDING_RUNNING &&
-           !process->unseen;
+    if (process->exit_kind == DFT_ENDING_KILLED)
+        return process->end.status != 0;
+    return (process->ended || process->waited) && process->exit_kind != DFT_ENDING_RUNNING && !process->unseen;
+}
+
+int dft_process_signal(const struct dft_source_process *process)
+{
+    if (process->exit_kind != DFT_ENDING_KILLED && process->exit_kind != DFT_ENDING_SIGNAL)
+        return 0;
+    return process->end.status < 0 ? -process->end.status : process->end.status;
+}
+
+const char *dft_process_ended(char text[DFT_ENDED_ROOM], const struct dft_source_process *process)
+{
+    const char *how = dft_ending_text((enum dft_ending)process->exit_kind);
+    int number = dft_process_signal(process);
+    const char *name = number ? sigabbrev_np(number) : NULL;
+
+    if (name)
+        snprintf(text, DFT_ENDED_ROOM, "SIG%s", name);
+    else if (number)
+        snprintf(text, DFT_ENDED_ROOM, "signal %d", number);
+    else if (dft_process_knows_status(process) && process->end.status)
+        snprintf(text, DFT_ENDED_ROOM, "%s %d", how, process->end.status);
+    else
+        snprintf(text, DFT_ENDED_ROOM, "%s", how);
+    return text;
 }
 
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)

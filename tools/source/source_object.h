@@ -124,8 +124,12 @@ struct dft_source_process {
     struct dft_source_end end;
     uint8_t known; /* an input has its PROCESS block, or its live file (which tells only the pid) */
     uint8_t ended; /* an input has its END block */
-    /* enum dft_ending: from END, else KILLED or RUNNING from the live file, else UNKNOWN */
+    /* enum dft_ending: from END, else KILLED or RUNNING from the live file, else UNKNOWN. Who was waited for and had
+     * not said its end is KILLED, with the signal as end.status, or _EXIT. */
     uint8_t exit_kind;
+    uint32_t waited;    /* what waitpid said of it to its parent, + 1; 0: nobody has told */
+    uint32_t waited_by; /* number of this parent + 1; 0: dftrun */
+    uint64_t waited_ns; /* when, Unix ns: the process had ended before */
     /* the process has a live file and no END, and cannot be seen from here; the process may
      * still run */
     uint8_t unseen;
@@ -224,6 +228,11 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
 /* Is it known how the process ended, so that end.status says something? */
 int dft_process_knows_status(const struct dft_source_process *process);
+/* The signal that ended it; 0: none, or it is not known which. */
+int dft_process_signal(const struct dft_source_process *process);
+/* "exit", "exit 3", "SIGSEGV", "killed", "running" ... */
+#define DFT_ENDED_ROOM 24u
+const char *dft_process_ended(char text[DFT_ENDED_ROOM], const struct dft_source_process *process);
 /* The life of all processes together. *start_ns is the origin of all times that are shown as
  * seconds, and of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);

@@ -7,6 +7,7 @@
 #include "source/source_inside.h"
 #include "source/source_number.h"
 #include "source/source_texts.h"
+#include "source/source_waits.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -74,7 +75,9 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
     struct dft_source_process *process = dft_process_of(source, is_end ? record->end->key : record->process->key);
     struct rank_of_record *rank = &ranks[process->number];
 
-    if (is_end) {
+    if (is_end && record->end->exit_kind == DFT_ENDING_WAITED) {
+        dft_source_take_waited(process, record->end);
+    } else if (is_end) {
         if (!wins(record, process->ended, rank->end_order, rank->end_crc))
             return;
         process->end = *record->end;

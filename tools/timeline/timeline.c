@@ -214,6 +214,8 @@ static int answer(struct dft_timeline *timeline, const struct asked *asked)
     columns = columns_of(timeline, columns);
     rc = dft_job_collect(&timeline->job, timeline->source);
     if (!rc)
+        rc = dft_job_note_in_flight(&timeline->job, timeline->source);
+    if (!rc)
         rc = dft_timeline_choose_width(timeline, interval_ns, columns);
     if (!rc)
         rc = dft_timeline_count(timeline);

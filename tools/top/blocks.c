@@ -79,7 +79,7 @@ static int read_end(struct dft_top_watch *watch, struct dft_top_process *process
     const char *why;
     int rc = dft_decode_end(watch->decoder, header, payload, &end, &why);
 
-    if (rc)
+    if (rc || end.exit_kind == DFT_ENDING_WAITED)
         return rc;
     process->exit_kind = end.exit_kind;
     process->dropped = 0;

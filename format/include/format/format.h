@@ -456,6 +456,7 @@ enum dft_ending {
     DFT_ENDING_KILLED =
         5, /* set by dftmerge: found by the live file alone; and of a vfork child by its parent: no end was seen */
     DFT_ENDING_RUNNING = 6, /* set by dftmerge: the live file's process is still there */
+    DFT_ENDING_WAITED = 7,  /* dftrun waited for its child: STATUS is what waitpid says. No END of the process itself */
 };
 
 /* Why events were not kept. The text stands in format/end.c. */

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How processes ended, as commands tell it: by exit status, by the signal that a parent waited for, stopped by their parent, and which of
+the ranks died first. From events, and under dftrun from aggregates, too."""
+
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+
+from tracing import DFTMERGE, DFTRUN, SECONDS, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+
+tests = Tests()
+PYTHON = (sys.executable, "-S", "-E")
+STOPS = ("SIGTERM", "SIGKILL")  # of a copy of its parent, which goes on
+WORK = "import os, signal, sys, time\nopen('/etc/passwd', 'rb').read()\n"
+DEATHS = {"os.abort()": "SIGABRT", "os.kill(os.getpid(), signal.SIGSEGV)": "SIGSEGV", "os.kill(os.getpid(), signal.SIGKILL)": "SIGKILL",
+          "os.kill(os.getpid(), signal.SIGTERM)": "SIGTERM"}
+
+
+def all_events(place):
+    return tracing(place / "t", DATA_DIR="all")
+
+
+def answer(command, place, *options):
+    done = dftmerge(command, "--json", *options, place)
+    true(done.out, f"{command}: {done.err.decode()}")
+    return json.loads(done.out)
+
+
+def first_line(command, place, *options):
+    """The first sentence, however it is wrapped."""
+    done = run([DFTMERGE, command, *options, place], env=environment(COLUMNS=1000))
+    return done.out.decode().splitlines()[0]
+
+
+def processes(place):
+    return answer("ps", place)["processes"]
+
+
+def ended(place):
+    """Of summary, whose text is the first line of the page; report and ranks say the same."""
+    own = answer("summary", place)["ended"]
+    equal(answer("ranks", place)["ended"]["text"], own["text"], "ranks")
+    line = first_line("summary", place)
+    equal(line.startswith("ended badly: "), own["text"] is not None, f"{line}: {own}")
+    true(not own["text"] or line == f"ended badly: {own['text']}", f"{line}: {own}")
+    return own
+
+
+def parent(body):
+    """A parent that is traced, and its child, which is a copy of it."""
+    child = f"    open('/etc/hostname', 'rb').read()\n    {body}\n    os._exit(0)\n"
+    return (*PYTHON, "-c", f"{WORK}pid = os.fork()\nif pid == 0:\n{child}os.waitpid(pid, 0)\n")
+
+
+@tests.case
+def exit_status(directory):
+    """That of the job's own process is its end; those of its children are answers to it."""
+    for number, (body, text) in enumerate((("sys.exit(3)", "exit 3"), ("os._exit(4)", "exit 4"), ("sys.exit(0)", None),
+                                           ("os.spawnlp(os.P_WAIT, 'sh', 'sh', '-c', 'cat /etc/hostname; exit 5')", None),
+                                           ("os.execlp('sh', 'sh', '-c', 'cat /etc/hostname; cat /nosuch; exit 6')", "exit 6"))):
+        place = directory / str(number)
+        run([*PYTHON, "-c", WORK + body], env=all_events(place))
+        equal(ended(place)["text"], text, body)
+        if text:
+            first = ended(place)["first"]
+            equal((first["status"], first["signal"]), (int(text.split()[1]), None), body)
+
+
+@tests.case
+def signal_that_a_parent_waited_for(directory):
+    for number, (body, name) in enumerate(DEATHS.items()):
+        place = directory / str(number)
+        equal(run(parent(body), env=all_events(place)).code, 0, body)
+        by_pid = {p["ppid"]: p for p in processes(place)}
+        child = next(p for p in processes(place) if p["ppid"] in {q["pid"] for q in by_pid.values()})
+        equal((child["ended"], child["signal"], child["status"]), ("killed", name, getattr(signal, name)), body)
+        true(child["waited_ns"] >= child["end_ns"], body)
+        said = run([DFTMERGE, "ps", place], env=environment(COLUMNS=1000)).out.decode()
+        true(f" {name} " in said, f"{body}: {said}")
+        equal(ended(place)["text"], None if name in STOPS else f"1 process by {name}", body)
+        equal(ended(place)["stopped"], int(name in STOPS), body)
+
+
+@tests.case
+def raw_exit(directory):
+    """The library does not see it, but the parent does."""
+    need("gcc")
+    place, source = directory / "traces", directory / "raw.c"
+    source.write_text("#include <fcntl.h>\n#include <unistd.h>\nint main(void)\n{\n    char c;\n\n    read(open(\"/etc/passwd\", O_RDONLY), &c, 1);\n"
+                      "    __asm__ volatile(\"syscall\" ::\"a\"(231), \"D\"(7));\n    return 0;\n}\n")
+    run_checked(["gcc", "-w", "-o", directory / "raw", source])
+    run(["sh", "-c", f"cat /etc/passwd; {directory}/raw; true"], env=all_events(place))
+    process = next(p for p in processes(place) if p["exe"].endswith("/raw"))
+    equal((process["ended"], process["status"], process["signal"]), ("_exit", 7, None), "it left")
+    equal(ended(place)["text"], None, "and that is no accident")
+
+
+@tests.case
+def under_dftrun(directory):
+    """dftrun writes what it has waited for, also where aggregates alone were kept."""
+    for number, (options, (body, name)) in enumerate((o, d) for o in ((), ("--aggregate",)) for d in DEATHS.items()):
+        place = directory / str(number)
+        done = run([DFTRUN, "-o", place, "--no-summary", *options, "--", *PYTHON, "-c", WORK + body])
+        true(done.code != 0, body)
+        process, = processes(place)
+        equal((process["ended"], process["signal"]), ("killed", name), f"{options} {body}")
+        equal(ended(place)["text"], f"1 process by {name}", f"{options} {body}")
+    place = directory / "status"
+    equal(run([DFTRUN, "-o", place, "--no-summary", "--", *PYTHON, "-c", WORK + "sys.exit(3)"]).code, 3, "its exit code")
+    equal(ended(place)["text"], "exit 3", "exit status")
+    true(not list(place.glob("*-ended.dft")), "a process that says its end needs no second one")
+    dead = directory / "0"
+    before = ended(dead)
+    equal(dftmerge("check", "--recover", dead).code, 1, "recover")
+    equal(ended(dead)["text"], before["text"], "recovered")
+
+
+@tests.case
+def pipelines(directory):
+    place = directory / "traces"
+    run(["sh", "-c", "yes | head -1 > /dev/null; cat /etc/passwd > /dev/null"], env=all_events(place))
+    equal(ended(place)["text"], None, "SIGPIPE")
+
+
+POOL = "import multiprocessing, time\n" + WORK + """
+def work(_):
+    open('/etc/passwd', 'rb').read()
+    time.sleep(100)
+if __name__ == '__main__':
+    with multiprocessing.get_context('fork').Pool(3) as pool:
+        pool.map_async(work, range(3))
+        time.sleep(1)
+"""
+
+
+@tests.case
+def workers_that_a_pool_terminates(directory):
+    place = directory / "traces"
+    equal(run([*PYTHON, "-c", POOL], env=all_events(place)).code, 0, "the pool")
+    own = ended(place)
+    equal((own["text"], own["killed"]), (None, 0), f"{own}")
+    true(own["stopped"] >= 1, f"{own}")
+
+
+@tests.case
+def time_outs_of_subprocess(directory):
+    """subprocess.run kills by SIGKILL, as the kernel does who takes too much memory: nothing tells them apart."""
+    place = directory / "traces"
+    body = """
+import subprocess
+try:
+    subprocess.run(['sh', '-c', 'cat /etc/passwd; read x'], stdin=open('/dev/zero'), timeout=1)
+except subprocess.TimeoutExpired:
+    pass
+"""
+    equal(run([*PYTHON, "-c", WORK + body], env=all_events(place)).code, 0, "it went on")
+    equal(ended(place)["text"], "1 process by SIGKILL", "said")
+
+
+LAUNCHER = """
+import os, signal, subprocess, sys
+ranks = [subprocess.Popen([sys.executable, '-S', '-E', '-c', sys.argv[1]],
+         env=dict(os.environ, OMPI_COMM_WORLD_RANK=str(r), OMPI_COMM_WORLD_SIZE='16')) for r in range(16)]
+ranks[5].wait()
+for rank in ranks:
+    rank.send_signal(signal.SIGTERM)
+for rank in ranks:
+    rank.wait()
+sys.exit(1)
+"""
+RANK = """
+import os, signal, time
+rank = int(os.environ['OMPI_COMM_WORLD_RANK'])
+with open(f'state.{rank}', 'wb', buffering=0) as out:
+    out.write(b'x' * 100)
+    if rank == 5:
+        time.sleep(1)
+        out.write(b'x' * 100)
+        os.kill(os.getpid(), signal.SIGSEGV)
+    while True:
+        time.sleep(0.1)
+"""
+
+
+@tests.case
+def the_rank_that_died_first(directory):
+    place = directory / "traces"
+    equal(run([*PYTHON, "-c", LAUNCHER, RANK], cwd=directory, env=all_events(place)).code, 1, "the launcher")
+    own = answer("ranks", place)
+    equal((own["ended"]["first"]["rank"], own["ended"]["first"]["signal"]), (5, "SIGSEGV"), f"{own['ended']}")
+    true(own["ended"]["text"].startswith("exit 1, rank 5 died first (SIGSEGV), 15 processes by SIGTERM up to "), own["ended"]["text"])
+    true(" later" in own["ended"]["text"], own["ended"]["text"])
+    equal((own["last_call"]["name"], pathlib.Path(own["last_call"]["file"]).name, own["last_call"]["goes_on"]), ("write", "state.5", False), "after")
+    line = first_line("ranks", place)
+    true(line.startswith("ended badly: exit 1, rank 5 died first (SIGSEGV)") and "its last call was write of" in line, line)
+    equal(ended(place)["first"]["rank"], 5, "summary")
+
+
+REUSED = WORK + """
+def child(number):
+    pid = os.fork()
+    if pid == 0:
+        open('/etc/hostname', 'rb').read()
+        os.kill(os.getpid(), number)
+    os.waitpid(pid, 0)
+    return pid
+first = child(signal.SIGSEGV)
+for attempt in range(100):
+    with open('/proc/sys/kernel/ns_last_pid', 'w') as last:
+        last.write(str(first - 1))
+    if child(signal.SIGABRT) == first:
+        sys.exit(0)
+sys.exit(77)
+"""
+
+
+@tests.case
+def pids_that_are_used_again(directory):
+    """Each process has the status of its own wait."""
+    place = directory / "traces"
+    if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK) or run([*PYTHON, "-c", REUSED], env=all_events(place)).code:
+        raise Skip("no pid can be asked for here")
+    children = sorted((p for p in processes(place) if p["signal"]), key=lambda p: p["start_ns"])
+    equal((children[0]["signal"], {p["signal"] for p in children[1:]}), ("SIGSEGV", {"SIGABRT"}), "each its own")
+    equal(children[0]["pid"], children[-1]["pid"], "the same pid")
+
+
+@tests.case
+def an_orphan(directory):
+    """Nobody that is traced waits for it: then nothing tells the signal."""
+    place = directory / "traces"
+    body = """
+if os.fork() == 0:
+    os.setsid()
+    open('/etc/hostname', 'rb').read()
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGSEGV)
+"""
+    run([*PYTHON, "-c", WORK + body + "os._exit(0)"], env=all_events(place))
+    until = time.monotonic() + SECONDS
+    while any(p["ended"] == "running" for p in processes(place)) and time.monotonic() < until:
+        time.sleep(0.1)
+    equal(ended(place)["text"], "1 process killed (or left by a raw exit_group)", "it is said")
+
+
+@tests.case
+def hung_in_a_lock(directory):
+    """Every command says what is in flight, and who holds the lock."""
+    place, lock = directory / "traces", directory / "lock"
+    with open(lock, "w", encoding="ascii") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        body = f"import fcntl\nf = open('{lock}', 'w')\nfcntl.flock(f, fcntl.LOCK_EX)\n"
+        with subprocess.Popen([*PYTHON, "-c", WORK + body], env=all_events(place)) as process:
+            until = time.monotonic() + SECONDS
+            while not list(place.glob("*.live")) or not any(f["name"] == "flock" for p in processes(place) for f in p["in_flight"]):
+                true(process.poll() is None and time.monotonic() < until, "it waits")
+            try:
+                holder = f"held by process {os.getpid()} ("
+                true(first_line("summary", place).startswith(f"in flight now: flock of {lock} for "), first_line("summary", place))
+                true(holder in first_line("summary", place), first_line("summary", place))
+                said = run([DFTMERGE, "ps", place], env=environment(COLUMNS=1000)).out.decode()
+                true(holder in said and f"flock of {lock} for " in said, said)
+                for command in ("ranks", "timeline", "overlap"):
+                    done = run([DFTMERGE, command, place], env=environment(COLUMNS=1000))
+                    true("in flight now: flock of" in (done.out + done.err).decode(), f"{command}: {done.out + done.err}")
+            finally:
+                process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

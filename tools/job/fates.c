@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns which ends of processes are an accident, and which of these came first.
+ *
+ * The end of one process brings that of others: a launcher ends all ranks when one has died. So the signal goes before
+ * the time: SIGSEGV is a process's own, SIGKILL may be the kernel's for want of memory, and SIGTERM is what launchers
+ * send. Of ends of one kind the earliest is the cause. The end of a process that said none lies between its last sign
+ * of life and the wait of its parent: the wait counts where there is one. */
+#include "job/fates.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_json.h"
+#include "base/write_text.h"
+#include "source/ps_tree.h"
+#include "source/source_node.h"
+
+#define SIGNALS 65 /* their numbers are below */
+
+/* --- what is an accident ------------------------------------------------------------------------ */
+
+static int same_text(struct dft_text a, struct dft_text b)
+{
+    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+/* Did its parent end it? Nothing records kill(). A parent that waits for a child that ended by SIGTERM, and ends well
+ * itself, meant it. By SIGKILL the kernel ends who takes too much memory, so there the child must be a copy of the
+ * parent (a worker), too. */
+static int was_stopped(const struct dft_source *source, const struct dft_source_process *process, int number)
+{
+    const struct dft_source_process *parent;
+    uint32_t count;
+
+    if (!process->waited_by || (number != SIGTERM && number != SIGKILL))
+        return 0;
+    parent = &dft_source_processes(source, &count)[process->waited_by - 1];
+    if (parent->exit_kind != DFT_ENDING_RUNNING &&
+        (!dft_process_knows_status(parent) || dft_process_signal(parent) || parent->end.status))
+        return 0;
+    return number == SIGTERM || (same_text(parent->process.exe, process->process.exe) &&
+                                 same_text(parent->process.command, process->process.command));
+}
+
+/* The first image of a process. */
+static uint32_t image_of(const struct dft_ps_tree *tree, uint32_t number)
+{
+    uint32_t parent = tree->parent[number];
+
+    for (uint32_t i = 0; parent != DFT_PS_ROOT && i < tree->count; i++, parent = tree->parent[number]) {
+        if (tree->processes[parent].process.pid != tree->processes[number].process.pid)
+            break;
+        number = parent;
+    }
+    return number;
+}
+
+/* Is it the process that stands for the job, or for a rank? What others return is an answer to their parents. */
+static int is_head(const struct dft_ps_tree *tree, uint32_t number, uint32_t head)
+{
+    uint32_t image = image_of(tree, number), parent = tree->parent[image];
+    int32_t rank = tree->processes[number].process.rank;
+
+    return image == head || (rank >= 0 && (parent == DFT_PS_ROOT || tree->processes[parent].process.rank != rank));
+}
+
+static enum dft_fate fate_of(const struct dft_source *source, const struct dft_ps_tree *tree, uint32_t number,
+                             uint32_t head)
+{
+    const struct dft_source_process *process = &tree->processes[number];
+    int signal = dft_process_signal(process);
+
+    switch (process->exit_kind) {
+    case DFT_ENDING_RUNNING:
+        return DFT_FATE_RUNNING;
+    case DFT_ENDING_UNKNOWN:
+        return process->unseen ? DFT_FATE_UNSEEN : DFT_FATE_RUNNING;
+    case DFT_ENDING_KILLED:
+    case DFT_ENDING_SIGNAL:
+        return signal == SIGPIPE                           ? DFT_FATE_DONE
+               : was_stopped(source, process, abs(signal)) ? DFT_FATE_STOPPED
+                                                           : DFT_FATE_KILLED;
+    default:
+        return dft_process_knows_status(process) && process->end.status && process->exit_kind != DFT_ENDING_EXEC &&
+                       is_head(tree, number, head)
+                   ? DFT_FATE_FAILED
+                   : DFT_FATE_DONE;
+    }
+}
+
+static uint32_t find_main(const struct dft_ps_tree *tree)
+{
+    uint64_t start, end, least = UINT64_MAX;
+    uint32_t head = DFT_PS_ROOT;
+
+    for (uint32_t i = 0; i < tree->count; i++) {
+        dft_process_lifetime(&tree->processes[i], &start, &end);
+        if (tree->parent[i] != DFT_PS_ROOT || dft_process_is_node(&tree->processes[i]) || start >= least)
+            continue;
+        least = start;
+        head = i;
+    }
+    return head;
+}
+
+/* --- which was first ---------------------------------------------------------------------------- */
+
+/* Lower: rather the cause of the others than their consequence. */
+static unsigned blame_of(const struct dft_source_process *process)
+{
+    int number = abs(dft_process_signal(process)), status = number ? 128 + number : process->end.status;
+
+    if (process->exit_kind == DFT_ENDING_KILLED && !number)
+        return 2;
+    return status == 128 + SIGTERM || status == 128 + SIGINT || status == 128 + SIGHUP ? 3
+           : status == 128 + SIGKILL                                                   ? 1
+                                                                                       : 0;
+}
+
+static uint64_t end_of(const struct dft_source_process *process)
+{
+    uint64_t start, end;
+
+    dft_process_lifetime(process, &start, &end);
+    return process->waited_ns > end ? process->waited_ns : end;
+}
+
+static void find_first(struct dft_fates *fates, const struct dft_ps_tree *tree)
+{
+    uint64_t last = 0;
+
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct dft_source_process *process = &tree->processes[i],
+                                        *first = fates->first ? &tree->processes[fates->first - 1] : NULL;
+
+        if (!DFT_FATE_IS_BAD(fates->of[i]))
+            continue;
+        fates->bad++;
+        if (i + 1 != fates->head && end_of(process) > last)
+            last = end_of(process);
+        if (!first || blame_of(process) < blame_of(first) ||
+            (blame_of(process) == blame_of(first) && end_of(process) < end_of(first)))
+            fates->first = i + 1;
+    }
+    if (fates->first && last > end_of(&tree->processes[fates->first - 1]))
+        fates->later_ns = last - end_of(&tree->processes[fates->first - 1]);
+}
+
+int dft_fates_find(struct dft_fates *fates, const struct dft_source *source, const struct dft_filter *filter)
+{
+    struct dft_ps_tree tree;
+    struct dft_filter none;
+    uint32_t head;
+    int rc;
+
+    *fates = (struct dft_fates){0};
+    dft_filter_init(&none);
+    rc = dft_ps_tree_make(&tree, source, &none);
+    fates->of = calloc(tree.count + 1u, sizeof *fates->of);
+    if (!rc && !fates->of)
+        rc = -ENOMEM;
+    head = rc ? DFT_PS_ROOT : find_main(&tree);
+    for (uint32_t i = 0; i < tree.count && !rc; i++)
+        if (!filter || dft_filter_process(filter, &tree.processes[i]))
+            fates->of[i] = (uint8_t)fate_of(source, &tree, i, head);
+    for (uint32_t i = 0; i < tree.count && !rc; i++)
+        if (fates->of[i] == DFT_FATE_FAILED && image_of(&tree, i) == head)
+            fates->head = i + 1;
+    if (!rc)
+        find_first(fates, &tree);
+    dft_ps_tree_free(&tree);
+    dft_filter_fini(&none);
+    return rc;
+}
+
+void dft_fates_free(struct dft_fates *fates)
+{
+    free(fates->of);
+    *fates = (struct dft_fates){0};
+}
+
+/* --- words -------------------------------------------------------------------------------------- */
+
+const char *dft_fate_word(enum dft_fate fate)
+{
+    static const char *const words[] = {
+        [DFT_FATE_DONE] = "done",     [DFT_FATE_RUNNING] = "running", [DFT_FATE_STOPPED] = "stopped",
+        [DFT_FATE_UNSEEN] = "unseen", [DFT_FATE_FAILED] = "failed",   [DFT_FATE_KILLED] = "killed"};
+
+    return words[fate];
+}
+
+struct counts {
+    uint32_t signals[SIGNALS]; /* 0: no number is known */
+    uint32_t failed, killed, unseen;
+};
+
+static void count(struct counts *counts, const struct dft_fates *fates, const struct dft_source_process *process)
+{
+    int number = dft_process_signal(process);
+
+    switch (fates->of[process->number]) {
+    case DFT_FATE_UNSEEN:
+        counts->unseen++;
+        break;
+    case DFT_FATE_FAILED:
+        counts->failed++;
+        break;
+    case DFT_FATE_KILLED:
+        if (process->exit_kind == DFT_ENDING_KILLED && !number)
+            counts->killed++;
+        else
+            counts->signals[number > 0 && number < SIGNALS ? number : 0]++;
+        break;
+    default:
+        break;
+    }
+}
+
+/* "2 processes by SIGSEGV, 1 process killed (or left by a raw exit_group)", behind `comma`. */
+static const char *say_counts(FILE *out, const struct counts *counts, const char *comma)
+{
+    for (int i = 0; i < SIGNALS; i++) {
+        const char *name = i ? sigabbrev_np(i) : NULL;
+
+        if (!counts->signals[i])
+            continue;
+        fprintf(out, "%s%u process%s by %s%s", comma, counts->signals[i], counts->signals[i] == 1 ? "" : "es",
+                name ? "SIG" : "a signal", name ? name : "");
+        comma = ", ";
+    }
+    if (counts->failed)
+        fprintf(out, "%s%u process%s with an exit status", comma, counts->failed, counts->failed == 1 ? "" : "es");
+    comma = counts->failed ? ", " : comma;
+    if (counts->killed)
+        fprintf(out, "%s%u process%s killed (or left by a raw exit_group)", comma, counts->killed,
+                counts->killed == 1 ? "" : "es");
+    comma = counts->killed ? ", " : comma;
+    if (counts->unseen)
+        fprintf(out, "%s%u unknown (still running, or killed)", comma, counts->unseen);
+    return counts->unseen ? ", " : comma;
+}
+
+static int has_ranks(const struct dft_source *source, int32_t rank)
+{
+    uint32_t n;
+    const struct dft_source_process *processes = dft_source_processes(source, &n);
+
+    for (uint32_t i = 0; i < n && rank >= 0; i++)
+        if (processes[i].process.rank >= 0 && processes[i].process.rank != rank)
+            return 1;
+    return 0;
+}
+
+/* "exit 1, rank 5 died first (SIGSEGV)". What it says of is not counted again. */
+static const char *say_first(FILE *out, struct dft_fates *fates, const struct dft_source_process *processes,
+                             int is_rank)
+{
+    const struct dft_source_process *head = fates->head ? &processes[fates->head - 1] : NULL;
+    const struct dft_source_process *first = fates->first ? &processes[fates->first - 1] : NULL;
+    const char *comma = "";
+    char end[DFT_ENDED_ROOM];
+
+    if (head && (!is_rank || head->process.rank < 0)) {
+        fprintf(out, "exit %d", head->end.status);
+        fates->of[head->number] = DFT_FATE_DONE;
+        comma = ", ";
+    }
+    if (is_rank) {
+        fprintf(out, "%srank %d died first (%s)", comma, first->process.rank, dft_process_ended(end, first));
+        fates->of[first->number] = DFT_FATE_DONE;
+        comma = ", ";
+    }
+    return comma;
+}
+
+int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_source *source)
+{
+    uint32_t n;
+    const struct dft_source_process *processes = dft_source_processes(source, &n);
+    int is_rank = fates->first && has_ranks(source, processes[fates->first - 1].process.rank);
+    struct dft_fates rest = *fates;
+    struct counts counts = {{0}};
+    char later[DFT_TEXT_ROOM];
+    const char *comma;
+
+    rest.of = malloc(n + 1u);
+    if (!rest.of)
+        return 0;
+    memcpy(rest.of, fates->of, n);
+    comma = say_first(out, &rest, processes, is_rank);
+    for (uint32_t i = 0; i < n; i++)
+        count(&counts, &rest, &processes[i]);
+    free(rest.of);
+    comma = say_counts(out, &counts, comma);
+    if (is_rank && fates->later_ns && !counts.unseen)
+        fprintf(out, " up to %s later", dft_text_ns(later, fates->later_ns));
+    return *comma != 0;
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+void dft_fate_json(struct dft_json *json, const struct dft_source_process *process)
+{
+    int number = abs(dft_process_signal(process));
+    const char *name = number ? sigabbrev_np(number) : NULL;
+    char text[DFT_ENDED_ROOM];
+
+    snprintf(text, sizeof text, "SIG%s", name ? name : "");
+    dft_json_string(json, "signal", name ? text : NULL);
+    dft_json_known_uint(json, "waited_ns", process->waited != 0, process->waited_ns);
+}
+
+static void json_first(struct dft_json *json, const struct dft_source_process *first)
+{
+    uint64_t start, end;
+
+    dft_process_lifetime(first, &start, &end);
+    dft_json_object(json, "first");
+    dft_json_known_int(json, "rank", first->process.rank >= 0, first->process.rank);
+    dft_json_uint(json, "pid", first->process.pid);
+    dft_json_known_int(json, "status", dft_process_knows_status(first), first->end.status);
+    dft_fate_json(json, first);
+    dft_json_uint(json, "end_ns", end);
+    dft_json_end_object(json);
+}
+
+void dft_fates_json(struct dft_json *json, const struct dft_fates *fates, const struct dft_source *source)
+{
+    uint32_t count, all[DFT_FATES] = {0};
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int any = out ? dft_fates_say(out, fates, source) : 0;
+
+    any = out && !fclose(out) && any;
+    for (uint32_t i = 0; i < count; i++)
+        all[fates->of[i]] += !dft_process_is_node(&processes[i]);
+    dft_json_object(json, "ended");
+    dft_json_string(json, "text", any ? text : NULL);
+    for (unsigned fate = 0; fate < DFT_FATES; fate++)
+        dft_json_uint(json, dft_fate_word((enum dft_fate)fate), all[fate]);
+    if (fates->first)
+        json_first(json, &processes[fates->first - 1]);
+    else
+        dft_json_null(json, "first");
+    dft_json_uint(json, "later_ns", fates->later_ns);
+    dft_json_end_object(json);
+    free(text);
+}
