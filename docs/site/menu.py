@@ -22,6 +22,7 @@ MENU = {
     "Recipes": [
         "docs/mpi-slurm",
         "docs/jobs",
+        "docs/crashed",
         "docs/operators",
         "docs/containers",
         "docs/gpu",
