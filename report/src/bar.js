@@ -32,8 +32,8 @@ function preferred() {
 /* How RUN ended, and what it is in; a sentence is cut, and whole where the pointer is. */
 function stateBadge(run) {
     const { state, text } = stateOfRun(run);
-    const whole = [run.name, text, run.in_flight].filter(Boolean).map(format.safe).join('; ');
-    const flight = run.in_flight && !text.includes(run.in_flight) ? `, ${run.in_flight}` : '';
+    const whole = [run.name, run.ended?.text ?? text, run.in_flight].filter(Boolean).map(format.safe).join('; ');
+    const flight = run.in_flight ? `, ${run.in_flight}` : '';
 
     return el('span', { class: `state is-${state}`, title: whole }, format.cut(text + flight, 90));
 }

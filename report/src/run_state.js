@@ -3,22 +3,23 @@
 
 import * as format from './format.js';
 
-const BAD = ['killed', 'signal'];
+/* Who died first, and of what: "rank 5 SIGSEGV", "exit 3", "killed". */
+function deathOf({ first, killed }) {
+    const rank = first?.rank ?? null,
+        status = first?.status ?? 0;
+    const how = first?.signal ?? (killed || !status ? 'killed' : `exit ${status}`);
 
-/* What the ends of the processes say: for data that do not say it of the run. */
-function fromProcesses({ summary, table }) {
-    const ends = [...(table('processes').ended ?? [])];
-    const running = summary.running ?? ends.filter((end) => end === 'running').length,
-        bad = ends.filter((end) => BAD.includes(end)).length,
-        unknown = summary.without_end ?? 0;
-    const of = (count, word) =>
-        ends.length > 1 ? `${word}: ${format.count(count)} of ${format.count(ends.length)}` : word;
-
-    if (running) return { state: 'running', text: of(running, 'running') };
-    if (summary.verdict?.level === 'ended') return { state: 'failed', text: summary.verdict.line };
-    if (bad) return { state: 'failed', text: of(bad, 'killed') };
-    return unknown ? { state: 'unknown', text: of(unknown, 'without an end') } : { state: 'ended', text: 'ended' };
+    return rank === null ? how : `rank ${rank} ${how}`;
 }
 
-/** The state of RUN: `{state: 'running' | 'failed' | 'unknown' | 'ended', text}`. */
-export const stateOfRun = (run) => run.ended ?? fromProcesses(run);
+/** The state of RUN in a word or two: `{state: 'running' | 'failed' | 'unknown' | 'ended', text}`. */
+export function stateOfRun({ ended }) {
+    const { done = 0, running = 0, stopped = 0, unseen = 0, failed = 0, killed = 0 } = ended ?? {};
+    const all = done + running + stopped + unseen + failed + killed,
+        bad = failed + killed;
+    const of = (count, word) => (all > 1 ? `${word}: ${format.count(count)} of ${format.count(all)}` : word);
+
+    if (running) return { state: 'running', text: of(running, 'running') };
+    if (bad) return { state: 'failed', text: bad > 1 ? of(bad, deathOf(ended)) : deathOf(ended) };
+    return unseen ? { state: 'unknown', text: of(unseen, 'without an end') } : { state: 'ended', text: 'ended' };
+}

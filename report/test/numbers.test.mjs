@@ -188,19 +188,18 @@ test('cards stand in the order of what was found, and only those that say someth
 });
 
 test('the header says how a run ended', () => {
-    const [run] = open('ranks'),
-        ended = run.table('processes').ended;
-    const state = (summary) => stateOfRun({ ...run, summary: { ...run.summary, ...summary } });
+    const [run] = open('ranks');
+    const state = (ended) => stateOfRun({ ...run, ended: { ...run.ended, ...ended } });
+    const first = { rank: 5, pid: 1005, signal: 'SIGSEGV', status: 11 };
 
     assert.deepEqual(stateOfRun(run), { state: 'ended', text: 'ended' });
-    assert.deepEqual(state({ running: 3 }), { state: 'running', text: 'running: 3 of 48' });
-    assert.deepEqual(state({ verdict: { level: 'ended', line: 'rank 5: SIGSEGV' } }), {
-        state: 'failed',
-        text: 'rank 5: SIGSEGV',
-    });
-    ended[7] = 'killed';
-    assert.deepEqual(stateOfRun(run), { state: 'failed', text: 'killed: 1 of 48' });
-    assert.deepEqual(stateOfRun({ ...run, ended: { state: 'ended', text: 'exit 0' } }).text, 'exit 0');
+    assert.deepEqual(state({ done: 45, running: 3 }), { state: 'running', text: 'running: 3 of 48' });
+    assert.deepEqual(state({ done: 45, killed: 3, first }), { state: 'failed', text: 'rank 5 SIGSEGV: 3 of 48' });
+    assert.equal(state({ done: 47, killed: 1, first: { ...first, signal: null } }).text, 'rank 5 killed');
+    assert.equal(state({ done: 47, failed: 1, first: { rank: null, signal: null, status: 3 } }).text, 'exit 3');
+    assert.equal(state({ done: 40, failed: 1, killed: 7, first: null }).text, 'killed: 8 of 48');
+    assert.deepEqual(state({ done: 46, unseen: 2 }), { state: 'unknown', text: 'without an end: 2 of 48' });
+    assert.equal(stateOfRun({ ...run, ended: undefined }).text, 'ended');
 });
 
 test('names stand without the folder that most of the I/O is below', () => {

@@ -280,6 +280,7 @@ export function makeRun(spec) {
         sizes: SIZES,
         summary: summaryOf({ ...spec, events, classes, files }),
         overlap: spec.overlap ?? null,
+        ended: spec.ended ?? { text: null, done: spec.processes.length, first: null },
         is_complete: spec.is_complete ?? true,
         lost: spec.lost ?? null,
         thinned: spec.thinned ?? [],
