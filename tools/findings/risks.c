@@ -90,6 +90,7 @@ static int say_requests(struct dft_rules *rules, const struct dft_size_unit *uni
 {
     const char *noun = unit->flow == DFT_FLOW_READ ? "reads" : "writes";
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    const struct dft_group *file;
     struct dft_risk *risk;
     int rc;
 
@@ -97,8 +98,7 @@ static int say_requests(struct dft_rules *rules, const struct dft_size_unit *uni
         return 0;
     if (bytes / trips * 2 > (uint64_t)unit->end) /* not the requests are small, but the files */
         return 0;
-    rc = add(rules, code, trips,
-             unit->group ? dft_facts_pattern_text(rules->facts, unit->pattern) : dft_text_escaped("", 0), &risk);
+    rc = add(rules, code, trips, dft_size_unit_where(rules->facts, unit, &file), &risk);
     if (rc <= 0)
         return rc;
     rc = dft_finding_say(&risk->title, "%s %s", code == DFT_FINDING_RANDOM ? "random" : "small", noun);

@@ -58,27 +58,6 @@ static int is_of_small_files(const struct dft_rules *rules, const struct dft_siz
            dft_limit(rules, in ? DFT_LIMIT_SMALL_READS_AN_OPEN : DFT_LIMIT_SMALL_WRITES_AN_OPEN);
 }
 
-/* The file of a pattern that has nine tenths of its time, if there is one. */
-static const struct dft_group *find_file(const struct dft_facts *facts, const struct dft_size_unit *unit)
-{
-    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
-    const struct dft_group *first = NULL;
-    uint64_t time_ns = 0, file_ns = 0;
-
-    for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
-        time_ns += unit->sums[size].time_ns;
-    for (uint32_t i = 0; unit->pattern && i < files->count; i++) { /* by time: the first has most */
-        const struct dft_group *group = &files->groups[i];
-
-        if (!(dft_flow_ops(unit->flow) >> group->key.op & 1) ||
-            dft_facts_pattern(facts, group->key.file) != unit->pattern)
-            continue;
-        first = first ? first : group;
-        file_ns += group->key.file == first->key.file ? group->metrics.dur_sum : 0; /* one group a size */
-    }
-    return file_ns >= time_ns / 10 * 9 ? first : NULL;
-}
-
 /* Is a group by file one of this unit? Aggregates by file tell classes alone. */
 static int is_part(const struct dft_facts *facts, const struct dft_group *group, uint64_t pattern,
                    const struct dft_size_unit *unit)
@@ -228,12 +207,11 @@ static int say_top(const struct dft_facts *facts, struct dft_finding *finding, c
 static int say_where(const struct dft_facts *facts, struct dft_finding *finding, const struct sum *sum)
 {
     uint64_t ops = dft_flow_ops(sum->top->flow);
-    const struct dft_group *file = sum->top->group ? find_file(facts, sum->top) : NULL;
+    const struct dft_group *file;
 
     if (!sum->top->group)
         return 0;
-    finding->where = file ? dft_facts_text(&facts->answers[DFT_FACT_FILES], file, DFT_BY_FILE)
-                          : dft_facts_pattern_text(facts, sum->top->pattern);
+    finding->where = dft_size_unit_where(facts, sum->top, &file);
     if (!finding->where)
         return -ENOMEM;
     finding->line = file ? dft_facts_line(facts, DFT_BY_FILE, file->key.file, ops)

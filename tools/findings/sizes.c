@@ -278,3 +278,33 @@ uint64_t dft_sizes_lost(const struct dft_rules *rules, const struct dft_size_uni
         return dft_uint_of(best);
     return dft_uint_of(best * (double)sum->in_order / (double)(sum->placed ? sum->placed : 1));
 }
+
+/* The file of a pattern that has nine tenths of its time, if there is one. */
+static const struct dft_group *find_file(const struct dft_facts *facts, const struct dft_size_unit *unit)
+{
+    const struct dft_answer *files = &facts->answers[DFT_FACT_FILES];
+    const struct dft_group *first = NULL;
+    uint64_t time_ns = 0, file_ns = 0;
+
+    for (unsigned size = 0; size < DFT_SIZE_CLASSES; size++)
+        time_ns += unit->sums[size].time_ns;
+    for (uint32_t i = 0; unit->pattern && i < files->count; i++) { /* by time: the first has most */
+        const struct dft_group *group = &files->groups[i];
+
+        if (!(dft_flow_ops(unit->flow) >> group->key.op & 1) ||
+            dft_facts_pattern(facts, group->key.file) != unit->pattern)
+            continue;
+        first = first ? first : group;
+        file_ns += group->key.file == first->key.file ? group->metrics.dur_sum : 0; /* one group a size */
+    }
+    return file_ns >= time_ns / 10 * 9 ? first : NULL;
+}
+
+char *dft_size_unit_where(const struct dft_facts *facts, const struct dft_size_unit *unit,
+                          const struct dft_group **file)
+{
+    *file = unit->group ? find_file(facts, unit) : NULL;
+    if (*file)
+        return dft_facts_text(&facts->answers[DFT_FACT_FILES], *file, DFT_BY_FILE);
+    return unit->group ? dft_facts_pattern_text(facts, unit->pattern) : strdup("");
+}
