@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says what moved data unseen: rings, mapped files, system calls by the instruction, programs without a trace, and
+/* Says what moved data unseen: rings, mapped files, raw system calls, programs without a trace, and
  * what the settings left out. */
 #include "findings/verdict_unseen.h"
 

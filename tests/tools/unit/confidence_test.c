@@ -14,8 +14,8 @@
 struct asked {
     uint32_t ranks, buckets, from, bad;
     uint64_t times, others;
-    uint32_t lead; /* buckets before another rank begins; 0: none does */
-    int missing, over_before, together, by_chance;
+    uint32_t lead;                                         /* buckets before another rank begins; 0: none does */
+    int missing, over_before, together, by_chance, little; /* little: it lost less than 1 % of the job's time */
 };
 
 static enum dft_confidence confide(const struct asked *asked, const char *reason)
@@ -50,6 +50,7 @@ static enum dft_confidence confide(const struct asked *asked, const char *reason
         measured.cause.onset_ns = suspects[1].aligned_ns;
     }
     measured.over_before = asked->over_before;
+    measured.lost = made.job.wall_ns / 100 - (asked->little != 0);
     CU_ASSERT_EQUAL_FATAL(dft_ranks_confide(&searched, &measured), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(measured.reason);
     if (strcmp(measured.reason, reason)) {
@@ -119,6 +120,11 @@ static void medium(void)
     asked.missing = 1;
     CU_ASSERT_EQUAL(confide(&asked, "ranks are missing, and one of these may have been first; 6.0 times the usual in "
                                     "10 of 10 buckets (of 20 in all), no other rank above 1.0"),
+                    DFT_CONFIDENCE_MEDIUM);
+    asked = sure;
+    asked.little = 1;
+    CU_ASSERT_EQUAL(confide(&asked, "what it lost is less than 1 % of the job's time; 6.0 times the usual in 10 of 10 "
+                                    "buckets (of 20 in all), no other rank above 1.0"),
                     DFT_CONFIDENCE_MEDIUM);
 }
 

@@ -55,7 +55,7 @@ static void all_is_said(void)
     struct dft_findings findings = {.list = two, .count = 2, .nothing = (char *)(uintptr_t) "lost 0"};
     char *text = printed(&findings, 0, "200");
 
-    has(text, "1  fsync every 20 writes         1.50 s  50.0 %\n   500 calls, 1.50 s in all");
+    has(text, "1  fsync every 20 writes         1.50 s  50.0 % of the job\n   500 calls, 1.50 s in all");
     has(text, "journal.log\n   -> Make what");
     has(text,
         "\n   line  src/slow.c:14\n   when  persistent, from +1.00 s to +2.00 s\n   sure  high: these calls wait\n");
