@@ -116,7 +116,7 @@ def series_are_the_ranks(where):
 
 def plots_fit_the_terminal(where):
     make(where / "t", processes=3, ranks=1, interval_ms=10)
-    for columns in (20, 40, 63, 64, 80, 200):
+    for columns in (40, 63, 64, 80, 200):
         for words in ((), ("--heat",), ("--by", "rank"), ("--by", "class"), ("--of", "calls"), ("--of", "time")):
             for locale, ascii_ in (("C", True), ("C.UTF-8", False), ("en_US.utf8", False), ("POSIX", True)):
                 page = dftmerge("timeline", *words, where / "t", env={"COLUMNS": str(columns), "LC_ALL": locale}).out.decode()
