@@ -107,13 +107,6 @@ export function bytesAbove(value) {
     return value > 0 ? 2 ** Math.ceil(Math.log2(value)) : 1;
 }
 
-/** A mark of an axis of time whose marks are STEP apart, and of which MOST is the last: all are in one unit. */
-export function axisTime(ns, step, most) {
-    const [unit, size] = most >= 1e9 ? ['s', 1e9] : most >= 1e6 ? ['ms', 1e6] : most >= 1e3 ? ['us', 1e3] : ['ns', 1];
-
-    return `${(ns / size).toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / size || 1) - 1e-9))))} ${unit}`;
-}
-
 /**
  * Draws an axis of time from FROM to TO (ns from the start of the run) below Y, between X and X + WIDTH.
  */
@@ -134,7 +127,7 @@ export function timeAxis(context, { x, width, y, from, to, colours: shades }) {
         const place = Math.round(x + ((value - from) / (to - from || 1)) * width) + 0.5;
         context.moveTo(place, y);
         context.lineTo(place, y + 4);
-        const text = axisTime(value, step, to);
+        const text = format.tick(value, step, to);
         const half = context.measureText(text).width / 2;
         const start = Math.min(Math.max(place - half, x), Math.max(x, x + width - 2 * half));
         if (start < free) continue;

@@ -27,6 +27,17 @@ function long(seconds) {
     return minutes < 6000 ? `${Math.floor(minutes / 60)} h ${two(minutes % 60)} m` : count(minutes / 60) + ' h';
 }
 
+/**
+ * A mark of an axis of time whose marks are STEP apart, and of which MOST is the last: all in one unit, with the digits that STEP
+ * needs; of long times as ns() has them.
+ */
+export function tick(value, step, most) {
+    const [unit, size] = most >= 1e9 ? ['s', 1e9] : most >= 1e6 ? ['ms', 1e6] : most >= 1e3 ? ['us', 1e3] : ['ns', 1];
+
+    if (most >= 599.5e9 && step >= 1e9) return value ? long(Math.round(value / 1e9)) : '0 s';
+    return `${(value / size).toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / size || 1) - 1e-9))))} ${unit}`;
+}
+
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** A number of bytes, such as "242 KiB". */

@@ -12,6 +12,7 @@ import { comparison } from '../src/pictures/headline.js';
 import { placesOf } from '../src/pictures/places.js';
 import { commonFolder, folderOf, shortOf } from '../src/pictures/folder.js';
 import { costOf } from '../src/pictures/findings.js';
+import { isLibrary } from '../src/pictures/flame.js';
 import { inOrder, isShown, pictures } from '../src/pictures/index.js';
 import { stateOfRun } from '../src/run_state.js';
 import { encode } from './encode.mjs';
@@ -150,7 +151,10 @@ function headlineOf(run) {
 }
 
 test('risks stand apart from what was measured', () => {
-    assert.match(headlineOf(open('small')[0]), /Risk: .*at most 240 round trips, 120 ms/);
+    const [small] = open('small');
+    assert.match(headlineOf(small), /Risk: .*at most 240 round trips, 120 ms/);
+    for (const { title } of small.summary.risks) assert.ok(headlineOf(small).includes(`${title}`));
+    assert.match(headlineOf(small), new RegExp(`Risk: ${small.summary.risks[0].title}`), 'named without a click');
     assert.doesNotMatch(headlineOf(open('ranks')[0]), /Risk/);
 });
 
@@ -266,4 +270,36 @@ test('a finding of a job with ranks costs what the job loses', () => {
         of: 'of the job at most',
     });
     assert.deepEqual(costOf({ cost_ns: 5, of_ns: 10 }), { ns: 5, whole: 10, of: '' });
+});
+
+test('a call in flight is a wait, and is said once', () => {
+    const [run] = open('small'),
+        { pid } = run.table('processes'),
+        flight = { pid: pid[0], tid: pid[0], ts: Number(run.base_ns) + 1e9, name: 'flock', file: '/s/lock', for_ns: 5e6 };
+    const before = numbers(new View(run, everything()), 'timeline').rest_ns;
+
+    run.in_flight = 'in flight now: flock of /s/lock for 5.00 ms';
+    Object.assign(run.summary, { in_flight: [flight], verdict: { level: 'in-flight', line: run.in_flight, more: [] } });
+    Object.assign(run.summary.findings[0], { title: 'waits in flock', evidence: run.in_flight });
+    run.summary.verdict.more = ['waits in flock: 5.00 ms'];
+    const view = new View(run, everything()),
+        found = numbers(view, 'timeline');
+    assert.ok(Math.abs(before - found.rest_ns - 5e6) < 1000);
+    assert.ok(Math.abs(numbers(view, 'classes').bars[0].rest_ns - found.rest_ns) < 1);
+    assert.match(picture('timeline').sentence(view, found), /Without an end: flock of \/s\/lock, 5\.00 ms so far\./);
+    const said = headlineOf(run);
+    assert.equal(said.split(run.in_flight).length - 1, 1);
+    assert.equal(said.split('waits in flock').length - 1, 1);
+});
+
+test('own code and libraries are told apart, and a finding leads to its line in stacks', () => {
+    const names = ['main (a.c:3)', 'run [clone .isra.0]', 'read [libc.so.6]', 'load [__init__.py:346]', 'all'];
+    assert.deepEqual(names.map(isLibrary), [false, false, true, true, false]);
+
+    const [run] = open('train');
+    assert.ok(run.has('stacks'));
+    run.table('stacks').text[1] = 'main (a.c:3);get (slow.c:31)';
+    const [place] = placesOf(run, { line: '/home/ann/slow.c:31', rank: null, where: null });
+    assert.deepEqual(place, { text: 'slow.c:31', change: {}, to: 'flame', search: '(slow.c:31)' });
+    assert.deepEqual(placesOf(run, { line: '/home/ann/slow.c:32', rank: null, where: null }), []);
 });

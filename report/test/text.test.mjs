@@ -28,6 +28,15 @@ test('what is not known or negative; shares and moments', () => {
     assert.equal(format.moment('rubbish'), '-');
 });
 
+test('marks of an axis are in one unit, and long times are as elsewhere', () => {
+    const marks = (values, most) => values.map((value) => format.tick(value, values[1] - values[0], most));
+
+    assert.deepEqual(marks([0, 2e9, 4e9], 5e9), ['0 s', '2 s', '4 s']);
+    assert.deepEqual(marks([0, 5e8, 1e9], 1.2e9), ['0.0 s', '0.5 s', '1.0 s']);
+    assert.deepEqual(marks([0, 2e4], 3e4), ['0 us', '20 us']);
+    assert.deepEqual(marks([0, 1800e9, 3600e9], 4000e9), ['0 s', '30 m 00 s', '1 h 00 m']);
+});
+
 test('names of size classes are those of the terminal', () => {
     const names = [
         [0, 0],

@@ -4,7 +4,7 @@
 import uPlot from 'uplot';
 
 import { IO, NAMES, READ, WORDS, WRITE } from '../classes.js';
-import { axisTime, binsBetween, brush, el, hideTip, showTip, ticks } from '../draw.js';
+import { binsBetween, brush, el, hideTip, showTip, ticks } from '../draw.js';
 import * as format from '../format.js';
 import { classButton, legend } from '../legend.js';
 import { switcher } from '../table.js';
@@ -106,7 +106,7 @@ function options(view, { width, height, most, end, splits, text, series }) {
                 ...axis,
                 size: 26,
                 splits: () => ticks(0, end, Math.max(2, width / 110)),
-                values: (u, values) => values.map((value) => axisTime(value, values[1] - values[0] || end, end)),
+                values: (u, values) => values.map((value) => format.tick(value, values[1] - values[0] || end, end)),
             },
             { ...axis, size: AXIS, splits, values: (u, values) => values.map(text), label: null },
         ],

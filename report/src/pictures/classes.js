@@ -5,6 +5,7 @@ import { IO, NAMES, READ, WAIT, WORDS } from '../classes.js';
 import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
 import { classButton } from '../legend.js';
+import { flightsOf } from './flights.js';
 import { outside, timesOf } from './outside.js';
 
 const STACKED = [...IO, WAIT];
@@ -142,11 +143,12 @@ export default {
     numbers(view) {
         const rows = view.run.extent.p,
             sums = view.sums(['p', 'class'], { columns: ['d'], without: ['c'] });
-        const { total, count, each } = view.lives();
+        const { total, count, each } = view.lives(),
+            flights = flightsOf(view);
         const bars = [
             part(
                 count === 1 ? '1 process' : `average of ${format.count(count)}`,
-                timesOf(sums, rows, null),
+                timesOf(sums, rows, null, flights),
                 total,
                 Math.max(1, count),
             ),
@@ -162,7 +164,7 @@ export default {
             bars.push(
                 part(
                     `most: ${view.run.table('who').label[slowest]}`,
-                    timesOf(sums, rows, slowest),
+                    timesOf(sums, rows, slowest, flights),
                     each[slowest],
                     1,
                     slowest,

@@ -4,6 +4,7 @@
 import { el } from '../draw.js';
 import * as format from '../format.js';
 import { shortOf } from './folder.js';
+import { stateOf } from './parts.js';
 import { placesOf } from './places.js';
 import { drawProof } from './proofs.js';
 
@@ -35,7 +36,8 @@ function cost(finding) {
 /* Buttons that choose the places of a finding, and its line of the source. */
 function links(view, finding) {
     const places = placesOf(view.run, finding);
-    const go = ({ change, to }) => {
+    const go = ({ change, to, search }) => {
+        if (search) Object.assign(stateOf(view.run, to), { kind: 'stacks', search, path: [], name: null });
         view.select(change);
         view.go(to);
     };
@@ -52,12 +54,15 @@ function links(view, finding) {
                 place.text,
             ),
         ),
-        finding.line ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70)) : null,
+        finding.line && !places.some(({ search }) => search)
+            ? el('span', { class: 'mono', title: 'line of the source' }, format.path(finding.line, 70))
+            : null,
     );
 }
 
 /* Evidence, advice, proof and places. FILL draws the proof once the element is seen. */
-function more(view, finding) {
+function more(view, finding, verdict = '') {
+    const evidence = verdict.startsWith(finding.evidence) ? null : el('div', {}, format.cut(finding.evidence, 1200));
     const sure = finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '';
     const when = finding.when ? `when: ${finding.when}` : '';
     const how = [sure, when].filter(Boolean).join('; ');
@@ -65,7 +70,7 @@ function more(view, finding) {
     const node = el(
         'div',
         { class: 'more' },
-        el('div', {}, format.cut(finding.evidence, 1200)),
+        evidence,
         finding.advice ? el('div', { class: 'advice' }, format.cut(finding.advice, 1200)) : null,
         how ? el('div', { class: 'sure' }, format.cut(how, 400)) : null,
         proof,
@@ -82,8 +87,9 @@ const line = (finding, isNamed) => [
 ];
 
 /* A finding whose proof is seen. */
-function opened(host, view, finding, isNamed) {
-    const { node, fill } = more(view, finding);
+function opened(host, view, finding, verdict) {
+    const { node, fill } = more(view, finding, verdict);
+    const isNamed = !verdict.startsWith(format.safe(finding.title));
 
     host.append(el('article', { class: isNamed ? 'finding' : 'finding is-verdict' }, line(finding, isNamed), node));
     fill();
@@ -116,24 +122,22 @@ export function drawFindings(element, view, { isFirstOpen, verdict }) {
     const [first, ...others] = view.run.summary.findings ?? [];
 
     if (!first) return;
-    if (isFirstOpen) opened(element, view, first, !verdict.startsWith(format.safe(first.title)));
+    if (isFirstOpen) opened(element, view, first, verdict);
     for (const finding of isFirstOpen ? others : [first, ...others]) closed(element, view, finding);
 }
 
-/** What costs little here, and much where a server answers each request: apart from what was measured. */
-export function risks(list) {
+/** What costs little here, and much where a server answers each request: apart from what was measured, each by its name. */
+export function risks(run, list) {
+    const names = list.map(({ title, where }) => title + (where ? ` (${format.path(shortOf(run, where), 40)})` : ''));
+
     return el(
         'details',
         { class: 'risks' },
         el(
             'summary',
             {},
-            el(
-                'b',
-                {},
-                `Risk: ${format.counted(list.length, 'thing')} not slow here, but likely where a server has to`,
-            ),
-            el('b', {}, ' answer each request'),
+            el('b', {}, `Risk: ${format.cut(names.join(', '), 400)}: `),
+            'not slow here, but likely where a server has to answer each request',
         ),
         el(
             'ul',

@@ -33,6 +33,9 @@ function sentence(view, numbers) {
     );
 }
 
+/** Whether frame NAME is of a library, "write [libc.so.6]"; own code has its line, "main (a.c:12)". */
+export const isLibrary = (name) => / \[(?!clone )[^\]]*\]$/.test(name);
+
 function nodeAt(root, path) {
     return path.reduce((at, name) => at?.places.get(name), root) ?? root;
 }
@@ -66,9 +69,9 @@ function paint(view, chart, it) {
             wide = (box.to - box.from) * scale;
         if (y < -LINE || y > it.height || wide < 0.4) continue;
         const isMatch = chart.search && box.node.name.toLowerCase().includes(chart.search);
-        const fill = isMatch
-            ? colours.classes[2]
-            : mix(colours.accent, colours.surface, 0.35 + shadeOf(box.node.name, 6) * 0.075);
+        const { name } = box.node,
+            ground = isLibrary(name) ? colours.dim : colours.accent;
+        const fill = isMatch ? colours.classes[2] : mix(ground, colours.surface, 0.35 + shadeOf(name, 6) * 0.075);
         context.globalAlpha = box.isAbove ? 0.55 : chart.search && !isMatch ? 0.45 : 1;
         context.fillStyle = fill;
         context.fillRect(box.from * scale, y, Math.max(0.6, wide - (wide > 3 ? 1 : 0)), LINE - 1);
@@ -266,7 +269,11 @@ function draw(element, view, given) {
         },
         key: keysOf(view, chart, focusOn),
     });
-    hint(element, 'A click zooms, Escape shows all. Sizes are sums: left and right are no order in time.');
+    hint(
+        element,
+        'A click zooms, Escape shows all. Sizes are sums: left and right are no order in time.' +
+            (chart.boxes.some(({ node }) => isLibrary(node.name)) ? ' Grey: libraries.' : ''),
+    );
     const table = element.appendChild(el('div'));
     if (focus !== root || state.name) around(table, view, chart);
     else if (numbers.top) chart.choose(numbers.top.name);

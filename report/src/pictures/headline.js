@@ -5,6 +5,7 @@ import { IO, READ, WRITE, META, STARTUP, SYNC } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
 import { drawFindings, risks } from './findings.js';
+import missing from './missing.js';
 
 function total(values, classes) {
     return classes.reduce((sum, kind) => sum + values[kind], 0);
@@ -24,11 +25,13 @@ export function comparison(base, other) {
         : `${name} is ${format.factor(a / b)} faster: ${times}`;
 }
 
-/* The verdict, as the first line of the summary has it, and what else there is. */
+/* The verdict, as the first line of the summary has it, and what else there is but for the findings, which stand below. */
 function verdictOf({ run: { summary } }) {
-    const { line = 'No verdict is here.', more = [] } = summary.verdict ?? {};
+    const { line = 'No verdict is here.', more = [] } = summary.verdict ?? {},
+        titles = (summary.findings ?? []).map(({ title }) => title);
+    const others = more.filter((text) => !titles.some((title) => text.startsWith(title)));
 
-    return [format.cut(line, 400), more.map((text) => format.cut(text, 200)).join('; ')];
+    return [format.cut(line, 400), others.map((text) => format.cut(text, 200)).join('; ')];
 }
 
 /* Of two runs: the class of I/O whose time differs most. */
@@ -141,7 +144,7 @@ function found(host, view, options) {
     const { summary } = view.run;
 
     drawFindings(host, view, options);
-    if ((summary.risks ?? []).length) host.append(risks(summary.risks));
+    if ((summary.risks ?? []).length) host.append(risks(view.run, summary.risks));
     if (summary.findings_nothing && summary.verdict?.level !== 'good')
         host.append(el('p', { class: 'dim nothing' }, `not a problem: ${format.cut(summary.findings_nothing, 400)}`));
 }
@@ -213,7 +216,7 @@ const picture = {
         };
     },
     completeness({ run }) {
-        return run.is_complete && !run.thinned.length
+        return run.is_complete && !missing.isFor(run)
             ? 'Nothing was lost, and nothing was left out.'
             : 'What was lost or left out: see "What is not here".';
     },

@@ -51,7 +51,7 @@ export default {
         const { overhead_ns: overhead, threads_ns: time } = run.summary;
         const cost = overhead > 0 && time > 0 ? `; tracing took ${format.share(overhead, time)} of the time` : '';
 
-        if (run.is_complete && !run.thinned.length)
+        if (!numbers.lines.length)
             return `Nothing was lost, and nothing was left out of this page${cost}.`;
         const what = run.is_complete ? 'Nothing was lost' : 'Not all was recorded';
         return `${what}; ${format.counted(numbers.lines.length, 'thing')} to know${cost}.`;

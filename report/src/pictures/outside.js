@@ -14,11 +14,12 @@ export function outside(times, life_ns) {
     return { io_ns, rest_ns: Math.max(0, life_ns - used), is_over: used > life_ns };
 }
 
-/** Times by class of row P of `who`, or of all rows (null), from SUMS by p and class. */
-export function timesOf(sums, rows, p) {
+/** Times by class of row P of `who`, or of all rows (null), from SUMS by p and class. FLIGHTS, calls in flight, are waits. */
+export function timesOf(sums, rows, p, flights = []) {
     const times = new Array(7).fill(0);
 
     for (let row = p ?? 0; row < (p === null ? rows : p + 1); row++)
         for (let kind = 0; kind < 7; kind++) times[kind] += sums.d[row * 7 + kind];
+    for (const flight of flights) if (p === null || flight.p === p) times[WAIT] += flight.dur_ns;
     return times;
 }

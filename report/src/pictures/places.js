@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The places that a finding speaks of: its rank, its files, its time.
+// The places that a finding speaks of: its rank, its files, its time, its line of the source.
 
 import * as format from '../format.js';
 import { shortOf } from './folder.js';
@@ -27,7 +27,10 @@ export function binsAt(run, from, to) {
     return [first, Math.max(first + 1, Math.min(run.time.count, Math.ceil((to - base) / width)))];
 }
 
-/** Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it. */
+/**
+ * Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it; of the line of its
+ * source `search`, what the card looks for.
+ */
 export function placesOf(run, finding) {
     const places = [],
         who = run.table('who');
@@ -55,5 +58,9 @@ export function placesOf(run, finding) {
             to: 'bandwidth',
         });
     }
+    const { text: stacks } = run.table('stacks'),
+        line = finding.line?.slice(finding.line.lastIndexOf('/') + 1);
+    if (line && stacks.some((stack) => stack.includes(`(${line})`)))
+        places.push({ text: format.cut(line, 60), change: {}, to: 'flame', search: `(${line})` });
     return places;
 }

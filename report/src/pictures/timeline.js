@@ -23,6 +23,8 @@ function sentence(view, numbers) {
     const slices = run.table('slices');
     const many = numbers.of > numbers.kept;
     const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
+    const [flight] = [...numbers.flights].sort((a, b) => b.dur_ns - a.dur_ns);
+    const flown = flight ? ` Without an end: ${flight.text}, ${format.ns(flight.dur_ns)} so far.` : '';
     const rest = numbers.life_ns
         ? ` ${format.share(numbers.rest_ns, numbers.life_ns)} of the time is outside of calls.`
         : '';
@@ -32,7 +34,7 @@ function sentence(view, numbers) {
         : ` All ${format.count(numbers.of)} calls and regions are drawn one by one.`;
     const chosen = view.filter.chosen.length ? ` ${format.count(numbers.shown)} of them are chosen.` : '';
     const threads = `${numbers.threads < numbers.all_threads ? `${format.count(numbers.threads)} of ` : ''}${format.counted(numbers.all_threads, 'thread')}`;
-    return `${longest}${threads}.${rest}${slices.rows ? drawn + chosen : ''}`;
+    return `${longest}${threads}.${flown}${rest}${slices.rows ? drawn + chosen : ''}`;
 }
 
 function longestText(run, slices, row) {

@@ -2,6 +2,7 @@
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
 import { IO, WAIT } from '../classes.js';
+import { flightsOf } from './flights.js';
 import { outside, timesOf } from './outside.js';
 import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, rowsOf, windowOf, withHidden } from './parts.js';
 
@@ -65,11 +66,11 @@ function longest(view, slices, passes) {
 }
 
 /* The time of the chosen rows, and what of it is neither I/O nor a wait: that of "Where the time went". */
-function restOf(view) {
+function restOf(view, flights) {
     const sums = view.sums(['p', 'class'], { columns: ['d'], without: ['c', 'f', 'g'] });
     const life_ns = view.lives().total;
 
-    return { life_ns, rest_ns: outside(timesOf(sums, view.run.extent.p, null), life_ns).rest_ns };
+    return { life_ns, rest_ns: outside(timesOf(sums, view.run.extent.p, null, flights), life_ns).rest_ns };
 }
 
 /* Threads of the chosen processes, also those of which no call is known one by one. */
@@ -97,6 +98,7 @@ export function timelineNumbers(view) {
     }
     const by_lane = grouped(slices.lane ?? [], run.table('lanes').rows, passes);
     const density = densityOf(view);
+    const flights = flightsOf(view);
     return withHidden(
         {
             window,
@@ -106,7 +108,8 @@ export function timelineNumbers(view) {
             kept: run.slices?.kept ?? slices.rows,
             of: run.slices?.of ?? slices.rows,
             shortest_ns: run.slices?.shortest_ns ?? 0,
-            ...restOf(view),
+            ...restOf(view, flights),
+            flights,
             longest: longest(view, slices, passes),
             ignored: [...new Set([...(density?.ignored ?? []), ...filtered(view, ['g'])])],
         },

@@ -171,6 +171,20 @@ function paintLane(view, numbers, chart, row, y) {
             slice === chart.state.cursor,
         );
     }
+    paintFlights(view, numbers, chart, row, y);
+}
+
+/* Calls without an end go on to where their process is last seen. */
+function paintFlights(view, { flights }, chart, row, y) {
+    const { context, width } = chart.it;
+
+    for (const { lane, start_ns: start, dur_ns: dur, name } of flights) {
+        const x = Math.max(chart.left, chart.xOf(start)),
+            end = Math.min(width, chart.xOf(start + dur));
+        if (lane !== row.lane || end <= x) continue;
+        const place = { x, y: y + 1, wide: Math.max(1, end - x), high: LINE - 2 };
+        paintSlice(view, context, place, view.colours.classes[WAIT], name, true, false);
+    }
 }
 
 function paintSlice(view, context, { x, y, wide, high }, fill, name, isFailed, isCursor) {
