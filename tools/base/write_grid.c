@@ -128,7 +128,7 @@ static void measure_cells(struct dft_grid *grid)
         for (size_t i = c; i < grid->ncells; i += grid->count) {
             size_t width = dft_text_columns(grid->cells[i].text);
 
-            if (width > grid->widths[c])
+            if (width > grid->widths[c] && grid->columns[c].shrink != DFT_GRID_WHOLE)
                 grid->widths[c] = width;
         }
     }
@@ -275,7 +275,7 @@ static void tell_apart(struct cell **cells, size_t count, size_t width)
  * is. */
 static void cut_column(struct dft_grid *grid, unsigned column)
 {
-    size_t width = grid->widths[column], count = 0;
+    size_t width = grid->columns[column].shrink == DFT_GRID_WHOLE ? SIZE_MAX : grid->widths[column], count = 0;
     struct cell **cut = calloc(grid->ncells / grid->count + 1, sizeof(struct cell *));
 
     for (size_t i = column; cut && width > 4 && i < grid->ncells; i += grid->count) {

@@ -57,6 +57,7 @@ unsigned dft_terminal_height(void);
 #define DFT_GRID_SPARE    UINT8_MAX
 #define DFT_GRID_NICE     16u /* from here on columns are left out before a text is cut to less than 40 columns */
 #define DFT_GRID_PATH     2u
+#define DFT_GRID_WHOLE    3u /* of the last column: is never cut, and no other leaves for it */
 struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */

@@ -254,7 +254,7 @@ static int print_head(const struct ps *ps)
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
 int dft_ps_text(const struct ps *ps)
 {
-    const uint8_t cut = dft_terminal_fits() != 0;
+    const uint8_t cut = dft_terminal_fits() ? 1 : DFT_GRID_WHOLE;
     const struct dft_grid_column columns[] = {
         {"pid", 0, 0, 0},    {"rank", 0, 0, 3},  {"from", 0, 0, 4},      {"time", 0, 0, 0},
         {"I/O", 0, 0, 0},    {"%", 0, 0, 5},     {"read", 0, 0, 2},      {"written", 0, 0, 1},
