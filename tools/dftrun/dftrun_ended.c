@@ -39,18 +39,19 @@ static uint64_t key_of(const struct dft_run *run, const char *name, pid_t pid)
     return number && strtoll(number + 1, NULL, 10) == (long long)pid ? strtoull(key + 1, NULL, 16) : 0;
 }
 
+/* A file for each image: two dftruns on two hosts may have the same prefix. What lies there already is another's. */
 static void write_end(const struct dft_run *run, const struct dft_outcome *outcome, uint64_t key, void *memory)
 {
     const struct dft_end end = {
         .key = key, .exit_kind = DFT_ENDING_WAITED, .status = outcome->waited, .time_ns = outcome->waited_ns};
     const mode_t mode = dft_own_mode();
-    char path[PATH_MAX + 16];
+    char path[PATH_MAX + 32];
     const void *block;
     long length = dft_encode_end(dft_encoder_init(memory), &end, &block);
     int fd;
 
-    snprintf(path, sizeof path, "%s-ended.dft", run->prefix);
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode ? mode : 0666);
+    snprintf(path, sizeof path, "%s-%llx-ended.dft", run->prefix, (unsigned long long)key);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? mode : 0666);
     if (fd < 0)
         return;
     if (length > 0 && write(fd, block, (size_t)length) != length)
