@@ -68,6 +68,16 @@ def what_is_no_risk(directory):
 
 
 @tests.case
+def sizes_are_rounded(directory):
+    """The last read finds the end of the file: 1,999 bytes in 2,000 reads are no reads of 0 B."""
+    (directory / "data").write_bytes(bytes(1999))
+    run_checked(["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do (sleep 1; :) & done; dd bs=1 if=data of=/dev/null 2>/dev/null; wait"], cwd=directory,
+                env=tracing(directory / "traces/t", DATA_DIR="all"))
+    risk = risks(directory / "traces")["small-reads"]
+    true(risk["evidence"].startswith("2,000 reads of 1 B within "), risk)
+
+
+@tests.case
 def random_requests(directory):
     """Of a page, only their places are told; of less, both."""
     equal(sorted(risks(traced(directory, "sizes", "random", 4096, 2000))), ["random"], "pages")

@@ -70,7 +70,7 @@ static struct requests count_requests(const struct dft_rules *rules, const struc
 
         if (!sum->calls || !sum->placed)
             continue;
-        each = sum->bytes / sum->calls;
+        each = (sum->bytes + sum->calls / 2) / sum->calls; /* the last read may find the end */
         if (is_random && low <= dft_limit(rules, DFT_LIMIT_RANDOM_REQUEST)) {
             requests.random += apart;
             requests.random_bytes += apart * each;
@@ -104,7 +104,8 @@ static int say_requests(struct dft_rules *rules, const struct dft_size_unit *uni
     rc = dft_finding_say(&risk->title, "%s %s", code == DFT_FINDING_RANDOM ? "random" : "small", noun);
     return rc ? rc
               : dft_finding_say(&risk->evidence, "%s %s of %s%s within %s", dft_text_count(a, trips), noun,
-                                dft_text_bytes(b, bytes / trips), code == DFT_FINDING_RANDOM ? " at random places" : "",
+                                dft_text_bytes(b, (bytes + trips / 2) / trips),
+                                code == DFT_FINDING_RANDOM ? " at random places" : "",
                                 dft_text_bytes(c, (uint64_t)unit->end));
 }
 
