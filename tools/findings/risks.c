@@ -68,9 +68,9 @@ static struct requests count_requests(const struct dft_rules *rules, const struc
         uint64_t forth = apart > sum->random ? apart - sum->random : 0;
         int goes_back = sum->random * 1000 >= sum->placed * share, is_random = goes_back && forth * 4 >= sum->random;
 
-        if (!sum->calls || !sum->placed)
+        each = sum->calls ? (sum->bytes + sum->calls / 2) / sum->calls : 0; /* the last read may find the end */
+        if (!each || !sum->placed)
             continue;
-        each = (sum->bytes + sum->calls / 2) / sum->calls; /* the last read may find the end */
         if (is_random && low <= dft_limit(rules, DFT_LIMIT_RANDOM_REQUEST)) {
             requests.random += apart;
             requests.random_bytes += apart * each;
