@@ -113,6 +113,26 @@ def axis_titles_stand_above_their_numbers(where):
         assert all(float(e.get("y")) + 2 < min(y for y in numbers if y > float(e.get("y"))) for e in found), kind
 
 
+def rows_have_their_numbers_in_the_middle(where):
+    picture = plot("heatmap", ranks(where, ranks=8, seconds=5))
+    numbers = [e for e in marks(picture, "text", "class") if e.get("class") == "number" and e.get("text-anchor") == "end"]
+    (cells,) = marks(picture, "svg", "data-each")
+    top, high = float(cells.get("y")), float(cells.get("height"))
+    assert [e.text for e in numbers] == [str(rank) for rank in range(8)], [e.text for e in numbers]
+    for rank, e in enumerate(numbers):
+        assert abs(float(e.get("y")) - 4 - (top + (rank + 0.5) * high / 8)) < 0.2, (rank, e.attrib)
+
+
+def a_legend_is_not_beside_the_title(where):
+    make(where, ranks=1, processes=3)
+    for kind in ("bandwidth", "heatmap", "sizes", "overlap"):
+        found = marks(plot(kind, where), "text", "class")
+        (title,) = [float(e.get("y")) for e in found if e.get("class") == "title"]
+        legends = [float(e.get("y")) for e in found if e.get("class") == "legend"]
+        small = [float(e.get("y")) for e in found if e.get("class") == "small" and float(e.get("y")) < 70]
+        assert legends and min(legends) > max([title, *small]) + 10, (kind, legends)
+
+
 def sizes_and_latency_are_those_of_the_summary(where):
     make(where, ranks=1, processes=3)
     for filters in ([], ["--rank", "1"], ["--class", "read"], ["--file", "*.bin"], ["--from", "0.2", "--to", "0.6"]):
@@ -231,6 +251,7 @@ def what_is_wrong_is_said(where):
 
 
 if __name__ == "__main__":
-    main([bandwidth_is_that_of_the_timeline, bars_lie_inside, the_map_is_that_of_the_timeline, axis_titles_stand_above_their_numbers, sizes_and_latency_are_those_of_the_summary,
+    main([bandwidth_is_that_of_the_timeline, bars_lie_inside, the_map_is_that_of_the_timeline, axis_titles_stand_above_their_numbers, rows_have_their_numbers_in_the_middle,
+          a_legend_is_not_beside_the_title, sizes_and_latency_are_those_of_the_summary,
           overlap_is_that_of_the_command, files_are_those_of_the_summary, names_are_texts, the_same_bytes, losses_are_said, aggregates_alone,
           odd_times, a_large_job_is_a_small_file, what_is_wrong_is_said])

@@ -243,14 +243,16 @@ static void put_shades(struct dft_figure *figure, const struct cells *cells, uin
     char time[DFT_TEXT_ROOM], text[DFT_TEXT_ROOM + 16];
     double x = svg->right - 8 * SHADES - 100;
 
-    dft_svg_text(svg, x - 6, 24, "legend", "end", dft_text_ns(time, dft_uint_of(cells->least * (double)width_ns)));
+    dft_svg_text(svg, x - 6, DFT_SVG_LEGEND, "legend", "end",
+                 dft_text_ns(time, dft_uint_of(cells->least * (double)width_ns)));
     for (int shade = 1; shade <= SHADES; shade++) {
-        fprintf(figure->out, "<rect x=\"%.1f\" y=\"14\" width=\"8\" height=\"10\" ", x + 8 * (shade - 1));
+        fprintf(figure->out, "<rect x=\"%.1f\" y=\"%d\" width=\"8\" height=\"10\" ", x + 8 * (shade - 1),
+                DFT_SVG_LEGEND - 10);
         put_colour(figure->out, shade);
         fputs("/>\n", figure->out);
     }
     snprintf(text, sizeof text, "%s in I/O", dft_text_ns(time, dft_uint_of(cells->most * (double)width_ns)));
-    dft_svg_text(svg, x + 8 * SHADES + 6, 24, "legend", "start", text);
+    dft_svg_text(svg, x + 8 * SHADES + 6, DFT_SVG_LEGEND, "legend", "start", text);
 }
 
 static void put_sentence(struct dft_figure *figure, const struct dft_timeline *timeline, const struct cells *cells)
@@ -289,7 +291,7 @@ static void put_heatmap(struct dft_figure *figure, const struct dft_timeline *ti
 
     dft_figure_begin(figure, timeline->by == DFT_BY_RANK ? "I/O by rank and time" : "I/O by process and time");
     x = time_scale(figure, timeline);
-    y = (struct dft_scale){cells->places, svg->top, svg->bottom, DFT_SVG_COUNT};
+    y = (struct dft_scale){cells->places, svg->top, svg->bottom, DFT_SVG_COUNT, .is_rows = 1};
     put_sentence(figure, timeline, cells);
     put_shades(figure, cells, timeline->width_ns);
     dft_svg_y_axis(svg, &y, timeline->by == DFT_BY_RANK ? "rank" : "process");

@@ -10,7 +10,7 @@
 
 #define LEFT   84
 #define RIGHT  24
-#define TOP    72
+#define TOP    (DFT_SVG_LEGEND + 5)
 #define BOTTOM 66
 #define LETTER 6.6 /* pixels of a letter of 12, about */
 
@@ -183,10 +183,11 @@ void dft_svg_y_axis(struct dft_svg *svg, const struct dft_scale *scale, const ch
 {
     double height = scale->from > scale->to ? scale->from - scale->to : scale->to - scale->from;
     uint64_t step = dft_scale_step(scale->most, height < 80 ? 2 : (unsigned)(height / 30), scale->unit);
+    uint64_t last = scale->most - (scale->is_rows != 0);
     char number[DFT_TEXT_ROOM + 8];
 
-    for (uint64_t value = 0; value <= scale->most; value += step) {
-        double y = dft_scale_at(scale, (double)value);
+    for (uint64_t value = 0; value <= last; value += step) {
+        double y = dft_scale_at(scale, (double)value + (scale->is_rows ? 0.5 : 0));
 
         put_line(svg, "across", svg->left, y, svg->right, y);
         dft_svg_text(svg, svg->left - 6, y + 4, "number", "end", dft_svg_number(number, scale->unit, value));
@@ -215,9 +216,9 @@ void dft_svg_legends(struct dft_svg *svg, const struct dft_svg_legend *legends, 
 
     for (unsigned i = count; i-- > 0;) {
         x -= (double)strlen(legends[i].label) * LETTER;
-        dft_svg_text(svg, x, 24, "legend", "start", legends[i].label);
-        fprintf(svg->out, "<rect class=\"%s\" x=\"%.1f\" y=\"14\" width=\"10\" height=\"10\"/>\n", legends[i].class,
-                x - 14);
+        dft_svg_text(svg, x, DFT_SVG_LEGEND, "legend", "start", legends[i].label);
+        fprintf(svg->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"10\" height=\"10\"/>\n", legends[i].class,
+                x - 14, DFT_SVG_LEGEND - 10);
         x -= 28;
     }
 }

@@ -22,6 +22,7 @@ struct dft_scale {
     uint64_t most;
     double from, to;
     enum dft_svg_unit unit;
+    int is_rows; /* numbers [0, most) are names of rows, and stand in the middle of them */
 };
 
 /* Writes the head: sizes, styles, the title. `title` is bytes of any kind. */
@@ -53,6 +54,8 @@ const char *dft_svg_number(char *capacity, enum dft_svg_unit unit, uint64_t valu
 void dft_svg_bar(struct dft_svg *svg, const char *class, double x, double y, double width, double height,
                  const char *attributes);
 void dft_svg_bar_end(struct dft_svg *svg);
+
+#define DFT_SVG_LEGEND 67 /* the line of the legend: below the sentence, and beside the name of the y axis */
 
 /* Squares with words, from the right edge to the left, above the axes. */
 struct dft_svg_legend {
