@@ -259,13 +259,13 @@ export default {
         const io = `${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`;
         if (!numbers.read_total && !numbers.written_total) return `Nothing was read or written; ${io}`;
         const mean = (bytes) => (to > from ? `${format.rate(bytes / ((to - from) / 1e9))} on average` : '-');
+        const moved = (word, bytes, values) =>
+            bytes ? `${word} ${format.bytes(bytes)}, ${mean(bytes)}, at most ${peak(values)}; ` : '';
+        const text =
+            moved('read', numbers.read_total, numbers.read_bytes) +
+            moved('written', numbers.written_total, numbers.written_bytes);
 
-        return (
-            `Read ${format.bytes(numbers.read_total)}, ${mean(numbers.read_total)}, ` +
-            `at most ${peak(numbers.read_bytes)}; ` +
-            `written ${format.bytes(numbers.written_total)}, ${mean(numbers.written_total)}, ` +
-            `at most ${peak(numbers.written_bytes)}; ${io}`
-        );
+        return text[0].toUpperCase() + text.slice(1) + io;
     },
     draw(element, view, numbers) {
         const { colours: shades, base } = view;

@@ -128,7 +128,7 @@ export function drawFindings(element, view, { isFirstOpen, verdict }) {
 
 /** What costs little here, and much where a server answers each request: apart from what was measured, each by its name. */
 export function risks(run, list) {
-    const names = list.map(({ title, where }) => title + (where ? ` (${format.path(shortOf(run, where), 40)})` : ''));
+    const names = list.map(({ title, where }) => title + (where?.length > 1 ? ` (${format.path(shortOf(run, where), 40)})` : ''));
 
     return el(
         'details',

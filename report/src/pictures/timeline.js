@@ -22,8 +22,9 @@ function sentence(view, numbers) {
     const { run } = view;
     const slices = run.table('slices');
     const many = numbers.of > numbers.kept;
-    const longest = numbers.longest < 0 ? '' : longestText(run, slices, numbers.longest);
     const [flight] = [...numbers.flights].sort((a, b) => b.dur_ns - a.dur_ns);
+    const isLongest = numbers.longest >= 0 && !(flight?.dur_ns > slices.dur_ns[numbers.longest]);
+    const longest = isLongest ? longestText(run, slices, numbers.longest) : '';
     const flown = flight ? ` Without an end: ${flight.text}, ${format.ns(flight.dur_ns)} so far.` : '';
     const rest = numbers.life_ns
         ? ` ${format.share(numbers.rest_ns, numbers.life_ns)} of the time is outside of calls.`

@@ -183,7 +183,7 @@ function paintFlights(view, { flights }, chart, row, y) {
             end = Math.min(width, chart.xOf(start + dur));
         if (lane !== row.lane || end <= x) continue;
         const place = { x, y: y + 1, wide: Math.max(1, end - x), high: LINE - 2 };
-        paintSlice(view, context, place, view.colours.classes[WAIT], name, true, false);
+        paintSlice(view, context, place, view.colours.classes[WAIT], name, false, false);
     }
 }
 
