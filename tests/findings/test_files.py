@@ -24,6 +24,22 @@ def compiled(directory, source, *flags):
     return output
 
 
+SEEKS = """
+#include <stdio.h>
+int main(void)
+{
+    char record[200];
+    FILE *in = fopen("all.bin", "r");
+    for (long i = 0; i < 30000; i++) {
+        fseek(in, i * 7919 % 30000 * 200, SEEK_SET);
+        if (!fread(record, sizeof record, 1, in))
+            return 1;
+    }
+    return fclose(in);
+}
+"""
+
+
 def prepare(directory, small=0, letters=0, size=0):
     """The files that the program reads: many/f_#.txt, tree/*/*.txt, all.bin, app.conf."""
     for name in ("many", "out", *(f"tree/{letter}" for letter in "abcde")):
@@ -382,6 +398,25 @@ def seeks_in_one_file(directory):
     equal((finding["title"], finding["where"], finding["calls"]), ("many seeks", f"{directory}/app.conf", 20000), "what, and where")
     true(finding["evidence"].startswith("app.conf: 20,000 seeks, "), finding["evidence"])
     silent(answer, "metadata")
+
+
+@tests.case
+def a_bound_has_the_longest_seek_too(directory):
+    prepare(directory)
+    finding = found(traced(directory, "seek", 20000, {"SLOW_SEEK_US": 300000}))["seeks"]
+    true(finding["cost_ns"] >= 300_000_000 and finding["sure"] == "high", finding)
+
+
+@tests.case
+def a_stream_that_seeks_reads_blocks(directory):
+    prepare(directory, size=8 * MIB)
+    need("gcc")
+    (directory / "seeks.c").write_text(SEEKS)
+    run_checked(["gcc", "-o", directory / "seeks", directory / "seeks.c"])
+    run_checked([directory / "seeks"], cwd=directory, env=tracing(directory / "traces/t"))
+    finding = found(findings_of(directory / "traces"))["seeks"]
+    equal(finding["sure"], "medium", f"how sure: {finding}")
+    true("its seek reads a block" in finding["why_sure"], finding["why_sure"])
 
 
 @tests.case

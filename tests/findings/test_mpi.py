@@ -210,6 +210,39 @@ def too_few_to_matter(directory):
     not_found(planted(directory, "out/data", 1000, 2048, "between", SLOW_US=50), "no-collective")
 
 
+def job_of(directory, ranks, command):
+    """Runs ranks beside each other, each of which lives for some seconds; the findings by code. command: of a rank."""
+    compiled(directory)
+    processes = []
+    for rank in range(ranks):
+        env = {**tracing(directory / "traces/t"), "SLOW_US": "1000", "OMPI_COMM_WORLD_RANK": str(rank),
+               "OMPI_COMM_WORLD_SIZE": str(ranks), "PMIX_NAMESPACE": "job"}
+        env["LD_PRELOAD"] = f"{LIBRARY}:{directory}/slow.so"
+        processes.append(subprocess.Popen(["sh", "-c", f"{command(rank)}\nsleep 4"], cwd=directory, env=env))
+    equal([process.wait(SECONDS) for process in processes], [0] * ranks, "exit codes")
+    return findings(directory)
+
+
+@tests.case
+def one_rank_of_two_hundred(directory):
+    """Of all processes it is nothing. The job waits for it."""
+    finding = job_of(directory, 200, lambda rank: "./ranks out/data 900 4096 own" if rank == 7 else "")["small-writes"]
+    true(finding["cost_ns"] * 100 < finding["of_ns"], f"of all processes: {finding}")
+    true(finding["cost_job_ns"] * 100 >= finding["job_ns"] and finding["cost_job_ns"] <= finding["cost_ns"], f"of the job: {finding}")
+
+
+@tests.case
+def a_little_of_each_rank_beside_much_of_one(directory):
+    """Each rank writes 10 small pieces, and one of them much in large ones: that is not the cost of small ones."""
+    (directory / "rules").write_text("any.share = 0 %\nimbalance = off\nstraggler = off\n")
+    job_of(directory, 60, lambda rank: "./ranks out/data 10 4096 own" + ("; ./ranks out/large 900 65536 own" if rank == 7 else ""))
+    little = findings(directory, "--rules", directory / "rules")["small-writes"]
+    true(little["cost_job_ns"] * 5 < little["cost_ns"], f"a rank has a sixtieth: {little}")
+    percent = 100 * little["cost_job_ns"] // little["job_ns"] + 1
+    (directory / "rules").write_text(f"any.share = {percent} %\n")
+    not_found(findings(directory, "--rules", directory / "rules"), "small-writes")
+
+
 @tests.case
 def more_ranks_than_are_looked_at(directory):
     """Ranks with less time are left out of the facts: that does not make the others slow."""

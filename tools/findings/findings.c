@@ -67,14 +67,24 @@ static int urgency(enum dft_finding_code code)
     return code == DFT_FINDING_LOST ? 2 : code == DFT_FINDING_IN_FLIGHT;
 }
 
-static int add(struct dft_rules *rules, enum dft_finding_code code, int urgent, uint64_t cost_ns, uint64_t of_ns,
-               struct dft_finding **finding)
+/* Too little to say: of the job where there are ranks and it is known what one of them has, else of all. */
+static int is_little(const struct dft_rules *rules, const struct dft_finding *finding, int is_known)
+{
+    const uint64_t share = dft_limit(rules, DFT_LIMIT_ANY_SHARE);
+    const int is_of_job = finding->job_ns && finding->cost_job_ns < finding->job_ns / 1000 * share;
+
+    return !finding->cost_ns || is_of_job ||
+           (!(finding->job_ns && is_known) && finding->cost_ns < finding->of_ns / 1000 * share);
+}
+
+static int add(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files, int urgent,
+               uint64_t cost_ns, uint64_t of_ns, struct dft_finding **result)
 {
     struct dft_findings *findings = rules->findings;
-    const char *advice = dft_finding_advice(code);
     uint64_t left_ns = dft_rules_left_ns(rules, code), reported_ns = cost_ns > left_ns ? cost_ns - left_ns : 0;
-    uint64_t least = of_ns / 1000 * dft_limit(rules, DFT_LIMIT_ANY_SHARE);
     enum dft_base of = of_ns == rules->facts->wall_ns ? DFT_OF_JOB : DFT_OF_PROCESSES;
+    struct dft_finding *finding;
+    int is_known = of == DFT_OF_JOB;
 
     if (cost_ns > of_ns && of_ns == rules->facts->total_ns) { /* in several threads of a process at once */
         of_ns = rules->facts->threads_ns;
@@ -83,41 +93,49 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, int urgent, 
     if (cost_ns > of_ns && rules->facts->lacks & DFT_LACKS_TIMES) /* a call may end behind the window */
         cost_ns = of_ns;
     cost_ns -= reported_ns < cost_ns ? reported_ns : cost_ns;
-    if (rules->limits->off >> code & 1 || (!urgent && (!cost_ns || cost_ns < least)))
-        return 0;
     if (DFT_ARRAY_RESERVE(findings->list, findings->capacity, findings->count + 1))
         return -ENOMEM;
-    *finding = &findings->list[findings->count];
-    **finding = (struct dft_finding){.code = code,
-                                     .urgency = urgent,
-                                     .sure = DFT_SURE_MEDIUM,
-                                     .cost_ns = cost_ns,
-                                     .of_ns = of_ns,
-                                     .of = of,
-                                     .is_alone = rules->facts->processes == 1,
-                                     .reported_ns = reported_ns,
-                                     .rank = -1,
-                                     .advice = strdup(advice)};
-    if (!(*finding)->advice)
-        return -ENOMEM;
+    finding = &findings->list[findings->count];
+    *finding = (struct dft_finding){.code = code,
+                                    .urgency = urgent,
+                                    .sure = DFT_SURE_MEDIUM,
+                                    .cost_ns = cost_ns,
+                                    .of_ns = of_ns,
+                                    .of = of,
+                                    .is_alone = rules->facts->processes == 1,
+                                    .reported_ns = reported_ns,
+                                    .rank = -1};
     if (rules->facts->ranks > 1 && of_ns) {
-        (*finding)->job_ns = rules->facts->wall_ns;
-        (*finding)->cost_job_ns = of == DFT_OF_JOB ? cost_ns : dft_rules_job_cost_ns(rules, code, cost_ns);
+        finding->job_ns = rules->facts->wall_ns;
+        finding->cost_job_ns =
+            of == DFT_OF_JOB ? cost_ns : dft_rules_job_cost_ns(rules, code, files, cost_ns, &is_known);
     }
+    if (rules->limits->off >> code & 1 || (!urgent && is_little(rules, finding, is_known)))
+        return 0;
+    finding->advice = strdup(dft_finding_advice(code));
+    if (!finding->advice)
+        return -ENOMEM;
     findings->count++;
+    *result = finding;
     return 1;
 }
 
 int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                   struct dft_finding **finding)
 {
-    return add(rules, code, urgency(code), cost_ns, of_ns, finding);
+    return add(rules, code, NULL, urgency(code), cost_ns, of_ns, finding);
+}
+
+int dft_rules_add_files(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
+                        uint64_t cost_ns, struct dft_finding **finding)
+{
+    return add(rules, code, files, urgency(code), cost_ns, rules->facts->total_ns, finding);
 }
 
 int dft_rules_tell(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                    struct dft_finding **finding)
 {
-    return add(rules, code, 1, cost_ns, of_ns, finding);
+    return add(rules, code, NULL, 1, cost_ns, of_ns, finding);
 }
 
 int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code)
@@ -203,22 +221,6 @@ int dft_rules_note(struct dft_rules *rules, const char *note)
     return dft_finding_say(text, "%s%s", *text ? "; " : "", note);
 }
 
-int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code)
-{
-    uint64_t *reported = file ? dft_map_put(&rules->reported, file) : NULL;
-
-    if (reported)
-        *reported = (uint64_t)code + 1;
-    return file && !reported ? -ENOMEM : 0;
-}
-
-enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file)
-{
-    const uint64_t *reported = file ? dft_map_find(&rules->reported, file) : NULL;
-
-    return reported ? (enum dft_finding_code)(*reported - 1) : DFT_FINDINGS;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Of different wholes the shares are compared. */
@@ -288,6 +290,23 @@ static int say_reported(struct dft_finding *finding)
                                 : 0;
 }
 
+/* Two runs of one program differ by as much: whether the change has helped will not be seen. */
+static int be_less_sure(const struct dft_rules *rules, struct dft_finding *finding)
+{
+    const uint64_t cost_ns = dft_finding_cost_ns(finding);
+    char *why = finding->why_sure, ns[DFT_TEXT_ROOM];
+    int rc;
+
+    if (finding->sure != DFT_SURE_HIGH || finding->urgency || cost_ns >= dft_limit(rules, DFT_LIMIT_ANY_SURE))
+        return 0;
+    finding->sure = DFT_SURE_MEDIUM;
+    finding->why_sure = NULL;
+    rc = dft_finding_say(&finding->why_sure, "%s is little: two runs differ by as much; %s", dft_text_ns(ns, cost_ns),
+                         why ? why : "");
+    free(why);
+    return rc;
+}
+
 static int run(struct dft_rules *rules, const struct rule *rule)
 {
     const struct dft_facts *facts = rules->facts;
@@ -298,8 +317,11 @@ static int run(struct dft_rules *rules, const struct rule *rule)
     if (facts->lacks & rule->needs)
         return applies ? skip(rules, rule) : 0;
     rc = rule->run(rules);
-    for (; !rc && i < rules->findings->count; i++)
+    for (; !rc && i < rules->findings->count; i++) {
         rc = say_reported(&rules->findings->list[i]);
+        if (!rc)
+            rc = be_less_sure(rules, &rules->findings->list[i]);
+    }
     return rc;
 }
 

@@ -4,6 +4,7 @@
  * of calls. */
 #include "findings/facts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "findings/facts_ranks.h"
@@ -11,6 +12,31 @@
 
 #define IO(class) (1u << DFT_IO_##class)
 #define DATA      (IO(READ) | IO(WRITE))
+
+int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code)
+{
+    uint64_t *reported = file ? dft_map_put(&rules->reported, file) : NULL;
+
+    if (reported)
+        *reported = (uint64_t)code + 1;
+    return file && !reported ? -ENOMEM : 0;
+}
+
+int dft_rules_report_files(struct dft_rules *rules, const struct dft_map *files, enum dft_finding_code code)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < files->capacity && !rc; i++)
+        rc = dft_rules_report(rules, files->slots[i].key, code);
+    return rc;
+}
+
+enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file)
+{
+    const uint64_t *reported = file ? dft_map_find(&rules->reported, file) : NULL;
+
+    return reported ? (enum dft_finding_code)(*reported - 1) : DFT_FINDINGS;
+}
 
 /* The classes that the time of a finding may be of; 0: it is not the time of calls. */
 static unsigned classes_of(const struct dft_facts *facts, enum dft_finding_code code)
@@ -102,27 +128,43 @@ uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code 
     return all_ns > reported_ns ? all_ns - reported_ns : 0;
 }
 
-uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns)
+/* Adds up calls of these classes by rank. Returns the time that any rank may have: of processes without one, and of
+ * groups that the answer has left out. */
+static uint64_t sum_ranks(const struct dft_answer *answer, unsigned classes, const struct dft_map *files,
+                          struct dft_rank_sums *sums, int *rc)
+{
+    uint64_t listed_ns = 0, any_ns = 0;
+
+    for (uint32_t i = 0; !*rc && i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        int64_t rank = dft_facts_rank(answer, group);
+
+        listed_ns += group->metrics.dur_sum;
+        if (!(classes >> group->key.class & 1) || (files && !dft_map_find(files, group->key.file)))
+            continue;
+        any_ns += rank < 0 ? group->metrics.dur_sum : 0;
+        *rc = dft_rank_sums_add(sums, rank, &group->metrics);
+    }
+    return any_ns + (answer->all.time_ns > listed_ns ? answer->all.time_ns - listed_ns : 0);
+}
+
+uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
+                               uint64_t cost_ns, int *is_known)
 {
     const struct dft_facts *facts = rules->facts;
-    const struct dft_answer *processes = &facts->answers[DFT_FACT_PROCESSES];
     const unsigned classes = classes_of(facts, code);
-    uint64_t most_ns = cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns, rankless_ns = 0;
+    const int by_file = files && dft_facts_has(facts, DFT_FACT_RANK_FILES);
+    const struct dft_answer *answer = &facts->answers[by_file ? DFT_FACT_RANK_FILES : DFT_FACT_PROCESSES];
+    uint64_t most_ns = cost_ns < facts->wall_ns ? cost_ns : facts->wall_ns, any_ns = 0;
     struct dft_rank_sums sums = {0};
-    int rc = classes && processes->found <= processes->count ? 0 : -1;
+    int rc = classes ? 0 : -1;
 
-    for (uint32_t i = 0; !rc && i < processes->count; i++) {
-        const struct dft_group *group = &processes->groups[i];
-        int64_t rank = dft_facts_rank(processes, group);
-
-        if (!(classes >> group->key.class & 1))
-            continue;
-        rankless_ns += rank < 0 ? group->metrics.dur_sum : 0;
-        rc = dft_rank_sums_add(&sums, rank, &group->metrics);
-    }
+    *is_known = by_file || classes == IO(SYNC) || classes == IO(WAIT);
+    if (!rc)
+        any_ns = sum_ranks(answer, classes, by_file ? files : NULL, &sums, &rc);
     dft_rank_sums_sort(&sums);
-    if (!rc && sums.count && sums.list[0].time_ns + rankless_ns < most_ns)
-        most_ns = sums.list[0].time_ns + rankless_ns;
+    if (!rc && sums.count && sums.list[0].time_ns + any_ns < most_ns)
+        most_ns = sums.list[0].time_ns + any_ns;
     free(sums.list);
     return most_ns;
 }

@@ -155,9 +155,10 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
 static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t count)
 {
     struct dft_finding *finding;
+    struct dft_map keys = {0};
     uint64_t cost_ns = 0, opens = 0;
     size_t all = count;
-    int rc;
+    int rc = 0;
 
     count = 0;
     for (size_t i = 0; i < all; i++) {
@@ -172,10 +173,14 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
         cost_ns += file->cost_ns;
         opens += file->opens;
     }
-    if (!count)
-        return 0;
     qsort(files, count, sizeof *files, by_cost);
-    rc = dft_rules_add(rules, DFT_FINDING_REOPENED, cost_ns, rules->facts->total_ns, &finding);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = dft_map_put(&keys, files[i].file) ? 0 : -ENOMEM;
+    if (!rc && count)
+        rc = dft_rules_add_files(rules, DFT_FINDING_REOPENED, &keys, cost_ns, &finding);
+    if (rc > 0 && dft_rules_report_files(rules, &keys, DFT_FINDING_REOPENED))
+        rc = -ENOMEM;
+    dft_map_fini(&keys);
     if (rc <= 0)
         return rc;
     finding->calls = opens;
@@ -184,8 +189,6 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
     finding->sure = can_stay_open(rules, &files[0]) ? DFT_SURE_HIGH : DFT_SURE_MEDIUM;
     finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, files[0].file, OP(DFT_OP_OPEN) | OP(DFT_OP_FOPEN));
     rc = dft_finding_say(&finding->why_sure, files[0].written ? "it was written, too" : "nothing wrote to it here");
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = dft_rules_report(rules, files[i].file, DFT_FINDING_REOPENED);
     return rc ? rc : say_reopened(rules, finding, files, count);
 }
 

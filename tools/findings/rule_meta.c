@@ -270,6 +270,7 @@ int dft_rule_metadata(struct dft_rules *rules)
 
 struct seeks {
     uint64_t calls, time_ns, max_ns, files;
+    uint64_t streams_ns;         /* of this, seeks of streams: where a stream reads, such a call reads a block, too */
     const struct dft_group *top; /* a group of the file that has the most time */
     uint64_t top_calls, top_ns;
     uint64_t accesses; /* of that file */
@@ -295,12 +296,14 @@ static int count_file(const struct dft_rules *rules, uint32_t at, struct seeks *
             return 0;
         file->calls += group->metrics.count;
         file->time_ns += group->metrics.dur_sum;
+        file->streams_ns += group->key.op == DFT_OP_FSEEK ? group->metrics.dur_sum : 0;
         file->max_ns = group->metrics.dur_max > file->max_ns ? group->metrics.dur_max : file->max_ns;
     }
     return 1;
 }
 
-static void count_seeks(const struct dft_rules *rules, struct seeks *seeks)
+/* keys: of the files. */
+static int count_seeks(const struct dft_rules *rules, struct seeks *seeks, struct dft_map *keys)
 {
     const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
 
@@ -309,8 +312,11 @@ static void count_seeks(const struct dft_rules *rules, struct seeks *seeks)
 
         if (!is_of_seeks(rules, &files->groups[i]) || !count_file(rules, i, &file))
             continue;
+        if (!dft_map_put(keys, files->groups[i].key.file))
+            return -ENOMEM;
         seeks->calls += file.calls;
         seeks->time_ns += file.time_ns;
+        seeks->streams_ns += file.streams_ns;
         seeks->max_ns = file.max_ns > seeks->max_ns ? file.max_ns : seeks->max_ns;
         seeks->files++;
         if (file.time_ns <= seeks->top_ns)
@@ -320,6 +326,7 @@ static void count_seeks(const struct dft_rules *rules, struct seeks *seeks)
         seeks->top_ns = file.time_ns;
         seeks->accesses = file.accesses;
     }
+    return 0;
 }
 
 static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding, const struct seeks *seeks)
@@ -338,29 +345,33 @@ static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding,
                              dft_text_count(b, seeks->calls));
     if (!rc)
         rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
-    return rc ? rc : dft_finding_say(&finding->why_sure, "seeks move no data");
+    finding->sure = seeks->streams_ns * 2 > seeks->time_ns ? DFT_SURE_MEDIUM : DFT_SURE_HIGH;
+    return rc ? rc
+              : dft_finding_say(&finding->why_sure, finding->sure == DFT_SURE_HIGH
+                                                        ? "seeks move no data"
+                                                        : "where a stream is read, its seek reads a block, too");
 }
 
 int dft_rule_seeks(struct dft_rules *rules)
 {
     struct seeks seeks = {0};
+    struct dft_map keys = {0};
     struct dft_finding *finding;
-    uint64_t cost_ns;
+    uint64_t usual_ns; /* the longest call alone makes no finding, and is part of its cost */
     int rc = dft_rules_need(rules, DFT_FACT_OPENS, UINT64_C(1) << DFT_FINDING_SEEKS);
 
     if (rc <= 0)
         return rc;
-    count_seeks(rules, &seeks);
-    cost_ns = dft_place_sum_cost(&(struct dft_place_sum){.time_ns = seeks.time_ns, .max_ns = seeks.max_ns});
-    if (cost_ns < dft_limit(rules, DFT_LIMIT_SEEKS_TIME) ||
-        cost_ns < rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_SEEKS_SHARE))
-        return 0;
-    rc = dft_rules_add(rules, DFT_FINDING_SEEKS, cost_ns, rules->facts->total_ns, &finding);
+    rc = count_seeks(rules, &seeks, &keys);
+    usual_ns = dft_place_sum_cost(&(struct dft_place_sum){.time_ns = seeks.time_ns, .max_ns = seeks.max_ns});
+    if (!rc && usual_ns >= dft_limit(rules, DFT_LIMIT_SEEKS_TIME) &&
+        usual_ns >= rules->facts->total_ns / 1000 * dft_limit(rules, DFT_LIMIT_SEEKS_SHARE))
+        rc = dft_rules_add_files(rules, DFT_FINDING_SEEKS, &keys, seeks.time_ns, &finding);
+    dft_map_fini(&keys);
     if (rc <= 0)
         return rc;
     finding->calls = seeks.calls;
     finding->files = seeks.files;
-    finding->sure = DFT_SURE_HIGH;
     finding->where = dft_facts_text(&rules->facts->answers[DFT_FACT_FILES], seeks.top, DFT_BY_FILE);
     finding->line = dft_facts_line(rules->facts, DFT_BY_FILE, seeks.top->key.file, UINT64_C(1) << seeks.top->key.op);
     return finding->where ? say_seeks(rules->facts, finding, &seeks) : -ENOMEM;

@@ -144,19 +144,24 @@ static size_t sort_files(struct files *files, uint64_t *cost_ns)
 static int add(struct dft_rules *rules, enum dft_finding_code code, struct files *files, struct dft_finding **finding)
 {
     const struct dft_answer *answer = &rules->facts->answers[DFT_FACT_FILES];
+    struct dft_map keys = {0};
     uint64_t cost_ns;
     size_t count = sort_files(files, &cost_ns);
-    int rc = count ? dft_rules_add(rules, code, cost_ns, rules->facts->total_ns, finding) : 0;
+    int rc = 0;
 
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = dft_map_put(&keys, files->list[i].group->key.file) ? 0 : -ENOMEM;
+    if (!rc && count)
+        rc = dft_rules_add_files(rules, code, &keys, cost_ns, finding);
+    if (rc > 0 && dft_rules_report_files(rules, &keys, code))
+        rc = -ENOMEM;
+    dft_map_fini(&keys);
     if (rc <= 0)
         return rc;
     (*finding)->files = count;
     (*finding)->where = dft_facts_text(answer, files->list[0].group, DFT_BY_FILE);
     (*finding)->line = dft_facts_line(rules->facts, DFT_BY_FILE, files->list[0].group->key.file, 0);
-    rc = (*finding)->where ? 0 : -ENOMEM;
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = dft_rules_report(rules, files->list[i].group->key.file, code);
-    return rc ? rc : 1;
+    return (*finding)->where ? 1 : -ENOMEM;
 }
 
 /* What begins the evidence. */

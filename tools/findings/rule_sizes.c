@@ -101,9 +101,9 @@ static int is_reported(const struct dft_rules *rules, const struct dft_size_unit
     return (unit->pattern && is_of_small_files(rules, unit)) || unit->reported_ns * 2 > unit->known_ns;
 }
 
-/* Rules behind this one leave out files whose time is in this finding. */
-static int tell(struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code,
-                const struct sum *sum)
+/* The files whose time is in this finding, as far as they are known one by one. */
+static int find_files(const struct dft_rules *rules, const struct dft_size_units *units, enum dft_finding_code code,
+                      const struct sum *sum, struct dft_map *found)
 {
     const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];
     int rc = 0;
@@ -113,9 +113,9 @@ static int tell(struct dft_rules *rules, const struct dft_size_units *units, enu
         uint64_t pattern = dft_facts_pattern(rules->facts, group->key.file);
         unsigned size = group->metrics.data ? dft_size_class(group->metrics.bytes / group->metrics.data) : 0;
 
-        for (size_t u = 0; sum->sizes >> size & 1 && u < units->count && !rc; u++)
+        for (size_t u = 0; group->key.file && sum->sizes >> size & 1 && u < units->count && !rc; u++)
             if (units->list[u].reported_by >> code & 1 && is_part(rules->facts, group, pattern, &units->list[u]))
-                rc = dft_rules_report(rules, group->key.file, code);
+                rc = dft_map_put(found, group->key.file) ? 0 : -ENOMEM;
     }
     return rc;
 }
@@ -315,32 +315,49 @@ static int advise(struct dft_finding *finding, const struct dft_size_unit *unit)
                               "its calls, so a larger buffer would make them slower.");
 }
 
+static int say(struct dft_rules *rules, const struct dft_size_units *units, struct dft_finding *finding,
+               const struct sum *sum)
+{
+    char gain[DFT_TEXT_ROOM];
+    int rc = say_title(finding, finding->code, sum->top);
+
+    finding->calls = sum->calls;
+    finding->bytes = sum->bytes;
+    finding->when = dft_facts_when(rules->facts, sum->ops, sum->sizes, &finding->from_ns, &finding->to_ns);
+    if (!rc)
+        rc = say_evidence(rules, finding, sum);
+    if (!rc)
+        rc = say_sure(rules, units, finding, sum);
+    if (!rc)
+        rc = advise(finding, sum->top);
+    return rc ? rc
+              : dft_finding_say(&finding->advice, " At most %s to gain.",
+                                dft_text_ns(gain, dft_finding_cost_ns(finding)));
+}
+
 static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code)
 {
+    const struct dft_facts *facts = rules->facts;
+    const struct dft_answer *answer = &facts->answers[DFT_FACT_FILES];
+    const int has_all_files = facts->has_file_ops && answer->found <= answer->count;
     struct dft_finding *finding;
+    struct dft_map files = {0};
     struct sum sum = {0};
-    char gain[DFT_TEXT_ROOM];
     int rc;
 
     add_units(rules, units, code, &sum);
     if (!sum.top || is_trifle(rules, &sum))
         return 0;
-    rc = dft_rules_add(rules, code, sum.lost_ns, rules->facts->total_ns, &finding);
-    if (rc <= 0)
-        return rc;
-    finding->calls = sum.calls;
-    finding->bytes = sum.bytes;
-    finding->when = dft_facts_when(rules->facts, sum.ops, sum.sizes, &finding->from_ns, &finding->to_ns);
-    rc = say_title(finding, code, sum.top);
+    rc = find_files(rules, units, code, &sum, &files);
     if (!rc)
-        rc = say_evidence(rules, finding, &sum);
-    if (!rc)
-        rc = say_sure(rules, units, finding, &sum);
-    if (!rc)
-        rc = advise(finding, sum.top);
-    if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(gain, dft_finding_cost_ns(finding)));
-    return rc ? rc : tell(rules, units, code, &sum);
+        rc = dft_rules_add_files(rules, code, has_all_files ? &files : NULL, sum.lost_ns, &finding);
+    if (rc > 0) {
+        rc = say(rules, units, finding, &sum);
+        if (!rc)
+            rc = dft_rules_report_files(rules, &files, code);
+    }
+    dft_map_fini(&files);
+    return rc;
 }
 
 int dft_rule_sizes(struct dft_rules *rules)

@@ -4,9 +4,10 @@
  *
  * SLOW_US: of every write, in microseconds; SLOW_MIB_US: for each MiB of it. SLOW_READ_US: of every
  * read at an offset; SLOW_INSIDE_US: of those that begin inside a block of 4 KiB, too. SLOW_SYNC_US:
- * of every fsync and fdatasync. SLOW_CHANGE_US: of every unlink, rename and ftruncate; SLOW_STAT_US: of every stat of
- * a path with SLOW_STAT_IN in it. SLOW_RANK, SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after
- * so many. SLOW_LOCK: a file of zeros; writes of all processes with it follow each other. */
+ * of every fsync and fdatasync. SLOW_SEEK_US: of the first lseek. SLOW_CHANGE_US: of every unlink,
+ * rename and ftruncate; SLOW_STAT_US: of every stat of a path with SLOW_STAT_IN in it. SLOW_RANK,
+ * SLOW_AFTER, SLOW_RANK_US: of the writes of one rank, after so many. SLOW_LOCK: a file of zeros;
+ * writes of all processes with it follow each other. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -117,6 +118,17 @@ int fdatasync(int fd)
         *(void **)&next = dlsym(RTLD_NEXT, "fdatasync");
     wait_us(number_of("SLOW_SYNC_US"));
     return next(fd);
+}
+
+off_t lseek(int fd, off_t offset, int whence)
+{
+    static off_t (*next)(int, off_t, int);
+
+    if (!next) {
+        *(void **)&next = dlsym(RTLD_NEXT, "lseek");
+        wait_us(number_of("SLOW_SEEK_US"));
+    }
+    return next(fd, offset, whence);
 }
 
 int unlink(const char *path)
