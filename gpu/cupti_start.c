@@ -126,7 +126,7 @@ static void start(const struct dftrace_api *api)
     if (!is_free())
         return;
     if (dft_cupti_clock_start(api)) {
-        dft_cupti_say("nothing is recorded: CUPTI, or the trace, tells no time", NULL);
+        dft_cupti_say("nothing is recorded: CUPTI, or the trace, gives no time", NULL);
         return;
     }
     result = dft_cupti.register_callbacks(dft_cupti_buffer_requested, dft_cupti_buffer_completed);

@@ -67,7 +67,7 @@ static int help(void)
     puts("\nCommands:");
     list_commands();
     puts("");
-    dft_print_wrapped("`dftmerge help COMMAND` tells about one, `dftmerge help filters` how to choose processes, files "
+    dft_print_wrapped("`dftmerge help COMMAND` describes one, `dftmerge help filters` how to choose processes, files "
                       "and calls, `dftmerge debug` what traces are made of, -V the version. `dftrun` makes traces.");
     dft_print_wrapped("Exit codes: 0 fine; 1 worse, nothing found, or something not readable; 2 wrong usage.");
     puts("\nExample: dftrun -o traces -- ./app && dftmerge traces/");

@@ -147,7 +147,7 @@ def exported_to_dftracer_and_back(directory):
 def aggregates_alone_say_what_is_missing(directory):
     out = traced(directory, 1, 3, ENABLE_AGGREGATION=1)
     done = lineage(out, expect=1)
-    true(b"1 process kept aggregates alone, at least for a time: what it told of entities then is not known" in done.err, done.err)
+    true(b"1 process kept aggregates alone, at least for a time: what it said of entities then is not known" in done.err, done.err)
 
 
 @tests.case
@@ -163,7 +163,7 @@ def names_that_users_write(directory):
     equal(lineage("--depth", "0", out, expect=2).err, b"dftmerge lineage: --depth 0: not a number of steps from 1 to 1000\n", "--depth")
     two = pfw(directory / "two", region("r", 1), eh("a", "same"), eh("b", "same"))
     true(b"several entities are named same. Name one of them: " in lineage("same", two, expect=1).err, "two types")
-    true(b"the traces tell of no entity" in lineage(pfw(directory / "none", region("r", 1)), expect=1).err, "none")
+    true(b"the traces know no entity" in lineage(pfw(directory / "none", region("r", 1)), expect=1).err, "none")
 
 
 @tests.case
@@ -216,7 +216,7 @@ def many_entities_and_relations(directory):
         records += [eh("t", f"n{i}"), er(16, name, hub), er(22, name, entity("t", f"n{i - 1}") if i else hub)]
     out = pfw(directory / "p", region("r", 1, used=[hub]), *records)
     text = lineage("t:hub", out).out.decode()
-    verdict = f"t#{hub}: came from nothing that the traces tell of; 20,000 entities were made of it in up to 1 step type"
+    verdict = f"t#{hub}: came from nothing that the traces know; 20,000 entities were made of it in up to 1 step type"
     true(" ".join(text.split()).startswith(verdict), text[:200])
     true("... and 19990 more" in text and len(text.splitlines()) < 6000, len(text.splitlines()))
     deep = lineage("t:n19999", "--up", "--depth", "1000", out).out.decode()

@@ -516,7 +516,7 @@ def files_without_names(directory):
 @tests.case
 def names_that_are_missing(directory):
     """Calls on files whose names the trace lacks are there, and cannot be repeated: it says so, and not that there is no event."""
-    for key, hint in (("fhash", b"5 calls are on files whose names are not in the traces"), ("none", b"5 calls tell of no file")):
+    for key, hint in (("fhash", b"5 calls are on files whose names are not in the traces"), ("none", b"5 calls name no file")):
         path = directory / f"{key}.pfw"
         path.write_text("\n".join(json.dumps({"id": i, "name": "read", "cat": "POSIX", "pid": 1, "tid": 1, "ph": "X", "ts": 1000 * i,
                                               "dur": 9, "args": {key: f"h{i}", "ret": 7}}) for i in range(5)))

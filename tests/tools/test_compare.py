@@ -406,12 +406,12 @@ def too_little_to_tell(where):
     b = write(where / "b", [steady(2, n=5, mean=500)])
     answer, _ = agrees(a, b, "--fail-over", "10", "--no-index", expect=3)
     assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "unknown"
-    assert not answer["worse"] and answer["notes"] == ["whether all I/O of B is worse by more than 10 %, and not by chance, cannot be told"], answer
+    assert not answer["worse"] and answer["notes"] == ["whether all I/O of B is worse by more than 10 %, and not by chance, is not known"], answer
     for arguments in ((b, a), ("1000", a, b)):  # less, or not by so much: nothing is left to tell
         compare("--no-index", "--fail-over", *(arguments if len(arguments) == 3 else ("10", *arguments)))
     assert not compare("--no-index", a, b)["notes"]
     text = told("--no-index", a, b)
-    assert "how sure low: whether by chance cannot be told" in text and " ? " in text, text
+    assert "how sure low: whether by chance is not known" in text and " ? " in text, text
     lossy = make(where / "lossy", lossy=1, seed=2)
     answer = compare(make(where / "whole"), lossy)
     assert line_of(answer, "calls", name="read")["count"]["spread"] == "unknown" and answer["b"]["lossy"]
@@ -722,7 +722,7 @@ def the_first_line_and_what_fails(where):
     assert [line_of(answer, "calls", name="open")["time_ns"][key] for key in ("spread", "sure", "chance")] == ["unknown", "low", None], answer
     text = told("--no-index", "--fail-over", "10%", *a[:3], "--", *b[:3])
     assert ", but in the runs in the middle open" not in text and re.search(
-        r"not worse for sure: time of open \+\d\d % \(limit 10 %\), but whether by chance cannot be told ", text), text
+        r"not worse for sure: time of open \+\d\d % \(limit 10 %\), but whether by chance is not known ", text), text
     half = [write(where / f"c{i}", [[(*c[:3], c[3] * 2, c[4]) for c in job(i, 50, mean)[0][::2]]], at=1200 + 60 * i)
             for i, mean in enumerate(means)]
     text = told("--no-index", *a, "--", *half)
@@ -730,7 +730,7 @@ def the_first_line_and_what_fails(where):
     # One run a side, slower, and nobody knows: it is not told that it is not worse.
     few = [write(where / name, [steady(1, n=5, mean=mean)]) for name, mean in (("few", 100), ("slow", 500))]
     text = told("--no-index", "--fail-over", "10%", *few, expect=3)
-    assert re.search(r" not worse for sure: time of all I/O 5\.0x \(limit 10 %\), but whether by chance cannot be told ", text), text
+    assert re.search(r" not worse for sure: time of all I/O 5\.0x \(limit 10 %\), but whether by chance is not known ", text), text
 
 
 def noisy(where, name, i, seed, times=1, names=("read", "write", "open", "close", "fsync", "lseek", "unlink", "rename", "pread", "pwrite")):

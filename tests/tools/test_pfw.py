@@ -274,7 +274,7 @@ def sums_that_would_wrap(directory):
     found = summary(write(directory / "results.pfw", "\n".join(odd)), expect=1)
     group_, = found["groups"]
     assert (group_["count"], group_["errors"], group_["bytes"]) == (6, 2, 4096), group_  # -1, and -1 that is printed unsigned
-    assert any("3 records tell of so much" in n for n in found["notes"]), found["notes"]
+    assert any("3 records claim so much" in n for n in found["notes"]), found["notes"]
     pids = [json.dumps({**json.loads(call(i, 1)), "pid": pid}) for i, pid in enumerate((99999999999, 99999999999, 7))]
     found = summary(write(directory / "pids.pfw", "\n".join(pids)))
     assert any("1 process has a pid of more than 32 bits" in n for n in found["notes"]), found["notes"]

@@ -455,7 +455,7 @@ def filters_of_aggregates(where):
     suspect = first(answer, "metadata")["first_cause_suspects"][0]
     assert suspect["rank"] == 2 and abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - 20) < 1.5
     answer = ranks(where, "--file", "*", expect=1)
-    assert answer["imbalance"] == [] and any("do not tell the files" in n for n in answer["notes"])
+    assert answer["imbalance"] == [] and any("do not name the files" in n for n in answer["notes"])
     # Times are aligned: a host whose clock is a minute late has its events in the same window.
     make_ranks(where / "skewed", ranks=4, seconds=40, skew_ms=60000)
     plain, window = (ranks(where / "skewed", "--align", "barrier", *options) for options in ((), ("--from", "10", "--to", "20")))

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TELLS_WHY "`dftrun --doctor -- COMMAND` tells why nothing was recorded"
+#define TELLS_WHY "`dftrun --doctor -- COMMAND` says why nothing was recorded"
 
 static int fail(struct dft_options *options, struct dft_source *source, int *code, int rc)
 {

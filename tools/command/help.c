@@ -91,7 +91,7 @@ static void print_filters(const struct dft_command *command, const struct dft_op
     if (!n)
         return;
     printf("\n");
-    dft_print_wrapped("Filters, and which traces are read (`dftmerge help filters` tells about each):");
+    dft_print_wrapped("Filters, and which traces are read (`dftmerge help filters` describes each):");
     dft_text_wrapped(stdout, "  ", 2, names);
 }
 

@@ -225,7 +225,7 @@ static int run(int argc, char **argv)
     struct asked asked = {0};
     const struct dft_option own[] = {
         {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
-         "Exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 3: it cannot be told"},
+         "Exit with 1 when B is worse by more, beyond the spread, e.g. 10%; 3: it is not known"},
         {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99",
          .word = measure_word},
         {"job-a", 0, "LIST", &asked.jobs[0], NULL, "Only these jobs of A, where several are together"},
@@ -262,7 +262,7 @@ const struct dft_command dft_command_compare = {
         "The spread: a change of time is beyond it when chance would do it less than once in a thousand times "
         "(rank-sum test). The test compares the times of a call in B's processes with those in A's. Where fewer "
         "than eight processes make the call, it compares the processes in 24 slices of time. With fewer than "
-        "eight of them on a side it cannot be told (\"?\"). A change is beyond the spread, too, when the number "
+        "eight of them on a side it is not known (\"?\"). A change is beyond the spread, too, when the number "
         "of calls alone makes half of it. Each process is also looked at alone: when its calls cost more than "
         "twice what they cost anywhere in the other run, in eight slices more than in any slice there, the change "
         "is beyond the spread (with fewer slices: \"?\"). A change of time by less than 0.5 % is always within "
@@ -282,7 +282,7 @@ const struct dft_command dft_command_compare = {
         "\n"
         "--fail-over looks at all I/O, and at every line that is at least 1 % of all I/O. The exit code is 1 only "
         "where B is worse. 2 is wrong usage. 3 is what could not be read or compared; and all I/O grew by more than "
-        "--fail-over allows, but whether by chance cannot be told.",
+        "--fail-over allows, but whether by chance is not known.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_SORT | DFT_TAKES_RANKS,
     .sort_word = measure_word,

@@ -327,7 +327,7 @@ int dft_compare_fail(struct dft_comparison *comparison)
     comparison->untold = comparison->fail_over >= 0 && is_untold(comparison);
     if (comparison->untold)
         dft_source_note(comparison->runs[0].source, DFT_BAD_OTHER,
-                        "whether all I/O of B is worse by more than %g %%, and not by chance, cannot be told",
+                        "whether all I/O of B is worse by more than %g %%, and not by chance, is not known",
                         comparison->fail_over);
     if (comparison->fail_over >= 0 && dft_compare_is_empty(comparison))
         dft_source_note(comparison->runs[0].source, DFT_BAD_OTHER,

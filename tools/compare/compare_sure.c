@@ -138,7 +138,7 @@ static enum dft_repeated_sure put_repeated(FILE *out, const struct dft_compariso
     } else if (time->spread == DFT_SPREAD_BEYOND) {
         put_apart(out, total, widths[wider], wider);
     } else {
-        fputs(": whether by chance cannot be told", out);
+        fputs(": whether by chance is not known", out);
     }
     if (time->is_tested)
         put_tested(out, time);
@@ -172,10 +172,10 @@ static enum dft_repeated_sure put_single(FILE *out, const struct dft_comparison 
     if (time->spread == DFT_SPREAD_BEYOND)
         put_beyond(out, comparison, total);
     else if (time->spread == DFT_SPREAD_UNKNOWN)
-        fputs("whether by chance cannot be told (too few processes and intervals, or events lost)", out);
+        fputs("whether by chance is not known (too few processes and intervals, or events lost)", out);
     else
         fputs("within the spread of the runs themselves", out);
-    fputs("; with one run a side nothing is known about the spread between runs: compare A1 A2 A3 -- B1 B2 B3 tells",
+    fputs("; with one run a side nothing is known about the spread between runs: compare A1 A2 A3 -- B1 B2 B3 says",
           out);
     return time->spread == DFT_SPREAD_BEYOND ? DFT_REPEATED_MEDIUM : DFT_REPEATED_LOW;
 }

@@ -176,7 +176,7 @@ static int print_total(const struct dft_comparison *comparison)
         return 0;
     fputs("not worse for sure: ", stdout);
     print_failure(comparison, &(struct dft_failure){DFT_COMPARED_TOTAL, 0});
-    printf(", but %s\n", change->spread == DFT_SPREAD_UNKNOWN  ? "whether by chance cannot be told"
+    printf(", but %s\n", change->spread == DFT_SPREAD_UNKNOWN  ? "whether by chance is not known"
                          : change->spread == DFT_SPREAD_WITHIN ? "that is within the spread"
                                                                : "more calls explain less than the limit of it");
     return 1;
@@ -201,7 +201,7 @@ static int print_no_failure(const struct dft_comparison *comparison)
     }
     fputs("not worse for sure: ", stdout);
     rc = print_failure(comparison, &comparison->unsure);
-    puts(", but whether by chance cannot be told");
+    puts(", but whether by chance is not known");
     return rc;
 }
 

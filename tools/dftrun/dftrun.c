@@ -211,7 +211,7 @@ static int check_every(const struct dft_run *run)
 {
     if (!run->every || run->launch.rank >= 0)
         return 0;
-    fputs("dftrun: --every has no effect without ranks, and no launcher (mpirun, srun ...) has told one; the command\n"
+    fputs("dftrun: --every has no effect without ranks, and no launcher (mpirun, srun ...) has set one; the command\n"
           "dftrun: was not run. Put the launcher before dftrun, or set DFTRACER_RANK and DFTRACER_WORLD_SIZE\n",
           stderr);
     return DFTRUN_USAGE;

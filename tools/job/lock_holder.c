@@ -64,5 +64,5 @@ void dft_lock_holder_say(FILE *out, const struct dft_flight *flight, const struc
     if (holder > 0)
         say_name(out, holder);
     else
-        fputs(", held by a process that the kernel does not tell", out);
+        fputs(", held by a process that the kernel does not name", out);
 }

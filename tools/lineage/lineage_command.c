@@ -116,7 +116,7 @@ static int answer_from(const struct dft_options *options, const struct asked *as
         return rc;
     if (!lineage->nentities && !options->json)
         dft_source_note(source, DFT_BAD_OTHER,
-                        "the traces tell of no entity; programs declare them with dftrace_entity, DFTRACE_USES and "
+                        "the traces know no entity; programs declare them with dftrace_entity, DFTRACE_USES and "
                         "DFTRACE_GENERATES (dftrace/entity.h), or with DFTracer's macros");
     answer.names = dft_source_names_table(source);
     answer.processes = dft_source_processes(source, &answer.nprocesses);

@@ -158,7 +158,7 @@ static int say_unknown(const struct dft_lineage *lineage, const char *text)
     if (lineage->nentities)
         fputs(" `dftmerge lineage PATH` lists entities\n", stderr);
     else
-        fputs(" The traces tell of no entity at all\n", stderr);
+        fputs(" The traces know no entity at all\n", stderr);
     return -ENOENT;
 }
 

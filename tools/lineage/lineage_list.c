@@ -147,6 +147,6 @@ int dft_lineage_list(const struct dft_lineage_answer *answer)
     putchar('\n');
     rc = print_entities(answer);
     if (!rc)
-        puts("\n`dftmerge lineage ENTITY PATH` tells what one came from, and what was made of it");
+        puts("\n`dftmerge lineage ENTITY PATH` shows what one came from, and what was made of it");
     return rc;
 }

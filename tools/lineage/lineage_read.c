@@ -347,8 +347,8 @@ static void note_all(struct dft_source *source, const struct dft_lineage *lineag
     for (uint32_t i = 0; i < lineage->nentities; i++)
         disputed += lineage->entities[i].disputed;
     note(source, troubles->aggregated, DFT_BAD_UNREAD,
-         "process kept aggregates alone, at least for a time: what it told of entities then is not known",
-         "processes kept aggregates alone, at least for a time: what they told of entities then is not known");
+         "process kept aggregates alone, at least for a time: what it said of entities then is not known",
+         "processes kept aggregates alone, at least for a time: what they said of entities then is not known");
     note(source, troubles->broken, DFT_BAD_UNREAD, "record of entities makes no sense and is left out",
          "records of entities make no sense and are left out");
     note(source, troubles->unmatched, DFT_BAD_UNREAD, "relation is left out: its region is not among the events",

@@ -24,7 +24,7 @@ static int say_way(const struct dft_lineage_answer *answer, enum dft_lineage_way
     int rc = dft_lineage_walk(answer->lineage, answer->entity, way, UINT32_MAX, &walk);
 
     if (!rc && !walk.nentities)
-        fputs(way == DFT_LINEAGE_UP ? "came from nothing that the traces tell of" : "nothing was made of it", out);
+        fputs(way == DFT_LINEAGE_UP ? "came from nothing that the traces know" : "nothing was made of it", out);
     else if (!rc && way == DFT_LINEAGE_UP)
         fprintf(out, "came from %s %s in up to %s %s", dft_text_count(entities, walk.nentities),
                 plural(walk.nentities, "entity", "entities"), dft_text_count(steps, walk.steps),

@@ -302,7 +302,7 @@ int dft_lineage_tree(const struct dft_lineage_answer *answer, enum dft_lineage_w
     int rc = tree.states ? expand(&tree, answer->entity, 0) : -ENOMEM;
 
     if (!rc && !tree.lines)
-        fprintf(out, "  nothing that the traces tell of\n");
+        fprintf(out, "  nothing that the traces know\n");
     if (tree.lines >= LINES_MAX)
         fprintf(out, "  ... the tree has more than %u lines; --json and --dot have all of it\n", LINES_MAX);
     *cycles += tree.cycles;

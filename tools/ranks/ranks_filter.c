@@ -157,6 +157,6 @@ void dft_ranks_filter_note(const struct dft_ranks_job *job)
     if (untold)
         dft_source_note(
             job->source, dft_source_kept(job->source) == DFT_KEPT_NONE,
-            "some calls were kept only as aggregates, which do not tell the files of calls: --file leaves them "
+            "some calls were kept only as aggregates, which do not name the files of calls: --file leaves them "
             "out");
 }

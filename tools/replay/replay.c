@@ -156,8 +156,7 @@ static void say_nothing(struct replay *replay)
                         nameless);
     if (fileless)
         dft_source_note(replay->source, 0,
-                        "%" PRIu64
-                        " calls tell of no file: sockets, pipes and terminals are none, and DFTracer records "
+                        "%" PRIu64 " calls name no file: sockets, pipes and terminals are none, and DFTracer records "
                         "files with DFTRACER_INC_METADATA=1 only",
                         fileless);
     if (!lefts->events)

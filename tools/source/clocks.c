@@ -207,7 +207,7 @@ static void put_fit(FILE *out, const struct dft_clocks *clocks)
             dft_text_ns(capacity, dft_uint_of(round(sqrt(squares / known)))));
     fprintf(out, ", %s at most", dft_text_ns(capacity, (uint64_t)residual));
     if (known > 1 && clocks->kind == DFT_CLOCKS_ANCHORS)
-        fputs(", on each by itself: how far they are apart from each other no trace tells", out);
+        fputs(", on each by itself: how far they are apart from each other no trace says", out);
 }
 
 char *dft_clocks_text(const struct dft_clocks *clocks)

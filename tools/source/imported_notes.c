@@ -29,7 +29,7 @@ static void note_damage(struct dft_source *source, const char *path, const struc
     if (counts->long_sizes)
         dft_source_note(source, 1,
                         "%s: %" PRIu64
-                        " records tell of so much that the sum passes 2^63: their bytes or calls are not counted",
+                        " records claim so much that the sum passes 2^63: their bytes or calls are not counted",
                         path, counts->long_sizes);
     if (counts->long_lines)
         dft_source_note(source, 1, "%s: %" PRIu64 " line%s of more than 16 MiB left out, or a hole of the file", path,

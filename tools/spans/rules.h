@@ -8,7 +8,7 @@
  *   match=   a POSIX extended regular expression, which a line fits somewhere. The value ends at the last
  *            quote before the next key
  *   id=      of the span
- *   event=   its event; none: the line tells of the span alone
+ *   event=   its event; none: the line is about the span alone
  *   time=    of the event; none: the time at the beginning of the line
  *   note=    of the event
  *   in=      TYPE:ID of the span that this one is part of

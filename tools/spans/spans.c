@@ -20,7 +20,7 @@ const struct dft_command dft_command_spans = {
     .arguments = "VERB FILE.db [OPTION...]",
     .brief = "Workflows: tasks and their events in SQL",
     .details = "FILE.db is a database of SQLite with the tables span, event, subspan and facet. `dftmerge spans VERB "
-               "--help` tells about one verb.",
+               "--help` describes one verb.",
     .example = "dftmerge spans sequences workflow.db --root parsl.monitoring.task",
     .takes = DFT_TAKES_NONE,
     .run = run,

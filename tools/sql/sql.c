@@ -203,7 +203,7 @@ const struct dft_command dft_command_sql = {
     .brief = "Ask traces and databases in SQL",
     .details =
         "QUERY is the last argument, one statement or several. Without it statements are read from standard input, "
-        "with a prompt on a terminal. `.tables` and `.schema` as QUERY tell what there is. A PATH may be a "
+        "with a prompt on a terminal. `.tables` and `.schema` as QUERY list what there is. A PATH may be a "
         "database of SQLite, such as one of `dftmerge spans`: it is opened, and traces have their tables beside. "
         "Filters narrow all tables.",
     .example = "dftmerge sql traces/ \"select name, sum(bytes) from rows group by name\"",

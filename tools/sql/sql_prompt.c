@@ -206,7 +206,7 @@ int dft_sql_prompt(struct dft_sql *sql)
 
     sql->is_terminal = terminal;
     if (terminal) {
-        puts("SQL over the traces, up to a semicolon. `.tables` and `.help` tell more.");
+        puts("SQL over the traces, up to a semicolon. `.tables` and `.help` say more.");
         begin_editing(sql);
     }
     while ((!code || (terminal && code > 0)) && (line = terminal ? edit_line(&pending) : plain_line())) {

@@ -14,7 +14,7 @@ START = os.path.abspath(os.environ.get("DFTRACER_LOG_FILE") or "./trace")  # bef
 
 
 class Unknown(Exception):
-    """What was asked for cannot be told; the text says why."""
+    """What was asked for is not known; the text says why."""
 
 
 def directory() -> str:

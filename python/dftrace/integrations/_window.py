@@ -98,7 +98,7 @@ class Window:
         for number, (options, paths) in enumerate(self._parts):
             answer = _merge.ask(["summary", "--by", keys, *options], paths, table(self._outputs))
             if answer["calls_from_aggregates"]:
-                raise _merge.Unknown("the trace has aggregates alone, which do not tell when a call was made")
+                raise _merge.Unknown("the trace has aggregates alone, which do not say when a call was made")
             if answer["dropped"] or answer["events_missing"]:
                 raise _merge.Unknown("the trace is not complete: " + json.dumps(answer["dropped"]))
             groups += [dict(group, child=number > 0) for group in answer["groups"]]

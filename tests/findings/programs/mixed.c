@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several troubles at the same files: mixed DIRECTORY prepare, then mixed DIRECTORY TROUBLE. Each
- * has one finding, and no time is told twice. */
+ * has one finding, and no time is counted twice. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
