@@ -57,7 +57,7 @@ def larger(directory):
         equal((ours["count"]["a"], ours["count"]["b"]), (24 * 23 * (ranks or 1),) * 2, "calls on checkpoints")
         equal(compare("--fail-over", "50%", "--metric", "bytes", "--name", "pwrite", b, a)[0], 0, "less is not worse")
         text = dftmerge("compare", a, b).out.decode()
-        true(pattern in text and "(2048x)" in text, text)
+        true(pattern in text and "(2,048x)" in text, text)
 
 
 @tests.case

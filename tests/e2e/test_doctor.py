@@ -245,7 +245,7 @@ def who_cleans_the_environment(directory):
     true(done.code == 0, f"what it advises helps: {done.out.decode()}")
     (directory / "conda" / "etc" / "conda" / "activate.d").mkdir(parents=True)
     (directory / "conda" / "etc" / "conda" / "activate.d" / "a.sh").write_text("unset LD_PRELOAD\n")
-    finds(directory, "note", "conda", "a.sh", "behind the activation", "--", "cat", "in", CONDA_PREFIX=directory / "conda")
+    finds(directory, "note", "conda", "a.sh", "after the activation", "--", "cat", "in", CONDA_PREFIX=directory / "conda")
 
 
 @tests.case

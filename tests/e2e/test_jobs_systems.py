@@ -5,6 +5,7 @@ the last rank prints the page of all. The variables are those that the systems' 
 
 import json
 import subprocess
+import sys
 
 from tracing import DFTRUN, SECONDS, Tests, dftmerge, environment, equal, ranks_here, run, tracing, true
 
@@ -150,6 +151,20 @@ def starts_are_told_apart(directory):
             found = traced(directory, name, variables)
         equal(len({process["run"] for process in found}), 2, f"{name}: {found}")
         equal(len({run_id(directory, variables) for variables in starts}), 2, f"{name}: by dftrun")
+
+
+@tests.case
+def the_page_begins_with_how_each_job_ended(directory):
+    (directory / "in").write_text("x")
+    write = "import os; f = open('f', 'wb', buffering=0); [(f.write(b'x'), os.fsync(f.fileno())) for i in range(1000)]; "
+    for job, program in ((1, ["cat", "in"]), (2, [sys.executable, "-c", "open('in').read(); exit(3)"]), (3, [sys.executable, "-c", write + "os.kill(os.getpid(), 9)"])):
+        run([DFTRUN, "-q", "-o", "t", "--", *program], cwd=directory, env=environment(SLURM_JOB_ID=job))
+    lines = dftmerge("summary", directory / "t", env=environment(COLUMNS=200)).out.decode().splitlines()
+    title, rows = lines[0], {line.split()[0]: line for line in lines[1:4]}
+    equal((title.split()[0], list(rows)), ("job", ["3", "2", "1"]), "the newest is first")
+    ended = {job: line[title.index("ended"):].split("  ")[0] for job, line in rows.items()}
+    equal(ended, {"3": "SIGKILL", "2": "exit 3", "1": "exit"}, "how they ended")
+    true("fsync" in rows["3"][title.index("first finding"):] and rows["1"].endswith(" -"), f"what is wrong: {lines[:4]}")
 
 
 @tests.case

@@ -52,6 +52,23 @@ def by_id(where):
     assert re.search(r"^job +processes  ranks  of  from \(UTC\) +time\n11 +\d+ +3   4  2023-11-14 22:13:20 +\d[\d.]* m?s$", text, re.MULTILINE), text
 
 
+def the_page_begins_with_the_jobs(where):
+    for job in range(100, 145):
+        make(where, ranks=1, processes=1, events=10, seed=job, job=job, start=1700000000 + 100 * job)
+    lines = dftmerge("summary", where, env={"COLUMNS": "200"}).out.decode().splitlines()
+    assert re.match(r"job +program +from \(UTC\) +processes +ranks +time +in I/O +% of processes +ended", lines[0]), lines[0]
+    assert [line.split()[0] for line in lines[1:41]] == [str(job) for job in range(144, 104, -1)], "the newest are first"
+    assert lines[41].startswith("5 older jobs: dftmerge ps lists them. --job NAME shows one.") and "newest" in lines[41]
+    whole = json.loads(dftmerge("summary", "--all", "--json", where).out)["overview"]
+    assert [row["job"] for row in whole] == [str(job) for job in range(144, 104, -1)]
+    io = {g["run"]: g["io_ns"] for g in summary("--by", "run", where)["groups"]}
+    assert {row["name"]: row["io_ns"] for row in whole} == {name: io[name] for name in (row["name"] for row in whole)}
+    assert all(row["program"] and row["user"] and row["ranks"] == 1 and row["processes"] == 1 for row in whole)
+    for one in (("--job", "144"), ("--run", "144"), ("--name", "read"), ("--by", "file")):
+        assert not dftmerge("summary", *one, where).out.startswith(b"job  "), one
+    assert json.loads(dftmerge("summary", "--all", "--json", "--job", "144", where).out)["overview"] == []
+
+
 def steps_of_one_id(where):
     """The same id, the same ranks, another launcher."""
     for i, ppid in enumerate((500, 600, 700)):
@@ -170,5 +187,5 @@ def copies_are_no_other_job(where):
 
 
 if __name__ == "__main__":
-    main([one_job_is_none_to_tell_of, by_id, steps_of_one_id, without_id, every_command_takes_one, a_job_that_is_not_there,
+    main([one_job_is_none_to_tell_of, by_id, the_page_begins_with_the_jobs, steps_of_one_id, without_id, every_command_takes_one, a_job_that_is_not_there,
           the_order_of_files_does_not_matter, copies_are_no_other_job])

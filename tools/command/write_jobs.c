@@ -28,14 +28,14 @@ void dft_json_jobs(struct dft_json *json, const struct dft_source *source)
     dft_json_end_array(json);
 }
 
-static const char *start_of(char *capacity, size_t size, const struct dft_source_job *job)
+const char *dft_text_start(char *capacity, uint64_t start_ns)
 {
-    time_t seconds = (time_t)(job->start_ns / 1000000000);
+    time_t seconds = (time_t)(start_ns / 1000000000);
     struct tm tm;
 
     strcpy(capacity, "-");
-    if (job->start_ns && gmtime_r(&seconds, &tm))
-        strftime(capacity, size, "%Y-%m-%d %H:%M:%S", &tm);
+    if (start_ns && gmtime_r(&seconds, &tm))
+        strftime(capacity, DFT_TEXT_ROOM, "%Y-%m-%d %H:%M:%S", &tm);
     return capacity;
 }
 
@@ -56,7 +56,7 @@ static int add_job(struct dft_grid *grid, const struct dft_source_job *job, int 
         rc = rc ? rc : add_count(grid, job->ranks);
         rc = rc ? rc : add_count(grid, job->world_size);
     }
-    rc = rc ? rc : dft_grid_cell(grid, start_of(cell, sizeof cell, job));
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_start(cell, job->start_ns));
     return rc ? rc : dft_grid_cell(grid, dft_text_ns(cell, job->end_ns - job->start_ns));
 }
 

@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "query/plan_times.h"
 #include "summary/histograms.h"
+#include "summary/job_rows.h"
 #include "summary/page.h"
 #include "summary/region_tree.h"
 
@@ -380,10 +381,15 @@ int dft_summary_text(struct dft_summary *summary)
 {
     struct dft_page page = {.summary = summary};
     struct dft_unseen unseen = {0};
-    int rc = summary->by ? 0 : dft_unseen_collect(summary, &unseen);
+    struct dft_job_rows rows;
+    int rc = dft_job_rows_make(&rows, summary);
 
+    if (!rc && !summary->by)
+        rc = dft_unseen_collect(summary, &unseen);
+    rc = rc ? rc : dft_job_rows_print(&rows);
     if (!rc)
         rc = summary->by ? print_by(&page) : print_page(&page, &unseen);
+    dft_job_rows_free(&rows);
     dft_unseen_fini(&unseen);
     dft_page_fini(&page);
     return rc;

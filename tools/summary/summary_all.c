@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/write_json.h"
+#include "summary/job_rows.h"
 #include "summary/page.h"
 
 #define TOP 1000u /* groups of a section, unless --top says more */
@@ -67,14 +68,18 @@ int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, str
     struct dft_query_request requests[SECTIONS + 1];
     struct dft_answer answers[SECTIONS] = {{.count = 0}};
     struct dft_findings findings = {0};
-    int rc;
+    struct dft_job_rows rows;
+    int rc = dft_job_rows_make(&rows, summary);
 
+    if (rc)
+        goto out;
     put_questions(summary, requests, answers);
     rc = dft_summary_findings(summary, requests, dft_unseen_put(unseen, requests, SECTIONS), &findings);
     if (!rc)
         rc = dft_unseen_take(unseen);
     if (!rc) {
         head(context, &answers[CALLS]);
+        dft_job_rows_json(json, &rows);
         dft_findings_json(json, &findings);
         put_found(json, answers);
     }
@@ -83,5 +88,7 @@ int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, str
     for (unsigned i = 0; i < SECTIONS; i++)
         dft_answer_fini(&answers[i]);
     dft_findings_fini(&findings);
+out:
+    dft_job_rows_free(&rows);
     return rc;
 }
