@@ -14,7 +14,7 @@ from pfw_files import Writer
 from tooltest import BUILD, DFTMERGE, dftmerge, main, make, run, summary
 
 START = 1_700_000_000_000_000
-WIDTHS = (20, 60, 80, 120, 200)
+WIDTHS = (40, 60, 80, 120, 200)
 LOCALES = ("C", "C.UTF-8")
 BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇·"
 
@@ -202,7 +202,7 @@ def paths_are_those_of_the_program(where):
 
 def paths_are_cut_at_whole_components(where):
     trace = calls_of(where / "t", [("/one/two/three/four/a.bin", 1, 90), ("/six/seven/eight-is-longer-than-the-others/b.bin", 1, 80)])
-    for width in range(20, 100, 7):
+    for width in range(40, 100, 7):
         for line in tables(page("--by", "file", trace, width=width))[0][2:4]:
             shown = line.split()[0]
             if shown.startswith("..."):

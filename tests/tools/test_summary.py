@@ -234,7 +234,7 @@ def top_and_sort(where):
 def text_fits_and_ends_with_its_source(where):
     """One footer for all sections, and nothing wider than the terminal but names that have no place to break."""
     make(where, ranks=1)
-    for width in (20, 60, 80, 100, 120, 160, 200):
+    for width in (40, 60, 80, 100, 120, 160, 200):
         text = dftmerge(where, env={"COLUMNS": str(width)}).out.decode()
         assert "\x1b" not in text and "\xff" not in text
         words = " ".join(text.split())
