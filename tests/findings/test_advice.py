@@ -29,7 +29,7 @@ def followed(directory, name, when, rules):
     (directory / "rules").write_text(rules)
     run_checked([program, name, when], cwd=work, env=tracing(traces / "t", DATA_DIR=work))
     answer = json.loads(run_checked([DFTMERGE, "findings", "--json", "--rules", directory / "rules", traces]).out)
-    calls = len(re.findall(r"^(?:read|write|pread64|pwrite64|lseek|openat|close|newfstatat|stat)\(",
+    calls = len(re.findall(r"^(?:read|write|pread64|pwrite64|lseek|openat|close|newfstatat|stat|fsync|rename)\(",
                            run_checked(["strace", "-o", "/dev/stdout", program, name, when], cwd=work).out.decode(), re.M))
     return {finding["code"]: finding for finding in answer["findings"]}, io_ns(traces), calls
 
@@ -56,7 +56,8 @@ def helps(directory, name, code=None, rules="any.share = 1 %\n"):
     return None
 
 
-for each in ("one-byte", "small-reads", "small-writes", "flush", "reopened", "missing"):
+for each in ("one-byte", "small-reads", "small-writes", "flush", "reopened", "missing", "fsync", "metadata", "small-files", "saves",
+             "reread"):
     def case(directory, each=each):
         helps(directory, each)
     case.__name__ = each.replace("-", "_")

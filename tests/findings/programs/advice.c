@@ -115,12 +115,95 @@ static void missing(void)
         stat("no/such/file", &status);
 }
 
+/* A journal that is made durable record by record, or once. */
+static void durable(void)
+{
+    int fd = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    for (long i = 0; i < TIMES / 100; i++) {
+        (void)!write(fd, record, RECORD);
+        if (!is_cured)
+            fsync(fd);
+    }
+    fsync(fd);
+    close(fd);
+}
+
+static void ask_again(void)
+{
+    struct stat status;
+
+    for (long i = 0; i < TIMES && !(i && is_cured); i++)
+        stat("settings", &status);
+}
+
+/* A file for each record, or one with all. */
+static void small_files(void)
+{
+    long files = TIMES / 15;
+    char name[32];
+    int fd;
+
+    for (long i = 0; i < files; i++) {
+        memcpy(room + i * RECORD, record, RECORD);
+        if (is_cured)
+            continue;
+        snprintf(name, sizeof name, "out_%ld", i);
+        fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        (void)!write(fd, record, RECORD);
+        close(fd);
+    }
+    if (!is_cured)
+        return;
+    fd = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    (void)!write(fd, room, (size_t)files * RECORD);
+    close(fd);
+}
+
+/* A state that is replaced at each step, or at each hundredth. */
+static void saves(void)
+{
+    for (long i = 0; i < TIMES / 100; i++) {
+        int fd;
+
+        if (is_cured && i % 100)
+            continue;
+        fd = open("state.new", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        (void)!write(fd, room, 65536);
+        close(fd);
+        rename("state.new", "state");
+    }
+}
+
+/* All of the data for each of eight steps, or once for all. */
+static void reread(void)
+{
+    int fd = open("data", O_RDONLY);
+
+    for (int step = 0; step < (is_cured ? 1 : 8); step++) {
+        lseek(fd, 0, SEEK_SET);
+        while (read(fd, room, sizeof room) > 0)
+            ;
+    }
+    close(fd);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {
-    {"stream", stream_out},         {"seeks", stream_seeks}, {"one-byte", one_byte}, {"small-reads", small_reads},
-    {"small-writes", small_writes}, {"flush", flush},        {"reopened", reopened}, {"missing", missing}};
+} cases[] = {{"stream", stream_out},
+             {"seeks", stream_seeks},
+             {"one-byte", one_byte},
+             {"small-reads", small_reads},
+             {"small-writes", small_writes},
+             {"flush", flush},
+             {"reopened", reopened},
+             {"missing", missing},
+             {"fsync", durable},
+             {"metadata", ask_again},
+             {"small-files", small_files},
+             {"saves", saves},
+             {"reread", reread}};
 
 int main(int argc, char **argv)
 {
