@@ -143,6 +143,7 @@ def nobody_is_asked(directory):
     true(done.code == 1, done.err.decode())
     for wrong in ([], ["1"], ["1", "stop"], ["1", "pause", "2"], ["--wait", "x", "1", "pause"]):
         equal(dftmerge("control", *wrong).code, 2, f"usage: {wrong}")
+    true(b"control: extra: one word too many" in dftmerge("control", "1", "pause", "extra").err, "which word is wrong")
 
 
 @tests.case

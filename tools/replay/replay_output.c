@@ -176,11 +176,11 @@ static void print_end(const struct dft_replay_result *result)
 {
     const struct dft_replay_threads *threads = result->threads;
     uint64_t recorded = result->plan->last_ns - result->plan->first_ns, replayed = threads->end_ns - threads->begin_ns;
-    char rooms[2][DFT_TEXT_ROOM];
+    char rooms[2][DFT_TEXT_ROOM], share[DFT_TEXT_ROOM];
 
     printf("Replayed at speed %s in %s", result->speed, dft_text_ns(rooms[0], replayed));
     if (recorded)
-        printf(" (%.1f %% of the recorded time)", 100.0 * (double)replayed / (double)recorded);
+        printf(" (%s of the recorded time)", dft_text_share(share, replayed, recorded));
     if (threads->paced)
         printf("; calls began up to %s late", dft_text_ns(rooms[1], threads->outcome.late_ns));
     puts("\n");

@@ -314,6 +314,11 @@ static int set_up(struct control *control, int64_t *wait_ns)
     const struct dft_source_options *given = &control->options.source;
     int what;
 
+    if (given->npaths > 2) {
+        fprintf(stderr, "dftmerge control: %s: one word too many. It takes a process id or a path, and what to do\n",
+                given->paths[2]);
+        return -1;
+    }
     if (given->npaths != 2) {
         fputs("dftmerge control: give a process id or a path, and what to do: dftmerge control 12345 pause\n", stderr);
         return -1;
