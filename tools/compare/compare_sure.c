@@ -175,7 +175,7 @@ static enum dft_repeated_sure put_single(FILE *out, const struct dft_comparison 
         fputs("whether by chance is not known (too few processes and intervals, or events lost)", out);
     else
         fputs("within the spread of the runs themselves", out);
-    fputs("; with one run a side nothing is known about the spread between runs: compare A1 A2 A3 -- B1 B2 B3 says",
+    fputs("; with one run a side nothing is known about the spread between runs: compare A1 A2 A3 -- B1 B2 B3 shows it",
           out);
     return time->spread == DFT_SPREAD_BEYOND ? DFT_REPEATED_MEDIUM : DFT_REPEATED_LOW;
 }
