@@ -261,10 +261,11 @@ def time_goes_on(where):
 def help_names_all(where):
     del where
     text = dftmerge("summary", "--help").out.decode()
+    filters = dftmerge("help", "filters").out.decode()
     for option in ("last", "host", "program", "role", "region", "dir", "ext", "mount", "op", "class", "size", "access", "errno", "errors",
                    "slower-than"):
-        assert re.search(rf"^ +--{option}\b", text, re.M), option
-    assert max(map(len, text.splitlines())) <= 120
+        assert re.search(rf"--{option}\b", text) and re.search(rf"^ +--{option}\b", filters, re.M), option
+    assert max(map(len, (text + filters).splitlines())) <= 120
 
 
 if __name__ == "__main__":

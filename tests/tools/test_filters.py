@@ -173,7 +173,7 @@ def nothing_passes(where):
         for command in ("summary", "dump"):
             assert f"did you mean {right}?" in dftmerge(command, option, wrong, where, expect=1).err, (command, option)
     assert "did you mean" not in dftmerge("summary", "--name", "read", "--rank", "77", where, expect=1).err
-    assert "no event passes --slower-than (1000 s)" in dftmerge("summary", "--slower-than", "1000", where, expect=1).err
+    assert "no event passes --slower-than (16 m 40 s)" in dftmerge("summary", "--slower-than", "1000", where, expect=1).err
     assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where, expect=1).err
     make(where / "unranked", ranks=0)
     assert "--rank; no process says its rank" in dftmerge("dump", "--rank", "0", where / "unranked", expect=1).err
