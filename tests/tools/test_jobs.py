@@ -59,6 +59,10 @@ def the_page_begins_with_the_jobs(where):
     assert re.match(r"job +program +from \(UTC\) +processes +ranks +time +in I/O +% of processes +ended", lines[0]), lines[0]
     assert [line.split()[0] for line in lines[1:41]] == [str(job) for job in range(144, 104, -1)], "the newest are first"
     assert lines[41].startswith("5 older jobs: dftmerge ps lists them. --job NAME shows one.") and "newest" in lines[41]
+    for columns in ("40", "80", "100"):
+        narrow = dftmerge("summary", where, env={"COLUMNS": columns}).out.decode().splitlines()
+        assert narrow[0].startswith("job ") and narrow[1].startswith("144 "), f"names stay: {narrow[:2]}"
+        assert max(map(len, narrow[:41])) <= int(columns), narrow[:41]
     whole = json.loads(dftmerge("summary", "--all", "--json", where).out)["overview"]
     assert [row["job"] for row in whole] == [str(job) for job in range(144, 104, -1)]
     io = {g["run"]: g["io_ns"] for g in summary("--by", "run", where)["groups"]}

@@ -36,6 +36,7 @@ static struct shown find_shown(const struct dft_job_rows *rows)
     return shown;
 }
 
+/* Nothing is cut: names are for --job and --run. */
 static struct dft_grid *make_grid(const struct dft_job_rows *rows, struct shown shown)
 {
     struct dft_grid_column columns[DFT_TABLE_COLUMNS];
@@ -45,18 +46,18 @@ static struct dft_grid *make_grid(const struct dft_job_rows *rows, struct shown 
     if (shown.job)
         columns[n++] = (struct dft_grid_column){"job", 1, 0, 3};
     if (shown.user)
-        columns[n++] = (struct dft_grid_column){"user", 1, 0, 2};
-    columns[n++] = (struct dft_grid_column){"program", 1, 1, 0};
+        columns[n++] = (struct dft_grid_column){"user", 1, 0, 3};
+    columns[n++] = (struct dft_grid_column){"program", 1, 0, 0};
     columns[n++] = (struct dft_grid_column){"from (UTC)", 1, 0, 4};
     columns[n++] = (struct dft_grid_column){"processes", 0, 0, 6};
     if (shown.ranks)
         columns[n++] = (struct dft_grid_column){"ranks", 0, 0, 5};
     columns[n++] = (struct dft_grid_column){"time", 0, 0, 0};
     columns[n++] = (struct dft_grid_column){"in I/O", 0, 0, 7};
-    columns[n++] = (struct dft_grid_column){"% of processes", 0, 0, 1};
+    columns[n++] = (struct dft_grid_column){"% of processes", 0, 0, 2};
     columns[n++] = (struct dft_grid_column){"ended", 1, 0, 0};
     if (shown.finding)
-        columns[n++] = (struct dft_grid_column){"first finding", 1, 1, 0};
+        columns[n++] = (struct dft_grid_column){"first finding", 1, 0, 1};
     return dft_grid_create(columns, n);
 }
 
