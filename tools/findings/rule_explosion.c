@@ -137,7 +137,7 @@ static int say(struct dft_rules *rules, struct dft_finding *finding, const struc
                                                         : "opening and closing takes longer than reading and writing");
 }
 
-static int tell(struct dft_rules *rules, const struct explosion *explosion)
+static int find_files(const struct dft_rules *rules, const struct explosion *explosion, struct dft_map *files)
 {
     int rc = 0;
 
@@ -149,8 +149,23 @@ static int tell(struct dft_rules *rules, const struct explosion *explosion)
             continue;
         number = dft_map_find(&explosion->patterns, dft_facts_pattern(rules->facts, file));
         if (number && is_explosion(rules, &explosion->list[*number - 1]))
-            rc = dft_rules_report(rules, file, DFT_FINDING_FILE_EXPLOSION);
+            rc = dft_map_put(files, file) ? 0 : -ENOMEM;
     }
+    return rc;
+}
+
+/* Returns 0, -ENOMEM, or 1 and the finding, which these files are in. */
+static int add_files(struct dft_rules *rules, const struct explosion *explosion, uint64_t cost_ns,
+                     struct dft_finding **finding)
+{
+    struct dft_map files = {0};
+    int rc = find_files(rules, explosion, &files);
+
+    if (!rc)
+        rc = dft_rules_add_files(rules, DFT_FINDING_FILE_EXPLOSION, &files, cost_ns, finding);
+    if (rc > 0 && dft_rules_report_files(rules, &files, DFT_FINDING_FILE_EXPLOSION))
+        rc = -ENOMEM;
+    dft_map_fini(&files);
     return rc;
 }
 
@@ -173,15 +188,14 @@ static int add(struct dft_rules *rules, const struct explosion *explosion)
         if (!top || own->time_ns > top->time_ns || (own->time_ns == top->time_ns && own->pattern < top->pattern))
             top = own;
     }
-    rc = top ? dft_rules_add(rules, DFT_FINDING_FILE_EXPLOSION, sum.time_ns, rules->facts->total_ns, &finding) : 0;
+    rc = top ? add_files(rules, explosion, sum.time_ns, &finding) : 0;
     if (rc <= 0)
         return rc;
     finding->files = sum.files;
     finding->bytes = sum.bytes;
     finding->calls = sum.calls;
     finding->where = dft_facts_pattern_text(rules->facts, top->pattern);
-    rc = finding->where ? tell(rules, explosion) : -ENOMEM;
-    return rc ? rc : say(rules, finding, top);
+    return finding->where ? say(rules, finding, top) : -ENOMEM;
 }
 
 int dft_rule_file_explosion(struct dft_rules *rules)
