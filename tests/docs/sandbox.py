@@ -27,6 +27,7 @@ FILES = {
     "package/train.py": samples_test.TRAIN,
     "tests/test_store.py": samples_test.TEST_STORE,
     "test_store.py": samples_test.TEST_STORE,
+    "app.cpp": "#include <fstream>\nint main()\n{\n    std::ofstream(\"lines.txt\") << \"a line\" << std::endl;\n}\n",
     "my-program.log": "1700000000.25 step 5 of run 3 began\n1700000001.5 step 5 of run 3 ended\n",
     "my.rules": r'app.step match="^([0-9.]+) step ([0-9]+) of run ([0-9]+) ([a-z]+)" id=\3/\2 event=\4 time=\1 in=app.run:\3 key=\2' + "\n",
     "my-limits.txt": "small-reads.request = 64 KiB   # a comment\nany.share = 0.5 %\nfsync = off\n",
