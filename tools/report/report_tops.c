@@ -7,6 +7,7 @@
 
 #include "base/like_paths.h"
 #include "base/pattern.h"
+#include "base/write_text.h"
 #include "format/hash.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
@@ -36,6 +37,18 @@ static struct dft_text text_of(const struct dft_answer *answer, uint32_t i, enum
 {
     dft_group_value(answer, &answer->groups[i], by, value);
     return value->type == DFT_KEY_TEXT ? value->text : (struct dft_text){"", 0};
+}
+
+/* Says that the others of a table have no row of their own, where there are any. */
+static int say_part(struct dft_report *report, const char *table, const char *noun, const struct dft_answer *answer)
+{
+    char shown[DFT_TEXT_ROOM], all[DFT_TEXT_ROOM];
+
+    if (answer->found <= answer->count)
+        return 0;
+    return dft_report_thinned(report, table, answer->count, answer->found,
+                              "%s of %s %s, with the most time, have a row", dft_text_count(shown, answer->count),
+                              dft_text_count(all, answer->found), noun);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -87,11 +100,7 @@ static int put_calls(struct dft_report *report, const struct dft_answer *answer)
         DFT_DATA_COLUMN(&report->data, "is_region", DFT_DATA_BYTE, report->calls, is_region[i]);
     }
     free(is_first);
-    if (!rc && answer->found > answer->count)
-        rc = dft_report_thinned(report, "calls", answer->count, answer->found,
-                                "the %u calls with the most time are told apart, of %llu", answer->count,
-                                (unsigned long long)answer->found);
-    return rc;
+    return rc ? rc : say_part(report, "calls", "calls", answer);
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -132,11 +141,7 @@ static int put_regions(struct dft_report *report, const struct dft_answer *answe
     dft_data_begin_table(&report->data, "regions", report->regions);
     put_region_texts(report, answer, 1, "");
     put_region_texts(report, answer, 0, "(other regions)");
-    return report->other_region
-               ? dft_report_thinned(report, "regions", answer->count, answer->found,
-                                    "the %u regions with the most time around calls are told apart, of %llu",
-                                    answer->count, (unsigned long long)answer->found)
-               : 0;
+    return say_part(report, "regions", "regions", answer);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -257,10 +262,7 @@ static int take_files(struct dft_report *report, const struct dft_answer *answer
         choose_offset_files(report, answer);
         put_patterns(report, &patterns);
         put_files(report, answer, &patterns);
-        if (answer->found > answer->count)
-            rc = dft_report_thinned(report, "files", answer->count, answer->found,
-                                    "the %u files with the most time are told apart, of %llu", answer->count,
-                                    (unsigned long long)answer->found);
+        rc = say_part(report, "files", "files", answer);
     }
     for (uint32_t i = 0; patterns.paths && i < answer->count; i++)
         free(patterns.paths[i]);
@@ -293,11 +295,7 @@ static int put_stacks(struct dft_report *report, const struct dft_answer *answer
 
             dft_data_text(&report->data, text.bytes, text.length);
         }
-    return answer->found > answer->count
-               ? dft_report_thinned(report, "stacks", answer->count, answer->found,
-                                    "the %u call stacks with the most time are told apart, of %llu", answer->count,
-                                    (unsigned long long)answer->found)
-               : 0;
+    return say_part(report, "stacks", "call stacks", answer);
 }
 
 int dft_report_tops(struct dft_report *report)

@@ -192,9 +192,10 @@ export default {
             );
             if (text) return text;
         }
-        if (top < 0) return total(spent) ? 'Only files that are not told apart.' : 'No calls on files.';
+        if (top < 0) return total(spent) ? 'Only files that have no row.' : 'No calls on files.';
         return (
-            `${format.counted(rows, 'file')}, ${format.ns(total(spent))} of I/O; ` +
+            `${numbers.path[0] === '' && numbers.all_calls[0] ? 'At least ' : ''}${format.counted(rows, 'file')}, ` +
+            `${format.ns(total(spent))} of I/O; ` +
             `the most in ${format.path(shortOf(view.run, numbers.path[top]), 70)}: ` +
             `${format.ns(spent[top])}, ${format.share(spent[top], total(spent))}.`
         );

@@ -121,7 +121,7 @@ function tiles(view, numbers) {
                 { class: 'tile' },
                 el('div', { class: 'name' }, name),
                 el('div', { class: 'value' }, text(numbers[member])),
-                el('div', { class: 'note' }, note(numbers)),
+                el('div', { class: 'note' }, note(numbers).replace(/(?<=\d) /g, '\u00a0')), // a unit stays with its number
                 view.base ? against(view.base, member, text, numbers[member]) : null,
             ),
         ),
