@@ -336,7 +336,7 @@ def roots_that_are_refused(directory):
     link = directory / "link"
     link.symlink_to(full)
     for root, why in ((full, "not empty"), (directory / "none", "mkdir -p"), ("/", "whole machine"), (full / "file", "no folder"),
-                      (directory, "lies in this folder"), (shared, "chmod o-w"), (link, "not empty")):
+                      (directory, "is in this folder"), (shared, "chmod o-w"), (link, "not empty")):
         done = replay("--root", root, "--speed", "max", out, expect=1)
         true(why in done.err.decode(), f"{root}: {done.err.decode()}")
         equal(done.out, b"", "output")
