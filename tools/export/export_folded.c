@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/write_text.h"
 #include "mpi/comm.h"
 #include "export/export_folded.h"
 #include "format/ops.h"
@@ -17,8 +18,14 @@
 /* For tools that read the file, a space ends a stack and a newline ends the line. */
 static void put_text(FILE *out, struct dft_text text)
 {
-    for (uint32_t i = 0; i < text.length; i++)
-        putc(text.bytes[i] == ' ' || text.bytes[i] == '\n' ? '_' : text.bytes[i], out);
+    for (uint32_t i = 0, from = 0; i <= text.length; i++) {
+        if (i < text.length && text.bytes[i] != ' ' && text.bytes[i] != '\n')
+            continue;
+        dft_text_escape(out, text.bytes + from, i - from);
+        if (i < text.length)
+            putc('_', out);
+        from = i + 1;
+    }
 }
 
 static void put_group(struct dft_export *export, const struct dft_answer *answer, const struct dft_group *group,
