@@ -100,7 +100,8 @@ def the_slow_program(directory):
 def one_byte_at_a_time(directory):
     finding = only(planted(directory, "reads", 1, 100000, 1 << 20), "one-byte")
     says(finding, r"^data: 100,000 reads of 1 B, all sequential, .*; with a 64 KiB buffer 2 calls$")
-    equal((finding["sure"], finding["why_sure"]), ("high", "larger requests of the same files were faster by so much"), "how sure")
+    equal(finding["sure"], "high" if finding["cost_ns"] >= 100_000_000 else "medium", "any.sure")
+    equal(finding["why_sure"].split("; ")[-1], "larger requests of the same files were faster by so much", "how sure")
     true("DFTRACER_STACK=1" in answer(directory / "traces")["findings_notes"], "what source lines need is said")
     only(planted(directory, "reads", 1 << 20, 8))
     only(planted(directory, "reads", 1, 100, 1 << 20))  # a header
