@@ -484,7 +484,7 @@ def text_fits(where):
         lines = text.splitlines()
         first_lines = text.partition("\n\n")[0]
         words = " ".join(first_lines.split())
-        assert words.startswith("rank 17 of 59 (node1) is slow since +10.0 s in openat below /scratch/job/r17: "), text
+        assert words.startswith("rank 17 of 60 (node1) is slow since +10.0 s in openat below /scratch/job/r17: "), text
         assert re.search(r" 1\d\.\d ms a call against 2\d\d us; the job ran \d\d\.\d s, without that \d\d\.\d s at best evidence ", words), text
         assert " it began at 22:13:30 UTC; it lost " in words and "that was 12.0 s before the next ones how sure " in words and len(lines) < 40, text
         assert max(map(len, lines)) <= width, text
