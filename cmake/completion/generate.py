@@ -62,7 +62,8 @@ def spellings(option):
 
 
 def with_value(options):
-    """The options that take one wherever they are known. Short ones first: fish takes long ones at the beginning for its own."""
+    """The options that take one wherever they are known. Short ones first: fish takes long ones at the beginning for
+    its own."""
     valued, flags = set(), set()
     for option in options:
         (valued if kind_of(option) else flags).update(spellings(option))

@@ -28,8 +28,8 @@ function long(seconds) {
 }
 
 /**
- * A mark of an axis of time whose marks are STEP apart, and of which MOST is the last: all in one unit, with the digits that STEP
- * needs; of long times as ns() has them.
+ * A mark of an axis of time whose marks are STEP apart, and of which MOST is the last: all in one unit, with the digits
+ * that STEP needs; of long times as ns() has them.
  */
 export function tick(value, step, most) {
     const [unit, size] = most >= 1e9 ? ['s', 1e9] : most >= 1e6 ? ['ms', 1e6] : most >= 1e3 ? ['us', 1e3] : ['ns', 1];

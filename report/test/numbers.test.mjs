@@ -275,7 +275,8 @@ test('a finding of a job with ranks costs what the job loses', () => {
 test('a call in flight is a wait, and is said once', () => {
     const [run] = open('small'),
         { pid } = run.table('processes'),
-        flight = { pid: pid[0], tid: pid[0], ts: Number(run.base_ns) + 1e9, name: 'flock', file: '/s/lock', for_ns: 5e6 };
+        ts = Number(run.base_ns) + 1e9,
+        flight = { pid: pid[0], tid: pid[0], ts, name: 'flock', file: '/s/lock', for_ns: 5e6 };
     const before = numbers(new View(run, everything()), 'timeline').rest_ns;
 
     run.in_flight = 'in flight now: flock of /s/lock for 5.00 ms';

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is in I/O: every command, view and reader gives one number for the same trace. Two ranks do I/O of every class, and wait for a lock, for
-a child, and in shared memory, which is none."""
+"""What is in I/O: every command, view and reader gives one number for the same trace. Two ranks do I/O of every class,
+and wait for a lock, for a child, and in shared memory, which is none."""
 
 import json
 import pathlib
@@ -34,7 +34,7 @@ def traced(directory, **settings):
     return traces
 
 
-def asked(command, traces, *options):
+def answer(command, traces, *options):
     return json.loads(run_checked([DFTMERGE, command, "--json", *options, traces]).out)
 
 
@@ -43,7 +43,7 @@ def rows(traces, query):
 
 
 def groups(traces, by, *options):
-    return asked("summary", traces, "--by", by, *options)["groups"]
+    return answer("summary", traces, "--by", by, *options)["groups"]
 
 
 def truth(traces):
@@ -68,7 +68,7 @@ def summaries(traces, by_rank):
             equal(sum(g["io_ns"] for g in groups(traces, by, *options)), whole, f"summary --by {by} {options}")
     equal({g["class"]: g["io_ns"] for g in groups(traces, "class")},
           {g["class"]: g["time_ns"] * (g["class"] in IO) for g in groups(traces, "class")}, "a class is in I/O, or it is not")
-    every = asked("summary", traces, "--all")
+    every = answer("summary", traces, "--all")
     equal(sum(g["time_ns"] for g in every["classes"] if g["class"] in IO), whole, "summary --all")
     equal(sum(g["io_ns"] for g in every["by_rank"]), whole, "summary --all, by rank")
 
@@ -86,14 +86,14 @@ def tables(traces):
 
 def others(traces, by_rank, has_events):
     whole = sum(by_rank.values())
-    equal(sum(p["io_ns"] for p in asked("ps", traces)["processes"]), whole, "ps")
-    equal({r["rank"]: r["io_ns"] for r in asked("ranks", traces)["ranks"]}, by_rank, "ranks")
-    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in asked("ranks", traces)["ranks"]), whole, "ranks, by kind")
-    equal(sum(i["time_ns"] for i in asked("timeline", traces)["intervals"]), whole, "timeline")
-    equal(asked("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
+    equal(sum(p["io_ns"] for p in answer("ps", traces)["processes"]), whole, "ps")
+    equal({r["rank"]: r["io_ns"] for r in answer("ranks", traces)["ranks"]}, by_rank, "ranks")
+    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in answer("ranks", traces)["ranks"]), whole, "ranks, by kind")
+    equal(sum(i["time_ns"] for i in answer("timeline", traces)["intervals"]), whole, "timeline")
+    equal(answer("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
     if has_events:
-        equal(asked("overlap", traces)["io_ns"], whole, "overlap")
-        instances = asked("summary", traces, "--by", "instance", "--region", "all")["instances"]
+        equal(answer("overlap", traces)["io_ns"], whole, "overlap")
+        instances = answer("summary", traces, "--by", "instance", "--region", "all")["instances"]
         true(0 < sum(i["io_ns"] for i in instances) <= whole, "summary --by instance")
 
 
@@ -107,8 +107,8 @@ def views(traces, by_rank, has_events):
         true(abs(seconds(query) - whole / 1000) <= RANKS, f"{query}: {seconds(query)} us of {whole} ns")
     examples = run_checked([DFTMERGE, "sql", "--examples"]).out.decode()
     example = next(text for text in examples.split(";\n") if "as io_s" in text)
-    told = rows(traces, example)
-    true(abs(sum(row["io_s"] for row in told) * 1e9 - whole) < 1000 * len(told) + 1000, f"{example}: {told} of {whole} ns")
+    found = rows(traces, example)
+    true(abs(sum(row["io_s"] for row in found) * 1e9 - whole) < 1000 * len(found) + 1000, f"{example}: {found} of {whole} ns")
     equal(rows(traces, "select sum(dur) as n from rows where is_io")[0]["n"], whole, "rows")
     if has_events:
         equal(rows(traces, "select sum(dur) as n from events where is_io")[0]["n"], whole, "events")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How processes ended, as commands tell it: by exit status, by the signal that a parent waited for, stopped by their parent, and which of
-the ranks died first. From events, and under dftrun from aggregates, too."""
+"""How processes ended, as commands say it: by exit status, by the signal that a parent waited for, stopped by their
+parent, and which of the ranks died first. From events, and under dftrun from aggregates, too."""
 
 import fcntl
 import json

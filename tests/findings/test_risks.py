@@ -69,7 +69,8 @@ def what_is_no_risk(directory):
 
 @tests.case
 def ends_of_files(directory):
-    """1,999 bytes in 2,000 reads are no reads of 0 B. Python looks for the end of each file by a read of a byte, which finds none: no trip."""
+    """1,999 bytes in 2,000 reads are no reads of 0 B. Python looks for the end of each file by a read of a byte, which
+    finds none: no trip."""
     (directory / "data").write_bytes(bytes(1999))
     whole = f"{sys.executable} -S -E -c 'for _ in range(2000): open(\"data\", \"rb\").read()'"
     for name, command in (("bytes", "dd bs=1 if=data of=/dev/null 2>/dev/null"), ("whole", whole)):

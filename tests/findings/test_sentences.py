@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the page says in words, computed a second time from `summary --all --json`: the head, the headlines of findings, the table of
-classes. Of five kinds of runs: a C program, one with workers, ranks, one that was killed, and aggregates alone."""
+"""What the page says in words, computed a second time from `summary --all --json`: the head, the headlines of findings,
+the table of classes. Of five kinds of runs: a C program, one with workers, ranks, one that was killed, and aggregates
+alone."""
 
 import json
 import pathlib
@@ -32,7 +33,7 @@ def close(text, value, what):
          f"{what}: {text!r} of {value}")
 
 
-def asked(command, traces, *options):
+def answer(command, traces, *options):
     return json.loads(run_checked([DFTMERGE, command, "--json", *options, traces]).out)
 
 
@@ -67,10 +68,10 @@ def head(lines, whole):
 
 def findings(text, whole):
     """Each headline has its cost, its share, and of what that is."""
-    told = re.findall(r"^(\d+) +(.+?)  +([\d.,]+ \w+) +([\d.]+ %)( of .*)?$", text, re.MULTILINE)
+    lines = re.findall(r"^(\d+) +(.+?)  +([\d.,]+ \w+) +([\d.]+ %)( of .*)?$", text, re.MULTILINE)
     costly = [f for f in whole["findings"] if f["of_ns"]]
-    true(len(told) == min(3, len(costly)), f"{told} of {costly}: {text}")
-    for number, title, cost, share, words in told:
+    true(len(lines) == min(3, len(costly)), f"{lines} of {costly}: {text}")
+    for number, title, cost, share, words in lines:
         finding = whole["findings"][int(number) - 1]
         equal(title, finding["title"], "title")
         cost_ns, of_ns = finding["cost_ns"], finding["of_ns"]
@@ -86,7 +87,7 @@ def findings(text, whole):
         gain = re.search(r"[Aa]t most ([\d.]+ \w+) to gain", finding["advice"])
         if gain and finding["code"] not in ("exposed-io", "trainer-waits"):
             close(gain[1], cost_ns, f"gain of {title}")
-    return len(told)
+    return len(lines)
 
 
 def classes(text, whole):
@@ -106,7 +107,7 @@ def classes(text, whole):
 
 
 def page(traces):
-    whole = asked("summary", traces, "--all")
+    whole = answer("summary", traces, "--all")
     text = run_checked([DFTMERGE, traces], env=environment(COLUMNS=1000)).out.decode()
     lines = {line.partition(" ")[0]: line[6:] for line in text.splitlines() if re.match(r"(job|time|I/O)  ", line + " ")}
     head(lines, whole)
@@ -163,7 +164,8 @@ if __name__ == "__main__":
 
 @tests.case
 def ranks(directory):
-    """One of four makes small writes durable, which the job waits for: its share is of the job, and not of all processes."""
+    """One of four makes small writes durable, which the job waits for: its share is of the job, and not of all
+    processes."""
     need("gcc")
     for rank in range(4):
         (directory / f"{rank}").mkdir()
@@ -179,9 +181,9 @@ for _ in range(100 if os.environ["OMPI_COMM_WORLD_RANK"] == "2" else 10):
                                      "PMIX_NAMESPACE": "job"}) for rank in range(4)]
     equal([process.wait(SECONDS) for process in started], [0] * 4, "exit codes")
     true(page(directory / "traces") >= 1, "findings")
-    whole = asked("summary", directory / "traces", "--all")
+    whole = answer("summary", directory / "traces", "--all")
     fsync = next(f for f in whole["findings"] if f["code"] == "fsync")
-    longest = max(g["time_ns"] for g in asked("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
+    longest = max(g["time_ns"] for g in answer("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
     equal(fsync["cost_job_ns"], min(longest, fsync["cost_ns"], whole["wall_ns"]), "what one rank has")
 
 

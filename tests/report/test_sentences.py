@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the page of dftmerge report says in words, computed a second time from `summary --all --json`: the state of the run, the
-headline, its tiles and findings, and the sentences of cards that speak of the same. Of a C program, workers, ranks, a killed and a
-hung run, and aggregates alone. Needs npm; runs in tests/run.sh --full."""
+"""What the page of dftmerge report says in words, computed a second time from `summary --all --json`: the state of the
+run, the headline, its tiles and findings, and the sentences of cards that speak of the same. Of a C program, workers,
+ranks, a killed and a hung run, and aggregates alone. Needs npm; runs in tests/run.sh --full."""
 
 import json
 import os

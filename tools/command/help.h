@@ -9,7 +9,8 @@
 void dft_help_head(const struct dft_command *command);
 /* A word and what it means, behind what stands before it in the line. */
 void dft_help_row(const char *before, const char *word, const char *meaning);
-/* Lines of a text, each one wrapped: below its text where it begins with "- ", or with a word and two blanks or more. */
+/* Lines of a text, each one wrapped: below its text where it begins with "- ", or with a word and two blanks or
+ * more. */
 void dft_help_text(const char *text);
 /* What `dftmerge COMMAND --help` prints. `own` may be NULL. */
 void dft_help_command(const struct dft_command *command, const struct dft_option *own);

@@ -6,7 +6,8 @@
 #include "base/write_json.h"
 #include "source/source_object.h"
 
-/* "2026-11-30 00:26:15" (UTC), or "-" where it is not known, into `capacity` (DFT_TEXT_ROOM bytes), which is returned. */
+/* "2026-11-30 00:26:15" (UTC), or "-" where it is not known, into `capacity` (DFT_TEXT_ROOM bytes), which is
+ * returned. */
 const char *dft_text_start(char *capacity, uint64_t start_ns);
 /* Writes the member "jobs" of an object: an array. */
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source);

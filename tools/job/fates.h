@@ -34,8 +34,8 @@ struct dft_fates {
 /* Of the processes that pass the filter (NULL: of all). Returns 0 or -ENOMEM; free it in either case. */
 int dft_fates_find(struct dft_fates *fates, const struct dft_source *source, const struct dft_filter *filter);
 void dft_fates_free(struct dft_fates *fates);
-/* "exit 1, rank 5 died first (SIGSEGV), 15 processes by SIGTERM up to 60.0 ms later", "2 processes by SIGSEGV"; nothing,
- * and 0, where no end is an accident. */
+/* "exit 1, rank 5 died first (SIGSEGV), 15 processes by SIGTERM up to 60.0 ms later", "2 processes by SIGSEGV";
+ * nothing, and 0, where no end is an accident. */
 int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_source *source);
 /* The same as the member "ended", with the numbers in it. */
 void dft_fates_json(struct dft_json *json, const struct dft_fates *fates, const struct dft_source *source);

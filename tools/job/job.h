@@ -67,7 +67,8 @@ char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job);
 /* The same, and what is in flight now, as notes, for commands that look at nothing else of the job. Returns 0 or
  * -ENOMEM. Collective. */
 int dft_job_note_state(struct dft_source *source);
-/* What is in flight now as a note: what a command says of such a process is not the whole of it. Returns 0 or -ENOMEM. */
+/* What is in flight now as a note: what a command says of such a process is not the whole of it. Returns 0 or
+ * -ENOMEM. */
 int dft_job_note_in_flight(const struct dft_job *job, struct dft_source *source);
 void dft_job_json_pauses(struct dft_json *json, const struct dft_job *job); /* the same as the member pauses */
 /* The sum of kept_ns. */

@@ -28,8 +28,8 @@ struct dft_job_rows {
     int is_one_shown;         /* the page is about the newest of them, not about all together */
 };
 
-/* Makes no rows where there is one, or where a filter or --by asks for something else. Returns 0 or -ENOMEM. Rows may be
- * used as long as the source is open. Collective. */
+/* Makes no rows where there is one, or where a filter or --by asks for something else. Returns 0 or -ENOMEM. Rows may
+ * be used as long as the source is open. Collective. */
 int dft_job_rows_make(struct dft_job_rows *rows, struct dft_summary *summary);
 void dft_job_rows_free(struct dft_job_rows *rows);
 /* A table, and how to see one of them. Returns 0 or -ENOMEM. */

@@ -129,7 +129,8 @@ static void put_python(FILE *out, struct dft_text text)
               (struct dft_text){file, (uint32_t)(space - file)}, owner_of(text) != OF_LIBRARY);
 }
 
-/* Functions in line are shown where they are the program's own. Under Python a program without lines is the interpreter. */
+/* Functions in line are shown where they are the program's own. Under Python a program without lines is the
+ * interpreter. */
 static void put_code(FILE *out, const struct dft_names *names, uint64_t frame, int under_python)
 {
     const struct dft_symbols_frame *frames = NULL;

@@ -18,10 +18,10 @@ void dft_line_stack(struct dft_line *line, const struct dft_names *names, uint64
 
 #define DFT_STACK_FRAMES_MAX 257u /* 128 of the processor, 128 of Python and a word about more */
 
-/* All functions from the outermost, with a semicolon between, as tools for flame graphs read them. The program's own are
- * "function (file.cpp:12)", or without a line "function"; functions that were put in line are among them. All others are
- * "function [file.cpp:12]", or "function [module]". Returns the id that the text has in `names` from now on; 0: the stack
- * is not known, or no memory (*rc). */
+/* All functions from the outermost, with a semicolon between, as tools for flame graphs read them. The program's own
+ * are "function (file.cpp:12)", or without a line "function"; functions that were put in line are among them. All
+ * others are "function [file.cpp:12]", or "function [module]". Returns the id that the text has in `names` from now on;
+ * 0: the stack is not known, or no memory (*rc). */
 uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc);
 
 /* The same of the source line that called: "/path/source.c:12", of Python "/path/train.py:88 function". It is the

@@ -126,7 +126,9 @@ export function drawFindings(element, view, { isFirstOpen, verdict }) {
     for (const finding of isFirstOpen ? others : [first, ...others]) closed(element, view, finding);
 }
 
-/** What costs little here, and much where a server answers each request: apart from what was measured, each by its name. */
+/**
+ * What costs little here, and much where a server answers each request: apart from what was measured, each by its name.
+ */
 export function risks(run, list) {
     const names = list.map(({ title, where }) => title + (where?.length > 1 ? ` (${format.path(shortOf(run, where), 40)})` : ''));
 

@@ -6,8 +6,8 @@ import { shortOf } from './folder.js';
 import { passing } from './parts.js';
 
 /**
- * Calls in flight of chosen rows of p: `[{p, lane, start_ns, dur_ns, name, text}]`; LANE is -1 where the thread has none. None
- * under a filter of times, calls or files.
+ * Calls in flight of chosen rows of p: `[{p, lane, start_ns, dur_ns, name, text}]`; LANE is -1 where the thread has
+ * none. None under a filter of times, calls or files.
  */
 export function flightsOf(view) {
     const { run, filter } = view;

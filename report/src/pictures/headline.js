@@ -25,7 +25,8 @@ export function comparison(base, other) {
         : `${name} is ${format.factor(a / b)} faster: ${times}`;
 }
 
-/* The verdict, as the first line of the summary has it, and what else there is but for the findings, which stand below. */
+/* The verdict, as the first line of the summary has it, and what else there is but for the findings, which stand
+ * below. */
 function verdictOf({ run: { summary } }) {
     const { line = 'No verdict is here.', more = [] } = summary.verdict ?? {},
         titles = (summary.findings ?? []).map(({ title }) => title);
@@ -49,7 +50,8 @@ function difference(view, numbers) {
     return most.now === most.before ? [] : el('p', { class: 'first' }, text);
 }
 
-/* Tiles: name, the number's member, how it is written, what stands below it, and the calls without which there is none. */
+/* Tiles: name, the number's member, how it is written, what stands below it, and the calls without which there is
+ * none. */
 function tilesOf(view) {
     const { run } = view,
         many = run.summary.ranks && !view.filter.p ? format.counted(run.summary.ranks, 'rank') : '';

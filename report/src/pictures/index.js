@@ -54,8 +54,8 @@ function sideBySide(ordered) {
 }
 
 /**
- * The pictures in the order for RUN: the headline, the jobs, then those that show its findings, the costliest finding first; of a
- * run that computes then how I/O hides behind it; then the others. What is not here stands last.
+ * The pictures in the order for RUN: the headline, the jobs, then those that show its findings, the costliest finding
+ * first; of a run that computes then how I/O hides behind it; then the others. What is not here stands last.
  */
 export function inOrder(run) {
     const wanted = (run.summary.findings ?? []).flatMap(cardsOf);

@@ -14,7 +14,10 @@ export function outside(times, life_ns) {
     return { io_ns, rest_ns: Math.max(0, life_ns - used), is_over: used > life_ns };
 }
 
-/** Times by class of row P of `who`, or of all rows (null), from SUMS by p and class. FLIGHTS, calls in flight, are waits. */
+/**
+ * Times by class of row P of `who`, or of all rows (null), from SUMS by p and class. FLIGHTS, calls in flight, are
+ * waits.
+ */
 export function timesOf(sums, rows, p, flights = []) {
     const times = new Array(7).fill(0);
 

@@ -28,8 +28,8 @@ export function binsAt(run, from, to) {
 }
 
 /**
- * Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it; of the line of its
- * source `search`, what the card looks for.
+ * Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it; of the line
+ * of its source `search`, what the card looks for.
  */
 export function placesOf(run, finding) {
     const places = [],

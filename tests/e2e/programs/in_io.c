@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One of several ranks: I/O of every class, and waits that are none: for a lock, for a child, in a file of shared memory.
- * All within a region, one call after the other.
+/* One of several ranks: I/O of every class, and waits that are none: for a lock, for a child, in a file of shared
+ * memory. All within a region, one call after the other.
  *
  * usage: in_io FOLDER */
 #include <dftrace/dftrace.h>
