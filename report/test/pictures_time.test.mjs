@@ -103,7 +103,8 @@ test('heat: a cell says the time within a tenth', () => {
 test('timeline: slices that pass, time outside of calls and the longest call', async () => {
     const { run, raw } = await runOf('ranks');
     const slices = rawTable(raw, 'slices'),
-        calls = rawTable(raw, 'calls');
+        calls = rawTable(raw, 'calls'),
+        cube = rawCube(raw, ['t', 'p', 'c']);
     const width = run.time.width_ns;
 
     for (const change of [{}, ...changes(run, ['t', 'p', 'c', 'f'], 25, 2)]) {
@@ -133,13 +134,21 @@ test('timeline: slices that pass, time outside of calls and the longest call', a
         const most = Math.max(0, ...(io.length ? io : passes).map((i) => slices.dur_ns[i]));
         assert.equal(numbers.longest < 0 ? 0 : slices.dur_ns[numbers.longest], most);
         if (change.f || change.c) continue;
+        const overlap = (start, dur) => Math.max(0, Math.min(start + dur, to) - Math.max(start, from));
+        const lived = sum(
+            people.p.map((p, i) => (isIn(run, change, 'p', p) ? overlap(people.start_ns[i], people.life_ns[i]) : 0)),
+        );
+        const spent = sum(
+            cube.p.map((p, i) => {
+                const isCounted = isIn(run, change, 'p', p) && isIn(run, change, 't', cube.t[i]);
+                return isCounted && calls.class[cube.c[i]] !== 0 ? cube.d[i] : 0;
+            }),
+        );
         const view = viewOf(run, change),
             [all] = view.numbers(classes).bars;
-        assert.ok(
-            Math.abs(numbers.rest_ns - all.rest_ns * view.lives().count) < 1,
-            'one rule for time outside of calls',
-        );
-        assert.equal(numbers.life_ns, view.lives().total);
+        assert.equal(numbers.life_ns, lived);
+        assert.ok(Math.abs(numbers.rest_ns - Math.max(0, lived - spent)) < 1, `${numbers.rest_ns} ${lived - spent}`);
+        assert.ok(Math.abs(all.rest_ns * view.lives().count - numbers.rest_ns) < 1, 'one rule for all pictures');
     }
 });
 

@@ -87,24 +87,24 @@ static void times_are_printfs(void)
 static void numbers_are_those_of_the_table(void)
 {
     FILE *table = fopen(DFT_TEST_WRITTEN, "r");
-    char line[128], kind[16], expected[64], text[DFT_TEXT_ROOM];
+    char line[128], kind[16], number[40], expected[64], text[DFT_TEXT_ROOM];
     unsigned lines = 0;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(table);
     while (fgets(line, sizeof line, table)) {
-        double number;
-        unsigned long long after = 0;
+        uint64_t value;
+        char *end;
 
-        if (*line == '#' || sscanf(line, "%15[^\t]\t%lf:%llu\t%63[^\n]", kind, &number, &after, expected) < 4)
-            if (sscanf(line, "%15[^\t]\t%lf\t%63[^\n]", kind, &number, expected) < 3)
-                continue;
+        if (*line == '#' || sscanf(line, "%15[^\t]\t%39[^\t]\t%63[^\n]", kind, number, expected) < 3)
+            continue;
         lines++;
+        value = strtoull(number, &end, 10);
         if (!strcmp(kind, "ratio"))
-            dft_text_ratio(text, number);
+            dft_text_ratio(text, strtod(number, NULL));
         else if (!strcmp(kind, "change"))
-            dft_text_change(text, (uint64_t)number, after);
+            dft_text_change(text, value, strtoull(end + 1, NULL, 10));
         else
-            (*kind == 'n' ? dft_text_ns : *kind == 'b' ? dft_text_bytes : dft_text_count)(text, (uint64_t)number);
+            (*kind == 'n' ? dft_text_ns : *kind == 'b' ? dft_text_bytes : dft_text_count)(text, value);
         CU_ASSERT_STRING_EQUAL(text, expected);
     }
     fclose(table);
