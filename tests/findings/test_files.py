@@ -10,10 +10,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-from told import told_once  # noqa: E402
+from told import surely, told_once  # noqa: E402
 from tracing import DFTMERGE, LIBRARY, Tests, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
 
-LITTLE_NS = 100_000_000  # any.sure
 tests = Tests()
 MIB = 1 << 20
 
@@ -249,9 +248,10 @@ def files_that_others_are_renamed_to_are_not_missing(directory):
 @tests.case
 def a_file_opened_again(directory):
     prepare(directory)
-    answer = traced(directory, "reopen", 3000)
+    traced(directory, "reopen", 3000)
+    answer = findings_of(directory / "traces", "--rules", surely(directory))
     finding = found(answer)["reopened"]
-    equal((finding["calls"], finding["sure"]), (3001, "high" if finding["cost_ns"] >= LITTLE_NS else "medium"), "opens")
+    equal((finding["calls"], finding["sure"]), (3001, "high"), "opens")
     silent(answer, "reread", "metadata", "small-files")
 
 

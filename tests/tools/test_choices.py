@@ -264,7 +264,7 @@ def help_names_all(where):
     filters = dftmerge("help", "filters").out.decode()
     for option in ("last", "host", "program", "role", "region", "dir", "ext", "mount", "op", "class", "size", "access", "errno", "errors",
                    "slower-than"):
-        assert re.search(rf"--{option}\b", text) and re.search(rf"^ +--{option}\b", filters, re.M), option
+        assert re.search(rf"^  (--[a-z-]+ )*--{option}( --|$)", text, re.M) and re.search(rf"^ +--{option}\b", filters, re.M), option
     assert max(map(len, (text + filters).splitlines())) <= 120
 
 

@@ -21,6 +21,11 @@ def told(text, what):
     return re.findall(rf"^{what} +(.*)$", text, re.M)
 
 
+def behind_the_table(text):
+    """The page of several runs without the table of them, which stands first."""
+    return text.partition("\n\n")[2]
+
+
 def two_runs(where):
     make(where, processes=2, seed=1, run=1)
     make(where, processes=3, seed=2, run=2, start=1700000060)
@@ -31,13 +36,13 @@ def the_page_takes_the_newest(where):
     make(where / "new", processes=3, seed=2, run=2, start=1700000060)
     two_runs(where / "both")
     text, alone = page(where / "both"), page(where / "new")
-    assert "run-2, the newest of 2 (--run all" in text, text
+    assert told(behind_the_table(text), "run")[0].startswith("run-2, the newest of 2 (--run all"), text
     assert not told(alone, "runs?"), alone
-    assert re.sub(r"^run .*\n(      .*\n)*", "", text.partition("\n\n")[2], flags=re.M) == alone  # behind the table of runs
+    assert re.sub(r"^run .*\n(      .*\n)*", "", behind_the_table(text), flags=re.M) == alone
     assert told(page("--run", "run-1", where / "both"), "run")[0].startswith("run-1, one of 2")
     assert page("--run", "newest", where / "both") == text
     every = page("--run", "all", where / "both")
-    assert ", 3 processes (5 programs), together " in told(every, "time")[0] and any(line.startswith("2 runs, counted together") for line in told(every, "run")), every
+    assert ", 3 processes (5 programs), together " in told(every, "time")[0] and told(behind_the_table(every), "run")[0].startswith("2 runs, counted together"), every
 
 
 def all_else_takes_all(where):
@@ -101,7 +106,7 @@ def what_says_nothing_is_never_hidden(where):
     make(where, processes=1, seed=3, run=1, start=1700000100)
     make(where, processes=1, seed=4, run=2, start=1700000200)
     text = page(where)
-    assert "run-2, the newest of 2" in text and "with 3 processes of no run" in text, text
+    assert told(behind_the_table(text), "run")[0].startswith("run-2, the newest of 2") and "with 3 processes of no run" in text, text
     assert "of no run; nothing says what is one run of these: 2 groups" in re.sub(r"\s+", " ", text), text
     assert summary(where)["processes"] == 5 and summary("--run", "run-2", where)["processes"] == 1
 
