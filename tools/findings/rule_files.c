@@ -173,7 +173,8 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
         cost_ns += file->cost_ns;
         opens += file->opens;
     }
-    qsort(files, count, sizeof *files, by_cost);
+    if (count) // of none, files may be NULL
+        qsort(files, count, sizeof *files, by_cost);
     for (size_t i = 0; i < count && !rc; i++)
         rc = dft_map_put(&keys, files[i].file) ? 0 : -ENOMEM;
     if (!rc && count)
