@@ -797,7 +797,7 @@ def calls_before_a_child_ends(directory):
         for offset in [e["offset"] for e in events if e["pid"] == pid and e["name"] == "write" and "offset" in e]:
             true(offset in range(0, 30, 5), f"offset {offset}")
     found = {p["pid"]: (p["ended"], p["status"], p["ppid"]) for p in json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]}
-    equal([found[pid] for pid in children], [("_exit", 11, parent), ("killed", None, parent), ("_exit", 11, parent)], "ends")
+    equal([found[pid] for pid in children], [("_exit", 11, parent), ("killed", 9, parent), ("_exit", 11, parent)], "ends")
     for more in ([], ["--events"]):
         rows = json.loads(dftmerge("summary", "--json", "--by", "pid", *more, traced.place / "traces").out)["groups"]
         equal({r["pid"]: r["count"] for r in rows}, collections.Counter(e["pid"] for e in events), f"calls by pid {more}")
