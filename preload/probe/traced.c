@@ -57,7 +57,7 @@ static void add_all(int traced)
 /* The path as events have it: without empty, `.` and `..` components. "": too long. */
 static const char *clean(const char *entry)
 {
-    const struct dft_text text = {entry, (uint32_t)strlen(entry)};
+    const struct dft_text text = dft_text_from(entry);
     static char copy[DFT_PLACE_ROOM] DFT_BULK;
     struct dft_path path;
 

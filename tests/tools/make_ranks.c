@@ -293,7 +293,7 @@ static void put_process(const struct rank *rank)
     const void *block;
 
     snprintf(host, sizeof host, "node%ld", rank->host);
-    process.host = (struct dft_text){host, (uint32_t)strlen(host)};
+    process.host = dft_text_from(host);
     process.job_id = settings.unranked ? (struct dft_text){0} : TEXT("4711");
     process.clock_offset = shown(rank, rank->load) - monotonic(rank, rank->load);
     put(dft_encode_process(encoder, &process, &block), &block);
@@ -316,7 +316,7 @@ static void make_rank(const char *directory, long number)
     rank.events = calloc(DFT_BLOCK_EVENTS_MAX, sizeof *rank.events);
     snprintf(path, sizeof path, "%s/solver-%ld-%ld.dft", directory, settings.seed, number);
     snprintf(file, sizeof file, "/scratch/job/r%ld/data.bin", number);
-    rank.file = (struct dft_name){.id = dft_name_id(file, strlen(file)), .text = {file, (uint32_t)strlen(file)}};
+    rank.file = (struct dft_name){.id = dft_name_id(file, strlen(file)), .text = dft_text_from(file)};
     out = fopen(path, "w");
     if (!out || !rank.events)
         exit(1);

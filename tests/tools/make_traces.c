@@ -664,20 +664,20 @@ static void put_process(uint64_t key, long n, uint64_t start)
     const void *block;
 
     snprintf(host, sizeof host, "node%ld", (n + settings.turn) % settings.hosts);
-    process.host = (struct dft_text){host, (uint32_t)strlen(host)};
+    process.host = dft_text_from(host);
     process.command = (struct dft_text){command, sizeof command - 1};
     if (settings.ranks) {
         process.rank = (int32_t)n;
         process.world_size = (uint32_t)(settings.world ? settings.world : settings.processes + 1); /* one is missing */
         snprintf(job, sizeof job, "%ld", settings.job);
         if (settings.job)
-            process.job_id = (struct dft_text){job, (uint32_t)strlen(job)};
+            process.job_id = dft_text_from(job);
     }
     if (settings.tree)
         put_tree(&process, n);
     snprintf(run, sizeof run, "run-%ld", settings.run);
     if (settings.run)
-        process.run_id = (struct dft_text){run, (uint32_t)strlen(run)};
+        process.run_id = dft_text_from(run);
     if (settings.mounts)
         process.mounts = settings.mounts > 1 && n == 1 ? TEXT("/ xfs\n/x nfs\n/data lustre\n")
                                                        : TEXT("/ ext4\n/data tmpfs\n/data/o lustre\n/x nfs\n"

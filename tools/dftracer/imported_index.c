@@ -226,7 +226,7 @@ int dft_index_end(struct dft_index_file *file, uint64_t length, const struct dft
                                 .identity = key->identity,
                                 .length = length,
                                 .found = {found, write_counts(found, sizeof found, counts)},
-                                .reason = {counts->reason, counts->reason ? (uint32_t)strlen(counts->reason) : 0}};
+                                .reason = dft_text_from(counts->reason)};
     const void *block;
     long bytes = dft_encode_origin(encoder, &origin, &block);
     int rc;

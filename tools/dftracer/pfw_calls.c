@@ -190,8 +190,8 @@ static struct dft_pfw_call *find_call(struct dft_pfw *pfw, const struct dft_pfw_
     if (!capacity)
         return NULL;
     name_text = cut(dft_pfw_unescape(name, capacity));
-    category_text = cut(has_category ? dft_pfw_unescape(category, capacity + name->text.length + 1)
-                                     : (struct dft_text){types[type], (uint32_t)strlen(types[type])});
+    category_text =
+        cut(has_category ? dft_pfw_unescape(category, capacity + name->text.length + 1) : dft_text_from(types[type]));
     memcpy(whole, category_text.bytes, category_text.length);
     whole[category_text.length] = 0;
     memcpy(whole + category_text.length + 1, name_text.bytes, name_text.length);

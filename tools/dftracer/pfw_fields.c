@@ -148,8 +148,7 @@ void dft_pfw_arguments(struct dft_pfw *pfw, struct dft_pfw_stream *stream, const
     if (dft_unlikely(record->have & any))
         for (size_t i = 0; i < sizeof left / sizeof *left; i++)
             if (record->have >> left[i].member & 1)
-                dft_pfw_arg(pfw, stream, (struct dft_text){left[i].name, (uint32_t)strlen(left[i].name)},
-                            &record->member[left[i].member]);
+                dft_pfw_arg(pfw, stream, dft_text_from(left[i].name), &record->member[left[i].member]);
     for (uint32_t i = 0; i < record->nothers; i++)
         dft_pfw_arg(pfw, stream, record->other[i].key, &record->other[i].value);
     pfw->counts->arguments += record->left_out;

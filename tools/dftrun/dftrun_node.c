@@ -54,10 +54,10 @@ static void put_process(const struct sampler *sampler)
                                         .local_rank = -1,
                                         .start_ns = clocks[0][1],
                                         .clock_offset = (int64_t)(clocks[0][1] - clocks[0][0]),
-                                        .host = {sampler->host, (uint32_t)strlen(sampler->host)},
-                                        .boot_id = {sampler->boot_id, (uint32_t)strlen(sampler->boot_id)},
-                                        .job_id = {job, job ? (uint32_t)strlen(job) : 0},
-                                        .run_id = {run, run ? (uint32_t)strlen(run) : 0},
+                                        .host = dft_text_from(sampler->host),
+                                        .boot_id = dft_text_from(sampler->boot_id),
+                                        .job_id = dft_text_from(job),
+                                        .run_id = dft_text_from(run),
                                         .role = {"node", 4}};
     const void *block;
 

@@ -70,11 +70,6 @@ struct woven {
     uint32_t sink;
 };
 
-static struct dft_text text_of(const char *text)
-{
-    return (struct dft_text){text, (uint32_t)strlen(text)};
-}
-
 /* A flow `in` ends an arrow, and `out` begins one. inout and outin do one at the begin and the
  * other at the end. */
 static void put_flow(struct dft_perfflow *p, const struct woven *w, int at_end, uint64_t ns, uint64_t start_ns)
@@ -88,7 +83,7 @@ static void put_flow(struct dft_perfflow *p, const struct woven *w, int at_end, 
         return;
     if (both && at_end)
         in = !in;
-    if (begin_record(&r, w->at, text_of("flow"), text_of("flow"), in ? 'f' : 's', ns))
+    if (begin_record(&r, w->at, dft_text_from("flow"), dft_text_from("flow"), in ? 'f' : 's', ns))
         return;
     dft_json_string(&r.json, "bp", "e");
     dft_json_uint(&r.json, "id", 100); /* all arrows of a file have one number in PerfFlowAspect */

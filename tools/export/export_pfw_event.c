@@ -128,7 +128,7 @@ static void put_user_arguments(struct dft_pfw_out *pfw, const struct dft_event_a
         dft_names_call(pfw->export->names, at->args[i].key, &category, &name, capacity);
         if (is_written(pfw, name)) {
             snprintf(changed, sizeof(changed), "%.*s_", (int)name.length, name.bytes);
-            name = dft_pfw_out_text(changed);
+            name = dft_text_from(changed);
         }
         dft_json_key(&pfw->json, name.bytes, name.length);
         if (is_hashed(&at->process->process, name, &at->args[i]))
@@ -170,7 +170,7 @@ static void put_custom(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
     const struct dft_arg *value = dft_export_argument(pfw->export, at, "value");
     int is_value = !at->nargs || (value && at->nargs == 1);
 
-    dft_pfw_out_begin(pfw, is_value ? dft_pfw_out_text("CM") : name, category, at->process->process.pid, at->tid);
+    dft_pfw_out_begin(pfw, is_value ? dft_text_from("CM") : name, category, at->process->process.pid, at->tid);
     dft_json_uint(&pfw->json, "ts", at->event->start_ns / 1000);
     dft_json_string(&pfw->json, "ph", "M");
     dft_json_object(&pfw->json, "args");

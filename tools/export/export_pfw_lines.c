@@ -42,15 +42,10 @@ void dft_pfw_out_end(struct dft_pfw_out *pfw)
     putc('\n', pfw->export->out);
 }
 
-struct dft_text dft_pfw_out_text(const char *text)
-{
-    return (struct dft_text){text, (uint32_t)strlen(text)};
-}
-
 /* Begins a line of metadata: writes its name, and the key of the value that follows. */
 static void put_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key)
 {
-    dft_pfw_out_begin(pfw, dft_pfw_out_text(name), dft_pfw_out_text("dftracer"), pid, pid);
+    dft_pfw_out_begin(pfw, dft_text_from(name), dft_text_from("dftracer"), pid, pid);
     dft_json_string(&pfw->json, "ph", "M");
     dft_json_object(&pfw->json, "args");
     dft_json_text(&pfw->json, "name", key.bytes, key.length);
@@ -101,10 +96,10 @@ int dft_pfw_out_process(struct dft_pfw_out *pfw, const struct dft_source_process
         return 0;
     snprintf(rank, sizeof(rank), "%d", process->rank);
     snprintf(name, sizeof(name), "Rank %d", process->rank);
-    put_metadata(pfw, "process_name", process->pid, dft_pfw_out_text(name));
+    put_metadata(pfw, "process_name", process->pid, dft_text_from(name));
     dft_json_string(&pfw->json, "value", "process_name");
     dft_pfw_out_end(pfw);
-    put_metadata(pfw, "PR", process->pid, dft_pfw_out_text("rank"));
+    put_metadata(pfw, "PR", process->pid, dft_text_from("rank"));
     dft_json_string(&pfw->json, "value", rank);
     dft_pfw_out_end(pfw);
     return 0;
@@ -113,8 +108,7 @@ int dft_pfw_out_process(struct dft_pfw_out *pfw, const struct dft_source_process
 static void begin_complete(struct dft_pfw_out *pfw, const char *name, const struct dft_source_process *source,
                            uint64_t ts)
 {
-    dft_pfw_out_begin(pfw, dft_pfw_out_text(name), dft_pfw_out_text("dftracer"), source->process.pid,
-                      source->process.pid);
+    dft_pfw_out_begin(pfw, dft_text_from(name), dft_text_from("dftracer"), source->process.pid, source->process.pid);
     dft_json_uint(&pfw->json, "ts", ts / 1000);
     dft_json_uint(&pfw->json, "dur", 0);
     dft_json_string(&pfw->json, "ph", "X");

@@ -21,7 +21,6 @@ struct dft_pfw_out {
 void dft_pfw_out_begin(struct dft_pfw_out *pfw, struct dft_text name, struct dft_text category, uint32_t pid,
                        uint32_t tid);
 void dft_pfw_out_end(struct dft_pfw_out *pfw);
-struct dft_text dft_pfw_out_text(const char *text);
 /* Was the process read from a trace of DFTracer? Its start and end are then among its events, if
  * the trace had them. */
 int dft_pfw_out_is_imported(const struct dft_source_process *source);

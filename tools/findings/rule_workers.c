@@ -14,11 +14,6 @@ struct worker {
     uint64_t items, item_ns, item_io_ns;
 };
 
-static int same_text(struct dft_text a, struct dft_text b)
-{
-    return a.length == b.length && a.length && !memcmp(a.bytes, b.bytes, a.length);
-}
-
 static int by_role(const void *left, const void *right)
 {
     const struct worker *a = left, *b = right;
@@ -50,7 +45,8 @@ static uint32_t gather(const struct dft_facts *facts, uint64_t least, struct wor
     for (uint32_t i = 0; i < n; i++) {
         struct worker *last = merged ? &workers[merged - 1] : NULL;
 
-        if (!last || last->team != workers[i].team || !same_text(last->role, workers[i].role)) {
+        if (!last || last->team != workers[i].team || !last->role.length ||
+            !dft_text_same(last->role, workers[i].role)) {
             workers[merged++] = workers[i];
             continue;
         }

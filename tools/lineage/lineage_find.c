@@ -183,7 +183,7 @@ int dft_lineage_find(const struct dft_lineage *lineage, const char *text, uint32
 {
     static void (*const ways[])(const struct dft_lineage *, struct dft_text, struct found *) = {by_id, by_both, by_uri,
                                                                                                 by_key};
-    const struct dft_text wanted = {text, (uint32_t)strlen(text)};
+    const struct dft_text wanted = dft_text_from(text);
     struct found found = {.count = 0};
 
     for (size_t i = 0; !found.count && i < sizeof ways / sizeof *ways; i++)

@@ -262,7 +262,7 @@ const char *dft_rules_name(const struct dft_rules *rules, uint32_t group)
 
 struct dft_text dft_rules_text(const struct dft_rules *rules)
 {
-    return (struct dft_text){rules->text, (uint32_t)strlen(rules->text)};
+    return dft_text_from(rules->text);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */

@@ -208,7 +208,7 @@ static int put_group(struct dft_grouping *grouping, uint32_t group)
     const char *name = dft_rules_name(grouping->rules, group);
     struct dft_group_record record = {.part = grouping->division * DFT_PART_GROUPS + group,
                                       .groups = grouping->groups,
-                                      .name = {name, (uint32_t)strlen(name)},
+                                      .name = dft_text_from(name),
                                       .rules = dft_rules_text(grouping->rules),
                                       .events = archive->events};
     const void *block;

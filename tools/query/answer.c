@@ -151,7 +151,7 @@ static void set_uint(struct dft_key_value *value, uint64_t number)
 static void set_word(struct dft_key_value *value, const char *word)
 {
     if (word)
-        set_text(value, (struct dft_text){word, (uint32_t)strlen(word)});
+        set_text(value, dft_text_from(word));
 }
 
 static void set_program(struct dft_key_value *value, struct dft_text exe)

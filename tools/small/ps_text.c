@@ -146,11 +146,6 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
 
 /* --- killed processes that are alike ---------------------------------------------------------- */
 
-static int same_text(struct dft_text a, struct dft_text b)
-{
-    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
-}
-
 /* How many processes behind this one were killed as well, with the same command and the same
  * parent. */
 static uint32_t count_alike(const struct ps *ps, uint32_t at)
@@ -166,7 +161,8 @@ static uint32_t count_alike(const struct ps *ps, uint32_t at)
 
         if (p->exit_kind != DFT_ENDING_KILLED || tree->depth[i] != tree->depth[at] ||
             tree->parent[tree->order[i]] != tree->parent[tree->order[at]] ||
-            !same_text(p->process.command, first->process.command) || !same_text(p->process.exe, first->process.exe))
+            !dft_text_same(p->process.command, first->process.command) ||
+            !dft_text_same(p->process.exe, first->process.exe))
             break;
     }
     return n < ALIKE ? 0 : n;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "source/source_number.h"
 
@@ -22,11 +21,6 @@ static uint64_t start_of(const struct dft_source_process *process)
 
     dft_process_lifetime(process, &start, &end);
     return start;
-}
-
-static int same_text(struct dft_text a, struct dft_text b)
-{
-    return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
 static const struct dft_ps_tree *sorting; /* qsort passes no context; this command has one thread */
@@ -70,7 +64,7 @@ static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, u
     for (; low < tree->count && tree->processes[pids[low]].process.pid == pid; low++) {
         const struct dft_source_process *p = &tree->processes[pids[low]];
 
-        if (pids[low] != child && same_text(p->process.host, of->process.host) && start_of(p) < start_of(of) &&
+        if (pids[low] != child && dft_text_same(p->process.host, of->process.host) && start_of(p) < start_of(of) &&
             (pid != of->process.pid || p->exit_kind == DFT_ENDING_EXEC))
             found = pids[low];
     }

@@ -24,11 +24,6 @@ static const struct code {
     {"import sys;exec(eval(sys.stdin.readline()))", "execnet worker"}, /* pytest-xdist's, as a rule */
 };
 
-static struct dft_text text_of(const char *text)
-{
-    return (struct dft_text){text, (uint32_t)strlen(text)};
-}
-
 static int begins(struct dft_text text, const char *with)
 {
     size_t length = strlen(with);
@@ -72,16 +67,11 @@ static struct dft_text find_role(struct dft_text line)
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (begins(code, codes[i].begins))
-            return text_of(codes[i].role);
+            return dft_text_from(codes[i].role);
     if (ends(module, "loky.backend.popen_loky_posix"))
         return value_of(line, "--process-name");
     take_argument(&line);
-    return text_of(dft_text_is(take_argument(&line), "--multiprocessing-fork") ? "SpawnProcess" : "");
-}
-
-static int same(struct dft_text a, struct dft_text b)
-{
-    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+    return dft_text_from(dft_text_is(take_argument(&line), "--multiprocessing-fork") ? "SpawnProcess" : "");
 }
 
 /* The process that has started this one, or NULL. */
@@ -94,7 +84,7 @@ static const struct dft_process *parent_of(const struct dft_source *source, cons
 
 static int is_forked(const struct dft_process *process, const struct dft_process *parent)
 {
-    return parent && parent->pid != process->pid && same(parent->command, process->command);
+    return parent && parent->pid != process->pid && dft_text_same(parent->command, process->command);
 }
 
 void dft_source_find_roles(struct dft_source *source)
@@ -110,7 +100,7 @@ void dft_source_find_roles(struct dft_source *source)
         if (is_forked(process, parent)) {
             int by_server = dft_text_is(process->role, FORK_SERVER) && !is_forked(parent, parent_of(source, parent));
 
-            process->role = by_server ? text_of("ForkServerProcess") : none;
+            process->role = by_server ? dft_text_from("ForkServerProcess") : none;
         }
     }
 }

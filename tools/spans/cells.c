@@ -36,7 +36,7 @@ int dft_span_cell_time(sqlite3_stmt *row, int column, int64_t *ns)
 
     if (sqlite3_column_type(row, column) == SQLITE_FLOAT) {
         shortest(sqlite3_column_double(row, column), number);
-        text = (struct dft_text){number, (uint32_t)strlen(number)};
+        text = dft_text_from(number);
     } else {
         text = dft_span_cell_text(row, column);
     }

@@ -7,22 +7,17 @@
 
 #define EXECUTOR_TASK "parsl.executors.workqueue.executor_task"
 
-static struct dft_text text(const char *bytes)
-{
-    return dft_text_from(bytes);
-}
-
 static const struct dft_text none = {NULL, 0};
 
 /* A partial log belongs to the run of its folder; one alone to none but itself. */
 static struct dft_text run_of(const struct dft_log *log)
 {
-    return text(*log->run ? log->run : log->place.path);
+    return dft_text_from(*log->run ? log->run : log->place.path);
 }
 
 static int put(struct dft_log *log, const char *type, struct dft_text id, struct dft_uuid *uuid)
 {
-    struct dft_span_name span = {text(type), run_of(log), id, none};
+    struct dft_span_name span = {dft_text_from(type), run_of(log), id, none};
 
     return dft_span_put(&log->import->store, &span, uuid);
 }
@@ -41,7 +36,7 @@ static int take_run(struct dft_log *log, struct dft_text at)
         return -ENOMEM;
     free(log->run);
     log->run = run;
-    rc = put(log, "parsl.rundir.workflow", text(""), &uuid);
+    rc = put(log, "parsl.rundir.workflow", dft_text_from(""), &uuid);
     return rc ? rc : 1;
 }
 
@@ -65,7 +60,7 @@ static int bind_executor(struct dft_log *log, const struct dft_uuid *try, struct
 
     if (asprintf(&scope, "%.*s:%.*s", (int)run.length, run.bytes, (int)label.length, label.bytes) < 0)
         return -ENOMEM;
-    rc = dft_span_identify(&log->import->store, try, "try on executor", text(scope), id);
+    rc = dft_span_identify(&log->import->store, try, "try on executor", dft_text_from(scope), id);
     free(scope);
     if (!rc && may_be_workqueue(log, label))
         rc = dft_span_identify(&log->import->store, try, "try on workqueue", run, id);
@@ -90,15 +85,15 @@ static int take_launch(struct dft_log *log, struct dft_text at)
     if (!task.length || !number.length || !label.length || task.length + number.length > 60)
         return dft_log_fail(log, "of a launched task the number, the try or the executor is missing");
     snprintf(name, sizeof name, "%.*s/%.*s", (int)task.length, task.bytes, (int)number.length, number.bytes);
-    rc = put(log, "parsl.rundir.workflow", text(""), &workflow);
+    rc = put(log, "parsl.rundir.workflow", dft_text_from(""), &workflow);
     if (!rc)
         rc = put(log, "parsl.rundir.task", task, &task_uuid);
     if (!rc)
-        rc = put(log, "parsl.rundir.try", text(name), &try);
+        rc = put(log, "parsl.rundir.try", dft_text_from(name), &try);
     if (!rc)
         rc = dft_span_below(store, &workflow, &task_uuid, task, none);
     if (!rc)
-        rc = dft_span_below(store, &task_uuid, &try, text("rundir task try bind"), none);
+        rc = dft_span_below(store, &task_uuid, &try, dft_text_from("rundir task try bind"), none);
     if (!rc && id.length) /* executors of threads, and others, number no tasks of their own */
         rc = bind_executor(log, &try, label, id);
     return rc ? rc : 1;
@@ -144,7 +139,7 @@ static int take_completion(struct dft_log *log, struct dft_text at)
         return rc;
     if (!log->has_time)
         return dft_log_fail(log, "the line begins with no time");
-    rc = dft_span_event(&log->import->store, &uuid, log->ns, text("executor_completed"), none);
+    rc = dft_span_event(&log->import->store, &uuid, log->ns, dft_text_from("executor_completed"), none);
     return rc ? rc : 1;
 }
 
@@ -180,7 +175,7 @@ int dft_log_is_function(const struct dft_log *log)
 int dft_log_function(struct dft_log *log, struct dft_text line)
 {
     const char *number = log->place.folder + strspn(log->place.folder, "0");
-    struct dft_text id = text(*number ? number : "0"), event;
+    struct dft_text id = dft_text_from(*number ? number : "0"), event;
     struct dft_uuid task, remote;
     int rc;
 
@@ -198,7 +193,7 @@ int dft_log_function(struct dft_log *log, struct dft_text line)
     if (!rc)
         rc = put(log, EXECUTOR_TASK ".remote", id, &remote);
     if (!rc)
-        rc = dft_span_below(&log->import->store, &task, &remote, text("parsl.executors.wq.task.remote"), none);
+        rc = dft_span_below(&log->import->store, &task, &remote, dft_text_from("parsl.executors.wq.task.remote"), none);
     if (!rc)
         rc = dft_span_event(&log->import->store, &remote, log->ns, event, none);
     return rc ? rc : 1;

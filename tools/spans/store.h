@@ -7,7 +7,6 @@
 #define DFT_SPANS_STORE_H
 
 #include <sqlite3.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "spans/uuid.h"
@@ -31,11 +30,6 @@ struct dft_span_store {
     int quiet_known;                                         /* what is there already is not counted */
     int is_said;                                             /* stderr says already why the import ends */
 };
-
-static inline struct dft_text dft_text_from(const char *bytes)
-{
-    return (struct dft_text){bytes, bytes ? (uint32_t)strlen(bytes) : 0};
-}
 
 int dft_span_store_init(struct dft_span_store *store, sqlite3 *db);
 void dft_span_store_fini(struct dft_span_store *store);

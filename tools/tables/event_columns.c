@@ -3,7 +3,6 @@
 #include "tables/event_columns.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/facet_words.h"
 #include "base/write_args.h"
@@ -86,7 +85,7 @@ INTEGERS(MODE, at->event->mode)
 static int put_word(struct dft_maker *maker, unsigned column, uint8_t number, const char *word, uint32_t *code)
 {
     struct dft_dictionary *dictionary = &maker->dictionaries[column];
-    struct dft_text text = {word, word ? (uint32_t)strlen(word) : 0};
+    struct dft_text text = dft_text_from(word);
 
     *code = word ? dft_dictionary_find(dictionary, number + 1u) : DFT_CODE_NULL;
     return !word || *code != DFT_CODE_NULL ? 0 : dft_dictionary_id(dictionary, number + 1u, text, 0, code);

@@ -253,7 +253,7 @@ int dft_maker_set_text(struct dft_maker *maker, unsigned column, struct dft_text
 
 int dft_maker_set_word(struct dft_maker *maker, unsigned column, const char *text)
 {
-    return text ? dft_maker_set_text(maker, column, (struct dft_text){text, (uint32_t)strlen(text)}) : 0;
+    return text ? dft_maker_set_text(maker, column, dft_text_from(text)) : 0;
 }
 
 int dft_maker_set_call(struct dft_maker *maker, unsigned category, unsigned name, uint64_t call)

@@ -21,6 +21,17 @@ static inline int dft_text_is(struct dft_text text, const char *word)
     return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
 }
 
+static inline int dft_text_same(struct dft_text a, struct dft_text b)
+{
+    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
+}
+
+/* Of a string, which stays the caller's; NULL: an empty text. */
+static inline struct dft_text dft_text_from(const char *bytes)
+{
+    return (struct dft_text){bytes, bytes ? (uint32_t)strlen(bytes) : 0};
+}
+
 /* A definition: id -> text. text.bytes == NULL: only the id is known here. */
 struct dft_name {
     uint64_t id;
