@@ -563,6 +563,10 @@ def the_mode_of_a_trace(directory):
             equal((done.code, done.err, modes(place)), (0, b"", [expected]), f"umask {mask:o}, {mode}, {stage}")
     done = run(["sh", "-c", "umask 077; exec \"$0\" --node -o out cat /etc/passwd", DFTRUN], cwd=directory, env=environment(DFTRACER_MODE="0640"))
     equal((done.code, modes(directory / "out")), (0, [0o640]), f"dftrun, and the samples of the node: {done.err}")
+    command = "umask 077; exec \"$0\" --no-summary -o killed sh -c 'cat /etc/passwd; kill -9 $$'"
+    run(["sh", "-c", command, DFTRUN], cwd=directory, env=environment(DFTRACER_MODE="0640"))
+    end, = (directory / "killed").glob("*-ended.dft")
+    equal(end.stat().st_mode & 0o7777, 0o640, "how the program ended")
 
 
 @tests.case

@@ -20,12 +20,10 @@
  * another one. */
 static uint64_t key_of(const struct dft_run *run, const char *name, pid_t pid)
 {
-    const char *own = strrchr(run->prefix, '/') + 1;
     size_t length = strlen(name), tail = strlen(LIVE);
     char text[NAME_MAX + 1], *key, *start, *number;
 
-    if (length <= tail || length > NAME_MAX || strcmp(name + length - tail, LIVE) != 0 ||
-        strncmp(name, own, strlen(own)) != 0 || name[strlen(own)] != '-')
+    if (length <= tail || length > NAME_MAX || strcmp(name + length - tail, LIVE) != 0 || !dft_run_has(run, name))
         return 0;
     memcpy(text, name, length - tail);
     text[length - tail] = 0;
@@ -54,7 +52,7 @@ static void write_end(const struct dft_run *run, const struct dft_outcome *outco
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? mode : 0666);
     if (fd < 0)
         return;
-    if (length > 0 && write(fd, block, (size_t)length) != length)
+    if ((mode && fchmod(fd, mode)) || (length > 0 && write(fd, block, (size_t)length) != length))
         unlink(path);
     close(fd);
 }

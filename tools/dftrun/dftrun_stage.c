@@ -18,21 +18,26 @@ int dft_stage_find(struct dft_run *run)
     return given && *given ? dft_folder_absolute(run->stage_place, given) : 0;
 }
 
-static const char *name_of(const struct dft_run *run)
+const char *dft_run_name(const struct dft_run *run)
 {
     return strrchr(run->prefix, '/') + 1;
 }
 
+int dft_run_has(const struct dft_run *run, const char *name)
+{
+    size_t length = strlen(dft_run_name(run));
+
+    return !strncmp(name, dft_run_name(run), length) && name[length] == '-';
+}
+
 static int has_any(const struct dft_run *run)
 {
-    const char *name = name_of(run);
-    size_t length = strlen(name);
     DIR *dir = opendir(run->stage_place);
     struct dirent *entry;
     int found = 0;
 
     while (!found && dir && (entry = readdir(dir)))
-        found = !strncmp(entry->d_name, name, length) && entry->d_name[length] == '-';
+        found = dft_run_has(run, entry->d_name);
     if (dir)
         closedir(dir);
     return found;
@@ -55,7 +60,7 @@ void dft_stage_collect(const struct dft_run *run)
 
     if (!*run->stage_place || !dft_own_is_trusted(run->stage_place) || is_output(run) || !has_any(run))
         return;
-    snprintf(prefix, sizeof prefix, "%s/%s", run->stage_place, name_of(run));
+    snprintf(prefix, sizeof prefix, "%s/%s", run->stage_place, dft_run_name(run));
     if (!dft_dftmerge_glob(prefix, glob, sizeof glob))
         dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
 }
