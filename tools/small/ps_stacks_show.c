@@ -10,13 +10,6 @@
 /* Behind the column in which calls in flight are indented. */
 #define INDENT 12
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void write_frame(FILE *out, uint32_t number, const struct dft_ps_frame *frame)
 {
     fprintf(out, "%*s#%u ", INDENT, "", number);
@@ -27,7 +20,7 @@ static void write_frame(FILE *out, uint32_t number, const struct dft_ps_frame *f
         fprintf(out, "0x%llx (", (unsigned long long)frame->pc);
     }
     if (frame->module)
-        dft_text_escape(out, last_part(frame->module), strlen(last_part(frame->module)));
+        dft_text_escape(out, basename(frame->module), strlen(basename(frame->module)));
     else
         fputs("no file", out);
     if (frame->module && !frame->function)

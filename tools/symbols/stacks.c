@@ -87,13 +87,6 @@ static unsigned frames_at(const struct dft_names *names, uint64_t frame, const s
 
 /* --- folded ----------------------------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Semicolons and ends of lines mean something to who reads a stack. */
 static void put_name(FILE *out, struct dft_text name)
 {
@@ -148,10 +141,9 @@ static void put_code(FILE *out, const struct dft_names *names, uint64_t frame, i
         if (!is_last && !own)
             continue;
         if (!is_last)
-            name =
-                (struct dft_text){at->function ? at->function : "?", at->function ? (uint32_t)strlen(at->function) : 1};
-        place = place ? last_part(place) : own ? "" : last_part(path);
-        put_frame(out, name, (struct dft_text){place, (uint32_t)strlen(place)}, own);
+            name = dft_text_from(at->function ? at->function : "?");
+        place = place ? basename(place) : own ? "" : basename(path);
+        put_frame(out, name, dft_text_from(place), own);
     }
 }
 
@@ -189,10 +181,8 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* The innermost line of the best owner. */
-static struct dft_text python_line(const struct dft_names *names, uint64_t stack)
+static struct dft_text python_line(const struct dft_names *names, const uint64_t *frames, uint32_t n)
 {
-    uint64_t frames[DFT_STACK_FRAMES_MAX];
-    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
     struct dft_text best = {NULL, 0};
     unsigned least = OF_LIBRARY + 1;
 
@@ -227,8 +217,7 @@ static struct dft_text code_line(const struct dft_names *names, const uint64_t *
             if (owner >= least || (owner == OF_LIBRARY && i))
                 continue;
             least = owner;
-            best =
-                line ? (struct dft_text){line, (uint32_t)strlen(line)} : dft_stack_function(names, frames[i], capacity);
+            best = line ? dft_text_from(line) : dft_stack_function(names, frames[i], capacity);
         }
     }
     return best;
@@ -244,7 +233,7 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
     *rc = 0;
     if (!n)
         return 0;
-    text = python_line(names, stack);
+    text = python_line(names, frames, n);
     if (!text.length)
         text = code_line(names, frames, n, capacity);
     return add(names, text.bytes, text.length, rc);
