@@ -10,9 +10,14 @@ static int begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* By its name: "libz.so", "libz.so.1.2"; not "my.solver", nor what lies in a folder of such a name. */
 int dft_own_is_library(const char *path)
 {
-    return strstr(path, ".so") != NULL;
+    const char *at = basename(path);
+
+    while ((at = strstr(at, ".so")) && at[3] && at[3] != '.')
+        at += 3;
+    return at != NULL;
 }
 
 int dft_own_module(const char *path)

@@ -16,6 +16,7 @@ int suite_findings(void);
 int suite_first_cause(void);
 int suite_judge(void);
 int suite_limits(void);
+int suite_own(void);
 int suite_pattern(void);
 int suite_rank_test(void);
 int suite_repeated(void);
