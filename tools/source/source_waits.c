@@ -30,7 +30,7 @@ struct wait {
 
 struct waits {
     const struct dft_source *source;
-    struct dft_map parents; /* of silent processes, by place: the last sign of life of the first of these, + 1 */
+    struct dft_map parents; /* of silent processes, by place: the start of the first of these, + 1 */
     struct dft_map silent;  /* by place: number of the first one + 1 */
     uint32_t *next;         /* by number: the next silent one at this place + 1; 0: none */
     uint64_t status_key;
@@ -52,6 +52,12 @@ static uint64_t place_of(const struct dft_source_process *process, uint32_t pid)
 static int has_no_end(const struct dft_source_process *process)
 {
     return process->exit_kind == DFT_ENDING_KILLED || (process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen);
+}
+
+/* Else it was stopped, or goes on. */
+static int is_end(int32_t status)
+{
+    return WIFEXITED(status) || WIFSIGNALED(status);
 }
 
 /* Has nobody told yet how it ended, or who waited for it? */
@@ -115,7 +121,7 @@ static int add_wait(struct waits *waits, const struct dft_source_process *by, ui
     const uint64_t *first = dft_map_find(&waits->silent, place_of(by, pid));
     int rc = 0;
 
-    if (!first || (!WIFEXITED(status) && !WIFSIGNALED(status))) /* it was stopped, or goes on */
+    if (!first || !is_end(status))
         return 0;
     pthread_mutex_lock(&waits->lock);
     for (uint32_t at = (uint32_t)*first; at && !rc; at = waits->next[at - 1]) {
@@ -150,16 +156,21 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
 
 /* --- what they say ---------------------------------------------------------------------------- */
 
-void dft_source_take_waited(struct dft_source_process *process, const struct dft_source_end *end)
+/* The first of several waits tells: later ones are for other processes with this pid. by: number of who waited, + 1. */
+static void take(struct dft_source_process *process, int32_t status, uint64_t end_ns, uint32_t by)
 {
-    if (process->waited && process->waited_ns <= end->time_ns)
+    if (!is_end(status) || (process->waited && process->waited_ns <= end_ns))
         return;
-    process->waited = (uint32_t)end->status + 1;
-    process->waited_ns = end->time_ns;
-    process->waited_by = 0;
+    process->waited = (uint32_t)status + 1;
+    process->waited_ns = end_ns;
+    process->waited_by = by;
 }
 
-/* The first of several waits tells: later ones are for other processes with this pid. */
+void dft_source_take_waited(struct dft_source_process *process, const struct dft_source_end *end)
+{
+    take(process, end->status, end->time_ns, 0);
+}
+
 static int take_waits(void *context, unsigned rank, const void *bytes, size_t length)
 {
     struct dft_source *source = context;
@@ -167,16 +178,10 @@ static int take_waits(void *context, unsigned rank, const void *bytes, size_t le
 
     (void)rank;
     for (size_t i = 0; i < length / sizeof(struct wait); i++) {
-        struct dft_source_process *process;
         struct wait wait;
 
         memcpy(&wait, at + i * sizeof wait, sizeof wait);
-        process = &source->processes[wait.process];
-        if (process->waited && process->waited_ns <= wait.end_ns)
-            continue;
-        process->waited = (uint32_t)wait.status + 1;
-        process->waited_ns = wait.end_ns;
-        process->waited_by = wait.by + 1;
+        take(&source->processes[wait.process], wait.status, wait.end_ns, wait.by + 1);
     }
     return 0;
 }
@@ -200,8 +205,8 @@ int dft_source_find_waits(struct dft_source *source)
     int found = dft_comm_agree(find_silent(&waits)), rc = found < 0 ? found : 0;
 
     if (found > 0)
-        rc = dft_comm_agree(dft_source_visit(
-            source, &(struct dft_visit){.context = &waits, .select = may_wait, .events = take_events}));
+        rc =
+            dft_source_visit(source, &(struct dft_visit){.context = &waits, .select = may_wait, .events = take_events});
     if (found > 0 && !rc)
         rc = dft_comm_exchange(waits.list, waits.count * sizeof *waits.list, take_waits, source);
     for (uint32_t p = 0; p < source->nprocesses && !rc; p++)

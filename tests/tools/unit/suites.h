@@ -23,6 +23,7 @@ int suite_repeated(void);
 int suite_rules(void);
 int suite_tables(void);
 int suite_usual(void);
+int suite_waits(void);
 int suite_write_line(void);
 
 /* A number below `sides`. The same ones in each run. */
