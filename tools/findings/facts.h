@@ -154,6 +154,9 @@ int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t 
 /* The same of calls on these files (each is a key), of the wall times of all processes. */
 int dft_rules_add_files(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
                         uint64_t cost_ns, struct dft_finding **finding);
+/* The same, and reports these files, as dft_rules_report_files does. */
+int dft_rules_add_reported(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
+                           uint64_t cost_ns, struct dft_finding **finding);
 /* The same as dft_rules_add, whatever it costs, and before what is not urgent. */
 int dft_rules_tell(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
                    struct dft_finding **finding);
@@ -182,6 +185,8 @@ int dft_rules_note(struct dft_rules *rules, const char *note);
 int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code);
 /* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
 int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends to the advice how much there is to gain at most. Returns 0 or -ENOMEM. */
+int dft_finding_say_gain(struct dft_finding *finding);
 /* Says what to do instead of what the table of kinds says. Returns 0 or -ENOMEM. */
 int dft_finding_advise(struct dft_finding *finding, const char *advice);
 /* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is

@@ -170,6 +170,13 @@ int dft_finding_say(char **text, const char *format, ...)
     return both ? 0 : -ENOMEM;
 }
 
+int dft_finding_say_gain(struct dft_finding *finding)
+{
+    char ns[DFT_TEXT_ROOM];
+
+    return dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(ns, dft_finding_cost_ns(finding)));
+}
+
 int dft_finding_advise(struct dft_finding *finding, const char *advice)
 {
     free(finding->advice);

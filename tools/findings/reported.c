@@ -31,6 +31,14 @@ int dft_rules_report_files(struct dft_rules *rules, const struct dft_map *files,
     return rc;
 }
 
+int dft_rules_add_reported(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
+                           uint64_t cost_ns, struct dft_finding **finding)
+{
+    int rc = dft_rules_add_files(rules, code, files, cost_ns, finding);
+
+    return rc > 0 && dft_rules_report_files(rules, files, code) ? -ENOMEM : rc;
+}
+
 enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file)
 {
     const uint64_t *reported = file ? dft_map_find(&rules->reported, file) : NULL;

@@ -46,7 +46,7 @@ static int say_saves(const struct dft_facts *facts, struct dft_finding *finding,
         rc = dft_finding_say(&finding->evidence, "; and %s more name%s", dft_text_count(a, names - 1),
                              names > 2 ? "s" : "");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+        rc = dft_finding_say_gain(finding);
     return rc ? rc : dft_finding_say(&finding->why_sure, "how often it must be saved is not known");
 }
 
@@ -189,7 +189,7 @@ static int say_copies(const struct dft_facts *facts, struct dft_finding *finding
         rc = dft_finding_say(&finding->evidence, "; and %s more temporary file%s", dft_text_count(c, copies->files - 1),
                              copies->files > 2 ? "s" : "");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+        rc = dft_finding_say_gain(finding);
     free(last);
     return rc ? rc
               : dft_finding_say(&finding->why_sure, "as many bytes were written when it was read; whether they are "

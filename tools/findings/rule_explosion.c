@@ -162,9 +162,7 @@ static int add_files(struct dft_rules *rules, const struct explosion *explosion,
     int rc = find_files(rules, explosion, &files);
 
     if (!rc)
-        rc = dft_rules_add_files(rules, DFT_FINDING_FILE_EXPLOSION, &files, cost_ns, finding);
-    if (rc > 0 && dft_rules_report_files(rules, &files, DFT_FINDING_FILE_EXPLOSION))
-        rc = -ENOMEM;
+        rc = dft_rules_add_reported(rules, DFT_FINDING_FILE_EXPLOSION, &files, cost_ns, finding);
     dft_map_fini(&files);
     return rc;
 }

@@ -148,8 +148,7 @@ static int say_reopened(struct dft_rules *rules, struct dft_finding *finding, co
     if (!rc && count > 1 && finding->cost_ns - top->cost_ns >= finding->cost_ns / 100)
         rc = dft_finding_say(&finding->evidence, "; %s; and %s more file%s", dft_text_ns(a, top->cost_ns),
                              dft_text_count(b, count - 1), count > 2 ? "s" : "");
-    return rc ? rc
-              : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+    return rc ? rc : dft_finding_say_gain(finding);
 }
 
 static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t count)
@@ -178,9 +177,7 @@ static int add_reopened(struct dft_rules *rules, struct reopened *files, size_t 
     for (size_t i = 0; i < count && !rc; i++)
         rc = dft_map_put(&keys, files[i].file) ? 0 : -ENOMEM;
     if (!rc && count)
-        rc = dft_rules_add_files(rules, DFT_FINDING_REOPENED, &keys, cost_ns, &finding);
-    if (rc > 0 && dft_rules_report_files(rules, &keys, DFT_FINDING_REOPENED))
-        rc = -ENOMEM;
+        rc = dft_rules_add_reported(rules, DFT_FINDING_REOPENED, &keys, cost_ns, &finding);
     dft_map_fini(&keys);
     if (rc <= 0)
         return rc;

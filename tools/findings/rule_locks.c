@@ -86,6 +86,5 @@ int dft_rule_locks(struct dft_rules *rules)
     if (!rc)
         rc = dft_finding_say(&finding->why_sure,
                              "a lock that is free is had at once: these calls wait for other processes");
-    return rc ? rc
-              : dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+    return rc ? rc : dft_finding_say_gain(finding);
 }

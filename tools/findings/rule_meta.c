@@ -344,7 +344,7 @@ static int say_seeks(const struct dft_facts *facts, struct dft_finding *finding,
                              dft_text_count(a, seeks->files - 1), seeks->files > 2 ? "s" : "",
                              dft_text_count(b, seeks->calls));
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+        rc = dft_finding_say_gain(finding);
     finding->sure = seeks->streams_ns * 2 > seeks->time_ns ? DFT_SURE_MEDIUM : DFT_SURE_HIGH;
     return rc ? rc
               : dft_finding_say(&finding->why_sure, finding->sure == DFT_SURE_HIGH

@@ -168,7 +168,6 @@ static int add(struct dft_rules *rules, const struct slow_mount *slow)
 {
     const struct dft_facts *facts = rules->facts;
     struct dft_finding *finding;
-    char gain[DFT_TEXT_ROOM];
     int rc = dft_rules_add(rules, DFT_FINDING_MOUNT, slow->lost_ns, facts->total_ns, &finding);
 
     if (rc <= 0)
@@ -183,9 +182,7 @@ static int add(struct dft_rules *rules, const struct slow_mount *slow)
         rc = say_evidence(facts, finding, slow);
     if (!rc)
         rc = say_sure(rules, finding, slow);
-    return rc ? rc
-              : dft_finding_say(&finding->advice, " At most %s to gain.",
-                                dft_text_ns(gain, dft_finding_cost_ns(finding)));
+    return rc ? rc : dft_finding_say_gain(finding);
 }
 
 /* Was this mount met before? */

@@ -152,9 +152,7 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, struct files
     for (size_t i = 0; i < count && !rc; i++)
         rc = dft_map_put(&keys, files->list[i].group->key.file) ? 0 : -ENOMEM;
     if (!rc && count)
-        rc = dft_rules_add_files(rules, code, &keys, cost_ns, finding);
-    if (rc > 0 && dft_rules_report_files(rules, &keys, code))
-        rc = -ENOMEM;
+        rc = dft_rules_add_reported(rules, code, &keys, cost_ns, finding);
     dft_map_fini(&keys);
     if (rc <= 0)
         return rc;

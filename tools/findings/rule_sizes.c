@@ -318,7 +318,6 @@ static int advise(struct dft_finding *finding, const struct dft_size_unit *unit)
 static int say(struct dft_rules *rules, const struct dft_size_units *units, struct dft_finding *finding,
                const struct sum *sum)
 {
-    char gain[DFT_TEXT_ROOM];
     int rc = say_title(finding, finding->code, sum->top);
 
     finding->calls = sum->calls;
@@ -330,9 +329,7 @@ static int say(struct dft_rules *rules, const struct dft_size_units *units, stru
         rc = say_sure(rules, units, finding, sum);
     if (!rc)
         rc = advise(finding, sum->top);
-    return rc ? rc
-              : dft_finding_say(&finding->advice, " At most %s to gain.",
-                                dft_text_ns(gain, dft_finding_cost_ns(finding)));
+    return rc ? rc : dft_finding_say_gain(finding);
 }
 
 static int look(struct dft_rules *rules, struct dft_size_units *units, enum dft_finding_code code)

@@ -125,7 +125,7 @@ static int say(struct dft_rules *rules, const struct syncs *syncs, struct dft_fi
     if (!rc)
         rc = dft_finding_say(&finding->why_sure, "these calls wait for the device, whatever they write");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+        rc = dft_finding_say_gain(finding);
     free(name);
     return rc;
 }
@@ -191,7 +191,7 @@ static int look_at_flushes(struct dft_rules *rules)
     if (!rc)
         rc = dft_finding_say(&finding->why_sure, "who reads the data meanwhile is not known");
     if (!rc)
-        rc = dft_finding_say(&finding->advice, " At most %s to gain.", dft_text_ns(a, dft_finding_cost_ns(finding)));
+        rc = dft_finding_say_gain(finding);
     return rc;
 }
 
