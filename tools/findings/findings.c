@@ -81,11 +81,15 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, const struct
                uint64_t cost_ns, uint64_t of_ns, struct dft_finding **result)
 {
     struct dft_findings *findings = rules->findings;
-    uint64_t left_ns = dft_rules_left_ns(rules, code), reported_ns = cost_ns > left_ns ? cost_ns - left_ns : 0;
+    uint64_t left_ns, reported_ns;
     enum dft_base of = of_ns == rules->facts->wall_ns ? DFT_OF_JOB : DFT_OF_PROCESSES;
     struct dft_finding *finding;
     int is_known = of == DFT_OF_JOB;
 
+    if (rules->limits->off >> code & 1)
+        return 0;
+    left_ns = dft_rules_left_ns(rules, code);
+    reported_ns = cost_ns > left_ns ? cost_ns - left_ns : 0;
     if (cost_ns > of_ns && of_ns == rules->facts->total_ns) { /* in several threads of a process at once */
         of_ns = rules->facts->threads_ns;
         of = DFT_OF_THREADS;
@@ -110,7 +114,7 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, const struct
         finding->cost_job_ns =
             of == DFT_OF_JOB ? cost_ns : dft_rules_job_cost_ns(rules, code, files, cost_ns, &is_known);
     }
-    if (rules->limits->off >> code & 1 || (!urgent && is_little(rules, finding, is_known)))
+    if (!urgent && is_little(rules, finding, is_known))
         return 0;
     finding->advice = strdup(dft_finding_advice(code));
     if (!finding->advice)
