@@ -143,20 +143,11 @@ static int say_unknown(char **text, const struct dft_rules *rules)
 static int say_ends(char **text, const struct dft_findings_request *request)
 {
     struct dft_fates fates;
-    size_t length;
-    FILE *out = open_memstream(text, &length);
-    int any, rc = out ? dft_fates_find(&fates, request->source, request->filter) : -ENOMEM;
+    int rc = dft_fates_find(&fates, request->source, request->filter);
 
-    if (!out)
-        return rc;
-    any = rc ? 0 : dft_fates_say(out, &fates, request->source);
+    if (!rc)
+        rc = dft_fates_text(text, &fates, request->source);
     dft_fates_free(&fates);
-    if (fclose(out))
-        return -ENOMEM;
-    if (!any) {
-        free(*text);
-        *text = NULL;
-    }
     return rc;
 }
 

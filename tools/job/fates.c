@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -20,11 +19,6 @@
 #define SIGNALS 65 /* their numbers are below */
 
 /* --- what is an accident ------------------------------------------------------------------------ */
-
-static int same_text(struct dft_text a, struct dft_text b)
-{
-    return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
-}
 
 /* Did its parent end it? Nothing records kill(). A parent that waits for a child that ended by SIGTERM, and ends well
  * itself, meant it. By SIGKILL the kernel ends who takes too much memory, so there the child must be a copy of the
@@ -40,8 +34,8 @@ static int was_stopped(const struct dft_source *source, const struct dft_source_
     if (parent->exit_kind != DFT_ENDING_RUNNING &&
         (!dft_process_knows_status(parent) || dft_process_signal(parent) || parent->end.status))
         return 0;
-    return number == SIGTERM || (same_text(parent->process.exe, process->process.exe) &&
-                                 same_text(parent->process.command, process->process.command));
+    return number == SIGTERM || (dft_text_same(parent->process.exe, process->process.exe) &&
+                                 dft_text_same(parent->process.command, process->process.command));
 }
 
 /* The first image of a process. */
@@ -79,9 +73,9 @@ static enum dft_fate fate_of(const struct dft_source *source, const struct dft_p
         return process->unseen ? DFT_FATE_UNSEEN : DFT_FATE_RUNNING;
     case DFT_ENDING_KILLED:
     case DFT_ENDING_SIGNAL:
-        return signal == SIGPIPE                           ? DFT_FATE_DONE
-               : was_stopped(source, process, abs(signal)) ? DFT_FATE_STOPPED
-                                                           : DFT_FATE_KILLED;
+        return signal == SIGPIPE                      ? DFT_FATE_DONE
+               : was_stopped(source, process, signal) ? DFT_FATE_STOPPED
+                                                      : DFT_FATE_KILLED;
     default:
         return dft_process_knows_status(process) && process->end.status && process->exit_kind != DFT_ENDING_EXEC &&
                        is_head(tree, number, head)
@@ -110,7 +104,7 @@ static uint32_t find_main(const struct dft_ps_tree *tree)
 /* Lower: rather the cause of the others than their consequence. */
 static unsigned blame_of(const struct dft_source_process *process)
 {
-    int number = abs(dft_process_signal(process)), status = number ? 128 + number : process->end.status;
+    int number = dft_process_signal(process), status = number ? 128 + number : process->end.status;
 
     if (process->exit_kind == DFT_ENDING_KILLED && !number)
         return 2;
@@ -183,15 +177,6 @@ void dft_fates_free(struct dft_fates *fates)
 
 /* --- words -------------------------------------------------------------------------------------- */
 
-const char *dft_fate_word(enum dft_fate fate)
-{
-    static const char *const words[] = {
-        [DFT_FATE_DONE] = "done",     [DFT_FATE_RUNNING] = "running", [DFT_FATE_STOPPED] = "stopped",
-        [DFT_FATE_UNSEEN] = "unseen", [DFT_FATE_FAILED] = "failed",   [DFT_FATE_KILLED] = "killed"};
-
-    return words[fate];
-}
-
 struct counts {
     uint32_t signals[SIGNALS]; /* 0: no number is known */
     uint32_t failed, killed, unseen;
@@ -219,25 +204,25 @@ static void count(struct counts *counts, const struct dft_fates *fates, const st
     }
 }
 
+static void say_count(FILE *out, const char **comma, uint32_t count, const char *how)
+{
+    if (!count)
+        return;
+    fprintf(out, "%s%u process%s %s", *comma, count, count == 1 ? "" : "es", how);
+    *comma = ", ";
+}
+
 /* "2 processes by SIGSEGV, 1 process killed (or left by a raw exit_group)", behind `comma`. */
 static const char *say_counts(FILE *out, const struct counts *counts, const char *comma)
 {
-    for (int i = 0; i < SIGNALS; i++) {
-        const char *name = i ? sigabbrev_np(i) : NULL;
+    char name[DFT_ENDED_ROOM], how[DFT_ENDED_ROOM + 4];
 
-        if (!counts->signals[i])
-            continue;
-        fprintf(out, "%s%u process%s by %s%s", comma, counts->signals[i], counts->signals[i] == 1 ? "" : "es",
-                name ? "SIG" : "a signal", name ? name : "");
-        comma = ", ";
+    for (int i = 0; i < SIGNALS; i++) {
+        snprintf(how, sizeof how, "by %s", dft_signal_name(name, i) ? name : "a signal");
+        say_count(out, &comma, counts->signals[i], how);
     }
-    if (counts->failed)
-        fprintf(out, "%s%u process%s with an exit status", comma, counts->failed, counts->failed == 1 ? "" : "es");
-    comma = counts->failed ? ", " : comma;
-    if (counts->killed)
-        fprintf(out, "%s%u process%s killed (or left by a raw exit_group)", comma, counts->killed,
-                counts->killed == 1 ? "" : "es");
-    comma = counts->killed ? ", " : comma;
+    say_count(out, &comma, counts->failed, "with an exit status");
+    say_count(out, &comma, counts->killed, "killed (or left by a raw exit_group)");
     if (counts->unseen)
         fprintf(out, "%s%u unknown (still running, or killed)", comma, counts->unseen);
     return counts->unseen ? ", " : comma;
@@ -254,9 +239,9 @@ static int has_ranks(const struct dft_source *source, int32_t rank)
     return 0;
 }
 
-/* "exit 1, rank 5 died first (SIGSEGV)". What it says of is not counted again. */
-static const char *say_first(FILE *out, struct dft_fates *fates, const struct dft_source_process *processes,
-                             int is_rank)
+/* "exit 1, rank 5 died first (SIGSEGV)". What it says of is not counted again: *said has their numbers + 1. */
+static const char *say_first(FILE *out, const struct dft_fates *fates, const struct dft_source_process *processes,
+                             int is_rank, uint32_t said[2])
 {
     const struct dft_source_process *head = fates->head ? &processes[fates->head - 1] : NULL;
     const struct dft_source_process *first = fates->first ? &processes[fates->first - 1] : NULL;
@@ -265,12 +250,12 @@ static const char *say_first(FILE *out, struct dft_fates *fates, const struct df
 
     if (head && (!is_rank || head->process.rank < 0)) {
         fprintf(out, "exit %d", head->end.status);
-        fates->of[head->number] = DFT_FATE_DONE;
+        said[0] = fates->head;
         comma = ", ";
     }
     if (is_rank) {
         fprintf(out, "%srank %d died first (%s)", comma, first->process.rank, dft_process_ended(end, first));
-        fates->of[first->number] = DFT_FATE_DONE;
+        said[1] = fates->first;
         comma = ", ";
     }
     return comma;
@@ -278,38 +263,49 @@ static const char *say_first(FILE *out, struct dft_fates *fates, const struct df
 
 int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_source *source)
 {
-    uint32_t n;
+    uint32_t n, said[2] = {0};
     const struct dft_source_process *processes = dft_source_processes(source, &n);
     int is_rank = fates->first && has_ranks(source, processes[fates->first - 1].process.rank);
-    struct dft_fates rest = *fates;
     struct counts counts = {{0}};
     char later[DFT_TEXT_ROOM];
     const char *comma;
 
-    rest.of = malloc(n + 1u);
-    if (!rest.of)
-        return 0;
-    memcpy(rest.of, fates->of, n);
-    comma = say_first(out, &rest, processes, is_rank);
+    comma = say_first(out, fates, processes, is_rank, said);
     for (uint32_t i = 0; i < n; i++)
-        count(&counts, &rest, &processes[i]);
-    free(rest.of);
+        if (i + 1 != said[0] && i + 1 != said[1])
+            count(&counts, fates, &processes[i]);
     comma = say_counts(out, &counts, comma);
     if (is_rank && fates->later_ns && !counts.unseen)
         fprintf(out, " up to %s later", dft_text_ns(later, fates->later_ns));
     return *comma != 0;
 }
 
+int dft_fates_text(char **text, const struct dft_fates *fates, const struct dft_source *source)
+{
+    size_t length;
+    FILE *out;
+    int any, rc;
+
+    *text = NULL;
+    out = open_memstream(text, &length);
+    if (!out)
+        return -ENOMEM;
+    any = dft_fates_say(out, fates, source);
+    rc = fclose(out) ? -ENOMEM : 0;
+    if (rc || !any) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
+}
+
 /* --- JSON --------------------------------------------------------------------------------------- */
 
 void dft_fate_json(struct dft_json *json, const struct dft_source_process *process)
 {
-    int number = abs(dft_process_signal(process));
-    const char *name = number ? sigabbrev_np(number) : NULL;
-    char text[DFT_ENDED_ROOM];
+    char name[DFT_ENDED_ROOM];
 
-    snprintf(text, sizeof text, "SIG%s", name ? name : "");
-    dft_json_string(json, "signal", name ? text : NULL);
+    dft_json_string(json, "signal", dft_signal_name(name, dft_process_signal(process)));
     dft_json_known_uint(json, "waited_ns", process->waited != 0, process->waited_ns);
 }
 
@@ -329,20 +325,20 @@ static void json_first(struct dft_json *json, const struct dft_source_process *f
 
 void dft_fates_json(struct dft_json *json, const struct dft_fates *fates, const struct dft_source *source)
 {
+    static const char *const words[DFT_FATES] = {
+        [DFT_FATE_DONE] = "done",     [DFT_FATE_RUNNING] = "running", [DFT_FATE_STOPPED] = "stopped",
+        [DFT_FATE_UNSEEN] = "unseen", [DFT_FATE_FAILED] = "failed",   [DFT_FATE_KILLED] = "killed"};
     uint32_t count, all[DFT_FATES] = {0};
     const struct dft_source_process *processes = dft_source_processes(source, &count);
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    int any = out ? dft_fates_say(out, fates, source) : 0;
+    char *text;
 
-    any = out && !fclose(out) && any;
+    dft_fates_text(&text, fates, source);
     for (uint32_t i = 0; i < count; i++)
         all[fates->of[i]] += !dft_process_is_node(&processes[i]);
     dft_json_object(json, "ended");
-    dft_json_string(json, "text", any ? text : NULL);
+    dft_json_string(json, "text", text);
     for (unsigned fate = 0; fate < DFT_FATES; fate++)
-        dft_json_uint(json, dft_fate_word((enum dft_fate)fate), all[fate]);
+        dft_json_uint(json, words[fate], all[fate]);
     if (fates->first)
         json_first(json, &processes[fates->first - 1]);
     else

@@ -37,11 +37,11 @@ void dft_fates_free(struct dft_fates *fates);
 /* "exit 1, rank 5 died first (SIGSEGV), 15 processes by SIGTERM up to 60.0 ms later", "2 processes by SIGSEGV";
  * nothing, and 0, where no end is an accident. */
 int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_source *source);
+/* The same as a text of its own, which the caller frees; NULL: nothing. Returns 0 or -ENOMEM. */
+int dft_fates_text(char **text, const struct dft_fates *fates, const struct dft_source *source);
 /* The same as the member "ended", with the numbers in it. */
 void dft_fates_json(struct dft_json *json, const struct dft_fates *fates, const struct dft_source *source);
 /* The members "signal" and "waited_ns" of a process. */
 void dft_fate_json(struct dft_json *json, const struct dft_source_process *process);
-/* "failed", "killed" ... */
-const char *dft_fate_word(enum dft_fate fate);
 
 #endif

@@ -210,16 +210,20 @@ int dft_job_note_in_flight(const struct dft_job *job, struct dft_source *source)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = dft_job_flying(job, source, 1).calls ? open_memstream(&text, &length) : NULL;
+    FILE *out;
+    int rc;
 
+    if (!dft_job_flying(job, source, 1).calls)
+        return 0;
+    out = open_memstream(&text, &length);
     if (!out)
-        return dft_job_flying(job, source, 1).calls ? -ENOMEM : 0;
-    say_flying(out, job, source, 1);
-    if (fclose(out))
         return -ENOMEM;
-    dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
+    say_flying(out, job, source, 1);
+    rc = fclose(out) ? -ENOMEM : 0;
+    if (!rc)
+        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
     free(text);
-    return 0;
+    return rc;
 }
 
 int dft_job_note_state(struct dft_source *source)

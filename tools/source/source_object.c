@@ -147,15 +147,22 @@ int dft_process_signal(const struct dft_source_process *process)
     return process->end.status < 0 ? -process->end.status : process->end.status;
 }
 
+const char *dft_signal_name(char text[DFT_ENDED_ROOM], int number)
+{
+    const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+
+    snprintf(text, DFT_ENDED_ROOM, "SIG%s", name ? name : "");
+    return name ? text : NULL;
+}
+
 const char *dft_process_ended(char text[DFT_ENDED_ROOM], const struct dft_source_process *process)
 {
     const char *how = dft_ending_text((enum dft_ending)process->exit_kind);
     int number = dft_process_signal(process);
-    const char *name = number ? sigabbrev_np(number) : NULL;
 
-    if (name)
-        snprintf(text, DFT_ENDED_ROOM, "SIG%s", name);
-    else if (number)
+    if (dft_signal_name(text, number))
+        return text;
+    if (number)
         snprintf(text, DFT_ENDED_ROOM, "signal %d", number);
     else if (dft_process_knows_status(process) && process->end.status)
         snprintf(text, DFT_ENDED_ROOM, "%s %d", how, process->end.status);

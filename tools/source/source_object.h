@@ -230,8 +230,10 @@ void dft_process_lifetime(const struct dft_source_process *process, uint64_t *st
 int dft_process_knows_status(const struct dft_source_process *process);
 /* The signal that ended it; 0: none, or it is not known which. */
 int dft_process_signal(const struct dft_source_process *process);
-/* "exit", "exit 3", "SIGSEGV", "killed", "running" ... */
 #define DFT_ENDED_ROOM 24u
+/* "SIGSEGV"; NULL: the signal of this number has no name. */
+const char *dft_signal_name(char text[DFT_ENDED_ROOM], int number);
+/* "exit", "exit 3", "SIGSEGV", "killed", "running" ... */
 const char *dft_process_ended(char text[DFT_ENDED_ROOM], const struct dft_source_process *process);
 /* The life of all processes together. *start_ns is the origin of all times that are shown as
  * seconds, and of --from and --to. No event lies before the origin. */
