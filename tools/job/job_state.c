@@ -178,6 +178,7 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
     const struct dft_source_process *process = flying.longest ? process_of(flying.longest, source) : NULL;
     uint64_t since =
         flying.longest && flying.longest->start_ns > job->start_ns ? flying.longest->start_ns - job->start_ns : 0;
+    struct dft_locks locks = {0};
     char capacity[DFT_TEXT_ROOM];
 
     if (!process)
@@ -190,7 +191,9 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
     dft_flight_name(out, flying.longest, source);
     if (running)
         fprintf(out, " for %s", dft_text_ns(capacity, dft_job_flown_ns(flying.longest, source)));
-    dft_lock_holder_say(out, flying.longest, source);
+    dft_locks_read(&locks, flying.longest, 1);
+    dft_lock_holder_say(out, &locks, flying.longest, source);
+    dft_locks_free(&locks);
     fprintf(out, ", since +%s, in process %u", dft_text_ns(capacity, since), process->process.pid);
     if (flying.calls > 1)
         fprintf(out, ", and %s more (dftmerge ps lists them)", dft_text_count(capacity, flying.calls - 1));

@@ -6,30 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/write_text.h"
 #include "format/ops.h"
+#include "source/source_life.h"
 
 #define LINE 256
 
-/* Finds the line of the lock that `pid` waits for. Returns whether there is one; *holder: the process that has it,
- * -1 or 0: the kernel does not say (OFD locks, and processes of other PID namespaces). */
-static int find_holder(uint32_t pid, long *holder)
-{
-    FILE *file = fopen("/proc/locks", "re");
-    char line[LINE];
-    long owner = 0, waiter;
-    int found = 0;
+/* holder: -1 or 0: the kernel does not say (OFD locks, and processes of other PID namespaces). */
+struct dft_locked {
+    long waiter, holder;
+};
 
-    while (file && !found && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%*d: -> %*s %*s %*s %ld", &waiter) == 1)
-            found = waiter == (long)pid;
-        else if (sscanf(line, "%*d: %*s %*s %*s %ld", &waiter) == 1)
-            owner = waiter;
-    }
+void dft_locks_read(struct dft_locks *locks, const struct dft_flight *flights, size_t count)
+{
+    struct dft_locked lock = {0};
+    char line[LINE];
+    FILE *file;
+
+    while (count && flights[count - 1].op != DFT_OP_LOCK)
+        count--;
+    file = count ? fopen("/proc/locks", "re") : NULL;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "%*d: -> %*s %*s %*s %ld", &lock.waiter) != 1)
+            sscanf(line, "%*d: %*s %*s %*s %ld", &lock.holder);
+        else if (DFT_ARRAY_PUSH(locks->list, locks->capacity, locks->count, lock))
+            break;
     if (file)
         fclose(file);
-    *holder = owner;
-    return found;
+}
+
+void dft_locks_free(struct dft_locks *locks)
+{
+    free(locks->list);
 }
 
 static void say_name(FILE *out, long pid)
@@ -52,17 +61,21 @@ static void say_name(FILE *out, long pid)
     fputc(')', out);
 }
 
-void dft_lock_holder_say(FILE *out, const struct dft_flight *flight, const struct dft_source *source)
+void dft_lock_holder_say(FILE *out, const struct dft_locks *locks, const struct dft_flight *flight,
+                         const struct dft_source *source)
 {
     uint32_t count;
     const struct dft_source_process *process = &dft_source_processes(source, &count)[flight->process];
-    long holder;
+    size_t i = 0;
 
-    if (flight->op != DFT_OP_LOCK || process->exit_kind != DFT_ENDING_RUNNING ||
-        !find_holder(process->process.pid, &holder))
+    if (flight->op != DFT_OP_LOCK || process->exit_kind != DFT_ENDING_RUNNING || !dft_life_is_here(process))
         return;
-    if (holder > 0)
-        say_name(out, holder);
+    while (i < locks->count && locks->list[i].waiter != (long)process->process.pid)
+        i++;
+    if (i == locks->count)
+        return;
+    if (locks->list[i].holder > 0)
+        say_name(out, locks->list[i].holder);
     else
         fputs(", held by a process that the kernel does not name", out);
 }

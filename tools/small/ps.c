@@ -56,6 +56,7 @@ static int run(int argc, char **argv)
         dft_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0) {
         if (!ps.tree.shown)
             dft_command_nothing(&options, ps.source);
+        dft_locks_read(&ps.locks, ps.flights.list, ps.flights.count);
         if (options.json)
             dft_ps_json(&ps);
         if (options.json || dft_ps_text(&ps) == 0)
@@ -64,6 +65,7 @@ static int run(int argc, char **argv)
     free(ps.io);
     dft_ps_tree_free(&ps.tree);
     dft_flights_free(&ps.flights);
+    dft_locks_free(&ps.locks);
     dft_ps_stacks_free(&ps.stacks);
     return dft_command_end(&options, ps.source, code);
 }

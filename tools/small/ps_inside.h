@@ -4,6 +4,7 @@
 #define DFT_PS_INSIDE_H
 
 #include "job/flights.h"
+#include "job/lock_holder.h"
 #include "small/ps_stacks.h"
 #include "source/filter.h"
 #include "source/ps_tree.h"
@@ -18,6 +19,7 @@ struct ps {
     struct dft_source *source;
     struct dft_ps_tree tree;
     struct dft_flights flights;
+    struct dft_locks locks;
     struct dft_ps_stacks stacks;
     struct ps_io *io; /* by number of the process; on rank 0 */
     const struct dft_filter *filter;

@@ -81,7 +81,7 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
     dft_flight_name(out, flight, ps->source);
     if (dft_source_processes(ps->source, &count)[flight->process].exit_kind == DFT_ENDING_RUNNING)
         fprintf(out, " for %s", dft_text_ns(flown, dft_job_flown_ns(flight, ps->source)));
-    dft_lock_holder_say(out, flight, ps->source);
+    dft_lock_holder_say(out, &ps->locks, flight, ps->source);
     if (!fclose(out))
         rc = dft_grid_line(grid, text);
     free(text);
