@@ -85,6 +85,19 @@ def of_a_running_process(directory):
 
 
 @tests.case
+def is_not_compute(directory):
+    """Events and rows agree: until a call began its process computed, and it waits since."""
+    for settings in ({}, {"ENABLE_AGGREGATION": 1}):
+        for what in CALLS:
+            with Waits(directory, what, **settings) as it:
+                flight, = it.answer("summary")["in_flight"]
+                process, = it.answer("overlap")["processes"]
+                where = f"{what} {settings}: {flight} {process}"
+                true(process["idle_ns"] >= flight["for_ns"], f"{where}: it waits")
+                true(process["compute_ns"] <= process["wall_ns"] - flight["for_ns"], f"{where}: it does not compute")
+
+
+@tests.case
 def of_a_killed_process(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         for what in CALLS:

@@ -320,25 +320,32 @@ static int sweep_window(void *context)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Lives of processes stand among the points from the start. */
+static void add_span(struct reading *reading, uint32_t lane, unsigned what, uint64_t start, uint64_t end)
+{
+    reading->later[reading->nlater++] = (struct dft_timed){start, lane, DFT_BUSY_STARTS(what)};
+    reading->later[reading->nlater++] = (struct dft_timed){end, lane, DFT_BUSY_ENDS(what)};
+}
+
+/* Lives of processes stand among the points from the start, and calls in flight. */
 static int add_lives(struct reading *reading)
 {
     const struct dft_overlap_request *request = reading->overlapping->request;
-    uint32_t count;
+    const struct dft_flights *flights = &reading->overlapping->flights;
+    uint32_t count, lane;
     const struct dft_source_process *processes = dft_source_processes(request->source, &count);
     uint64_t start, end;
 
-    if (DFT_ARRAY_RESERVE(reading->later, reading->later_capacity, 2 * (size_t)count + 1))
+    if (DFT_ARRAY_RESERVE(reading->later, reading->later_capacity, 2 * (count + flights->count) + 1))
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t lane = reading->overlapping->lane_of[i];
-
+        lane = reading->overlapping->lane_of[i];
         dft_overlap_life(request, &processes[i], &start, &end);
-        if (lane == DFT_NO_LANE || end <= start)
-            continue;
-        reading->later[reading->nlater++] = (struct dft_timed){start, lane, DFT_BUSY_STARTS(DFT_BUSY_ALIVE)};
-        reading->later[reading->nlater++] = (struct dft_timed){end, lane, DFT_BUSY_ENDS(DFT_BUSY_ALIVE)};
+        if (lane != DFT_NO_LANE && end > start)
+            add_span(reading, lane, DFT_BUSY_ALIVE, start, end);
     }
+    for (size_t i = 0; i < flights->count; i++)
+        if (dft_overlap_flight(reading->overlapping, &flights->list[i], &lane, &start, &end))
+            add_span(reading, lane, DFT_BUSY_WAIT, start, end);
     return 0;
 }
 

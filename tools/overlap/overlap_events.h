@@ -3,6 +3,7 @@
 #ifndef DFT_OVERLAP_EVENTS_H
 #define DFT_OVERLAP_EVENTS_H
 
+#include "job/flights.h"
 #include "overlap/overlap_kinds.h"
 #include "overlap/overlap_sweep.h"
 
@@ -11,6 +12,7 @@ struct dft_overlapping {
     const struct dft_overlap_request *request;
     struct dft_overlap *overlap;
     struct dft_region_kinds kinds;
+    struct dft_flights flights;
     uint32_t *lane_of; /* by process of the source: position in overlap->processes, or DFT_NO_LANE */
     struct dft_overlap_sweep sweep;
 };
@@ -25,6 +27,10 @@ struct dft_filter dft_overlap_any_call(const struct dft_filter *filter);
 /* What a call is, as 1 << enum dft_busy; of a region that is a scope also 1 << (DFT_BUSY_SCOPE +
  * enum dft_overlap_kind). Any thread. */
 unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call);
+/* From when to when a call in flight waits, within the time that is asked about, and the lane of its process. Returns 0
+ * where it does not: a region may compute. */
+int dft_overlap_flight(const struct dft_overlapping *overlapping, const struct dft_flight *flight, uint32_t *lane,
+                       uint64_t *start, uint64_t *end);
 /* Does I/O pass but for its time and its call? */
 int dft_overlap_io_passes(const struct dft_filter *filter, const struct dft_event *event, uint8_t op);
 

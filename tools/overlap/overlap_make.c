@@ -114,6 +114,19 @@ static void order_scopes(struct dft_overlap *overlap)
     }
 }
 
+int dft_overlap_flight(const struct dft_overlapping *overlapping, const struct dft_flight *flight, uint32_t *lane,
+                       uint64_t *start, uint64_t *end)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(overlapping->request->source, &count);
+
+    *lane = overlapping->lane_of[flight->process];
+    dft_overlap_life(overlapping->request, &processes[flight->process], start, end);
+    if (*start < flight->start_ns)
+        *start = flight->start_ns;
+    return flight->op != DFT_OP_REGION && *lane != DFT_NO_LANE && *end > *start;
+}
+
 static int go_through(struct dft_overlapping *overlapping)
 {
     const struct dft_overlap_request *request = overlapping->request;
@@ -134,7 +147,8 @@ static int go_through(struct dft_overlapping *overlapping)
 
 int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overlap *overlap)
 {
-    struct dft_overlapping overlapping = {.request = request, .overlap = overlap};
+    struct dft_overlapping overlapping = {
+        .request = request, .overlap = overlap, .flights.lock = PTHREAD_MUTEX_INITIALIZER};
     struct regions regions = {.overlapping = &overlapping};
     int rc;
 
@@ -149,7 +163,10 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
     if (!rc)
         rc = dft_comm_agree(make_teams(&regions));
     if (!rc)
+        rc = dft_comm_agree(dft_flights_fetch(&overlapping.flights, request->source));
+    if (!rc)
         rc = go_through(&overlapping);
+    dft_flights_free(&overlapping.flights);
     dft_overlap_sweep_fini(&overlapping.sweep);
     dft_region_kinds_fini(&overlapping.kinds);
     free(overlapping.lane_of);

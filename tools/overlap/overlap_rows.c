@@ -279,6 +279,18 @@ static void fill_lives(const struct visiting *visiting)
     }
 }
 
+/* What is in flight is in no row. */
+static void add_flights(struct visiting *visiting)
+{
+    const struct dft_flights *flights = &visiting->overlapping->flights;
+    uint64_t start, end;
+    uint32_t lane;
+
+    for (size_t i = 0; i < flights->count; i++)
+        if (dft_overlap_flight(visiting->overlapping, &flights->list[i], &lane, &start, &end))
+            dft_overlap_cell_span(&visiting->cells, lane, DFT_BUSY_WAIT, start, end);
+}
+
 static int visit_window(struct visiting *visiting)
 {
     struct dft_visit visit = {.context = visiting,
@@ -290,10 +302,12 @@ static int visit_window(struct visiting *visiting)
 
     if (!rc)
         rc = dft_comm_reduce(pack, unpack, visiting);
-    if (!rc && !dft_comm_rank())
+    if (!rc && !dft_comm_rank()) {
+        add_flights(visiting);
         dft_overlap_cells_count(&visiting->cells);
-    else
+    } else {
         visiting->cells.first += visiting->cells.intervals;
+    }
     return rc;
 }
 
