@@ -130,6 +130,7 @@ def failing(directory, what, title, advice, again, name, **settings):
     _, traces = traced(directory, "failing", what, number=TIMES, **settings)
     finding = only(findings(traces), "failing")
     equal((finding["title"], finding["calls"], finding["errors"]), (title, TIMES, TIMES), f"{what}: title, calls and errors")
+    equal(finding["classes"], [{"writes": "write", "reads": "read", "opens": "meta"}[title.split()[1].rstrip(":")]], f"{what}: classes")
     true(re.search(advice, finding["advice"]), f"{what}: {finding['advice']}")
     says(finding, rf"^2,000 of \S+ .* failed, .*: 2,000 with {title.rpartition(' ')[2]} \(")
     if not settings:

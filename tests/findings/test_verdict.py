@@ -64,6 +64,12 @@ def verdict(directory, traces, *arguments):
         true(text.startswith(f"1  {title}") and page.startswith(f"1  {title}"), f"{own}: {text}")
     else:
         equal([said.splitlines()[0] for said in (text, page)], [own["line"]] * 2, "the first line")
+    equal([LEVELS.index(level) for level in own["more_levels"]],
+          sorted(set(LEVELS.index(level) for level in own["more_levels"]) - set(range(LEVELS.index(own["level"]) + 1))),
+          f"later levels, each once: {own}")
+    for level, line in zip(own["more_levels"], own["more"], strict=True):
+        word = {"unseen": "not seen: ", "ended": "ended badly: ", "failed": "failed: "}.get(level)
+        true(line.startswith(word or "") and (word or not re.match("not seen: |ended badly: |failed: ", line)), f"{level}: {own}")
     for line in own["more"][:-1]:
         true(line in text or line.split(": ")[0] in text, f"{line}: {text}")
     return own

@@ -45,6 +45,7 @@ struct dft_finding {
     uint64_t cost_job_ns, job_ns; /* the cost to the job, at most, and its wall time. 0, 0: there are no ranks */
     uint64_t reported_ns;         /* left out of cost_ns: another finding has it */
     uint64_t calls, bytes, files, errors; /* 0: does not apply */
+    unsigned classes;                     /* 1 << class of these calls; 0: its code says it */
     uint64_t from_ns, to_ns;              /* Unix; 0, 0: not known */
     int64_t rank;                         /* -1: none */
     char *title;                          /* "fsync every 20 records": a few words */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/facet_words.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
@@ -225,6 +226,11 @@ static void put_json(struct dft_json *json, const struct dft_finding *finding, s
     dft_json_uint(json, "bytes", finding->bytes);
     dft_json_uint(json, "files", finding->files);
     dft_json_uint(json, "errors", finding->errors);
+    dft_json_array(json, "classes");
+    for (uint8_t io = 0; io < DFT_IO_COUNT; io++)
+        if (finding->classes >> io & 1)
+            dft_json_string(json, NULL, dft_io_word(io));
+    dft_json_end_array(json);
     dft_json_end_object(json);
 }
 
@@ -254,6 +260,11 @@ static void put_verdict_json(struct dft_json *json, const struct dft_findings *f
     for (unsigned i = level + 1; i < DFT_VERDICT_UNKNOWN; i++)
         if (findings->verdict[i])
             dft_json_string(json, NULL, findings->verdict[i]);
+    dft_json_end_array(json);
+    dft_json_array(json, "more_levels");
+    for (unsigned i = level + 1; i < DFT_VERDICT_UNKNOWN; i++)
+        if (findings->verdict[i])
+            dft_json_string(json, NULL, dft_verdict_word((enum dft_verdict_level)i));
     dft_json_end_array(json);
     dft_json_end_object(json);
 }

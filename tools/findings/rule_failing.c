@@ -21,6 +21,7 @@ static const struct words {
 struct failing {
     enum dft_failing kind;
     uint64_t tried, calls, time_ns, ops, syncs;
+    unsigned classes;
     uint64_t from_ns, to_ns;
     struct {
         uint64_t calls, time_ns;
@@ -46,6 +47,7 @@ static void count(const struct dft_facts *facts, struct failing *failing)
         failing->calls += metrics->count;
         failing->syncs += group->key.class == DFT_IO_SYNC ? metrics->count : 0;
         failing->time_ns += metrics->dur_sum;
+        failing->classes |= 1u << group->key.class;
         failing->ops |= UINT64_C(1) << group->key.op;
         failing->errors[err % ERRORS].calls += metrics->count;
         failing->errors[err % ERRORS].time_ns += metrics->dur_sum;
@@ -225,6 +227,7 @@ static int look_at(struct dft_rules *rules, enum dft_failing kind)
         return rc;
     rc = find_file(facts, &failing);
     finding->calls = finding->errors = failing.calls;
+    finding->classes = failing.classes;
     finding->from_ns = failing.from_ns;
     finding->to_ns = failing.to_ns;
     return rc ? rc : say(facts, finding, &failing);
