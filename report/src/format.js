@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Numbers and times as text, with the units and digits of the page in the terminal; names that are safe to show.
 
+/* From here on, rounded to seconds, a time has two units. */
+const TEN_MINUTES = 599.5e9;
+
 /* Three digits that count: 1.26, 12.6, 126; more before the point stay. */
 function digits(value) {
     const size = Math.abs(value);
@@ -15,7 +18,7 @@ export function ns(value) {
     if (value < 1000) return (Number.isInteger(value) ? value : digits(value)) + ' ns';
     if (value < 999.5e3) return digits(value / 1e3) + ' us';
     if (value < 999.5e6) return digits(value / 1e6) + ' ms';
-    return value < 599.5e9 ? digits(value / 1e9) + ' s' : long(Math.round(value / 1e9));
+    return value < TEN_MINUTES ? digits(value / 1e9) + ' s' : long(Math.round(value / 1e9));
 }
 
 /* "18 m 51 s", "2 h 05 m", "1,234 h" */
@@ -34,7 +37,7 @@ function long(seconds) {
 export function tick(value, step, most) {
     const [unit, size] = most >= 1e9 ? ['s', 1e9] : most >= 1e6 ? ['ms', 1e6] : most >= 1e3 ? ['us', 1e3] : ['ns', 1];
 
-    if (most >= 599.5e9 && step >= 1e9) return value ? long(Math.round(value / 1e9)) : '0 s';
+    if (most >= TEN_MINUTES && step >= 1e9) return value ? long(Math.round(value / 1e9)) : '0 s';
     return `${(value / size).toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / size || 1) - 1e-9))))} ${unit}`;
 }
 

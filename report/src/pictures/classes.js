@@ -6,7 +6,7 @@ import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
 import { classButton } from '../legend.js';
 import { flightsOf } from './flights.js';
-import { outside, timesOf } from './outside.js';
+import { inIo, outside, timesOf } from './outside.js';
 
 const STACKED = [...IO, WAIT];
 
@@ -157,7 +157,7 @@ export default {
             most = 0;
 
         for (let p = 0; p < rows; p++) {
-            const ns = outside(timesOf(sums, rows, p), 0).io_ns;
+            const ns = inIo(sums.d, p);
             if (ns > most) [slowest, most] = [p, ns];
         }
         if (slowest >= 0 && count > 1)

@@ -25,11 +25,8 @@ export function union(sides) {
     return { rows, column };
 }
 
-/* Holds a number of B against that of A. */
-function ratioText(a, b) {
-    if (!a || !b) return a ? 'gone' : b ? 'new' : '';
-    return Math.abs(b - a) < 0.02 * a ? '' : format.change(a, b);
-}
+/* Holds a number of B against that of A; "" where they are about the same. */
+const ratioText = (a, b) => (Math.abs(b - a) <= 0.02 * a ? '' : format.change(a, b));
 
 /** Names of the runs for titles of columns. */
 export const namesOf = (view, base) => [base.run.name || 'A', view.run.name || 'B'].map((name) => format.cut(name, 8));

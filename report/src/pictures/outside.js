@@ -3,12 +3,15 @@
 
 import { IO, WAIT } from '../classes.js';
 
+/** Of VALUES by class, or by row and class those of ROW, the sum of what is I/O. */
+export const inIo = (values, row = 0) => IO.reduce((sum, kind) => sum + values[row * 7 + kind], 0);
+
 /**
  * Of TIMES by class and the LIFE of who spent them: `{io_ns, rest_ns, is_over}`, ns. What is neither I/O nor a wait is
  * the rest; `is_over` where threads that call together have more time than the process that they are of.
  */
 export function outside(times, life_ns) {
-    const io_ns = IO.reduce((sum, kind) => sum + times[kind], 0);
+    const io_ns = inIo(times);
     const used = io_ns + times[WAIT];
 
     return { io_ns, rest_ns: Math.max(0, life_ns - used), is_over: used > life_ns };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the ranks: I/O time by class of each, the slowest and the median one, and how unequal they are.
 
-import { IO } from '../classes.js';
+import { inIo } from './outside.js';
 import { passing } from './parts.js';
 
 export function ranksNumbers(view) {
@@ -25,7 +25,7 @@ export function ranksNumbers(view) {
                 processes: processes[p],
                 life_ns: life[p],
                 classes,
-                io: IO.reduce((sum, kind) => sum + classes[kind], 0),
+                io: inIo(classes),
             });
     });
     rows.sort((a, b) => b.io - a.io || a.p - b.p);

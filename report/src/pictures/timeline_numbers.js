@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the timeline: lanes by rank and process, slices of each lane, density of the calls that have no slice.
 
-import { IO, WAIT } from '../classes.js';
+import { WAIT } from '../classes.js';
 import { flightsOf } from './flights.js';
-import { outside, timesOf } from './outside.js';
+import { inIo, outside, timesOf } from './outside.js';
 import { binsOf, filtered, grouped, hasCube, passing, rowsByClass, rowsOf, windowOf, withHidden } from './parts.js';
 
 /** Rows of p that stand in their own order; more are sorted. */
@@ -23,12 +23,12 @@ function lanesOf(view) {
 /* Chosen rows of p from top to bottom: of few in their order, of many those with the most time in I/O first. */
 function orderOf(view) {
     const rows = rowsOf(passing(view, 'p', view.run.extent.p));
-    const sums = view.sums(['p', 'class'], { columns: ['d'], without: ['p'] });
-    const io = Float64Array.from({ length: view.run.extent.p }, (_, p) =>
-        IO.reduce((ns, kind) => ns + sums.d[p * 7 + kind], 0),
-    );
 
-    return rows.length > FEW ? rows.sort((a, b) => io[b] - io[a] || a - b) : rows;
+    if (rows.length <= FEW) return rows;
+    const { d } = view.sums(['p', 'class'], { columns: ['d'], without: ['p'] });
+    const io = Float64Array.from({ length: view.run.extent.p }, (_, p) => inIo(d, p));
+
+    return rows.sort((a, b) => io[b] - io[a] || a - b);
 }
 
 /* A byte for each slice: whether it passes the filter of calls and files, and touches the window. */
