@@ -33,7 +33,7 @@ function preferred() {
 function stateBadge(run) {
     const { state, text } = stateOfRun(run);
     const whole = [run.name, run.ended?.text ?? text, run.in_flight].filter(Boolean).map(format.safe).join('; ');
-    const flight = run.in_flight && !run.summary.verdict?.line.includes(run.in_flight) ? `, ${run.in_flight}` : '';
+    const flight = run.in_flight && run.summary.verdict?.level !== 'in-flight' ? `, ${run.in_flight}` : '';
 
     return el('span', { class: `state is-${state}`, title: whole }, format.cut(text + flight, 90));
 }

@@ -65,15 +65,19 @@ const NOTHING = {
     sub: 32,
 };
 
-/** One run under the filter. Answers are kept: a view lives until the filter or the data change. */
+/**
+ * One run under the filter. Answers are kept: a view lives until the filter or the data change. SMALL: what its pictures
+ * stand below, drawn small; "" for those that are cards.
+ */
 export class View {
-    constructor(run, filter, { select = () => {}, colours = null } = {}) {
+    constructor(run, filter, { select = () => {}, colours = null, small = '' } = {}) {
         this.run = run;
         this.filter = resolve(run, filter);
         this.chosen = filter;
         this.select = select;
         this.colours = colours;
         this.base = null;
+        this.small = small;
         this.kept = new Map();
     }
 

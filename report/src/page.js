@@ -8,7 +8,8 @@ import { DIMS, changed, everything, isEmpty } from './filter.js';
 import * as format from './format.js';
 import { fromHash, toHash } from './link.js';
 import { View } from './model.js';
-import { inOrder, isShown } from './pictures/index.js';
+import { inOrder } from './pictures/index.js';
+import { isShown } from './pictures/parts.js';
 import { stateOfRun } from './run_state.js';
 
 const REDRAW_AFTER_MS = 120,

@@ -13,7 +13,9 @@ import { placesOf } from '../src/pictures/places.js';
 import { commonFolder, folderOf, shortOf } from '../src/pictures/folder.js';
 import { costOf } from '../src/pictures/findings.js';
 import { isLibrary } from '../src/pictures/flame.js';
-import { inOrder, isShown, pictures } from '../src/pictures/index.js';
+import { inOrder, pictures } from '../src/pictures/index.js';
+import { isShown, stateOf } from '../src/pictures/parts.js';
+import { drawProof } from '../src/pictures/proofs.js';
 import { stateOfRun } from '../src/run_state.js';
 import { encode } from './encode.mjs';
 import { NAMES, runsOf } from './made.mjs';
@@ -176,6 +178,39 @@ test('the first finding has its calls and one picture; others have a line, and w
     assert.doesNotMatch(host.textContent, /sync\d|written\d|metadata\d|start-up\d/);
 });
 
+test('a finding of calls that fail is proved by calls of its classes', () => {
+    const failing = (classes) => {
+        const [run] = open('small');
+        run.summary.findings = run.summary.findings
+            .filter(({ code }) => code === 'missing')
+            .map((finding) => ({ ...finding, code: 'failing', classes }));
+        return headlineOf(run);
+    };
+
+    assert.match(failing([]), /stat4,0004,000/);
+    assert.match(failing(['meta']), /stat4,0004,000/);
+    assert.doesNotMatch(failing(['write', 'sync']), /stat4,0004,000/);
+});
+
+test('proofs of two findings have a zoom of their own, and keep what they have summed', () => {
+    const [run] = open('small'),
+        element = (view) => drawProof(stubPage(900).host, view, run.summary.findings[0]);
+    const states = ['', 'finding 1', 'finding 2'].map((small) => stateOf({ run, small }, 'heat'));
+    let reads = 0;
+
+    assert.equal(new Set(states).size, 3);
+    assert.equal(states[1], stateOf({ run, small: 'finding 1' }, 'heat'));
+    for (const cube of run.cubes) {
+        const columns = cube.columns.bind(cube);
+        cube.columns = () => (reads++, columns());
+    }
+    element(new View(run, everything(), { colours }));
+    const before = reads;
+    assert.ok(before > 0);
+    element(new View(run, everything(), { colours }));
+    assert.equal(reads, before);
+});
+
 test('cards stand in the order of what was found, and only those that say something', () => {
     const ids = (name) => {
         const [run] = open(name);
@@ -280,9 +315,9 @@ test('a call in flight is a wait, and is said once', () => {
     const before = numbers(new View(run, everything()), 'timeline').rest_ns;
 
     run.in_flight = 'in flight now: flock of /s/lock for 5.00 ms';
-    Object.assign(run.summary, { in_flight: [flight], verdict: { level: 'in-flight', line: run.in_flight, more: [] } });
-    Object.assign(run.summary.findings[0], { title: 'waits in flock', evidence: run.in_flight });
-    run.summary.verdict.more = ['waits in flock: 5.00 ms'];
+    const verdict = { line: run.in_flight, level: 'in-flight', more: ['waits in flock'], more_levels: ['findings'] };
+    Object.assign(run.summary, { in_flight: [flight], verdict });
+    Object.assign(run.summary.findings[0], { code: 'in-flight', title: 'waits in flock', evidence: run.in_flight });
     const view = new View(run, everything()),
         found = numbers(view, 'timeline');
     assert.ok(Math.abs(before - found.rest_ns - 5e6) < 1000);

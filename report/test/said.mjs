@@ -8,7 +8,8 @@ import { argv, stdout } from 'node:process';
 import { decode, fromBase64, inflate } from '../src/data.js';
 import { everything } from '../src/filter.js';
 import { View } from '../src/model.js';
-import { inOrder, isShown } from '../src/pictures/index.js';
+import { inOrder } from '../src/pictures/index.js';
+import { isShown } from '../src/pictures/parts.js';
 import { stateOfRun } from '../src/run_state.js';
 import { colours, stubPage } from './stub_page.mjs';
 

@@ -22,8 +22,8 @@ function group(events, keyOf, nameOf) {
 /** What the first line says of the findings alone. */
 function verdictOf([first]) {
     return first
-        ? { level: 'findings', line: `${first.title}: ${first.cost_ns} ns`, more: [] }
-        : { level: 'good', line: 'nothing wrong: lost 0', more: [] };
+        ? { level: 'findings', line: `${first.title}: ${first.cost_ns} ns`, more: [], more_levels: [] }
+        : { level: 'good', line: 'nothing wrong: lost 0', more: [], more_levels: [] };
 }
 
 /** The summary of SPEC (see makeRun), whose events have all members. */

@@ -37,7 +37,7 @@ function cost(finding) {
 function links(view, finding) {
     const places = placesOf(view.run, finding);
     const go = ({ change, to, search }) => {
-        if (search) Object.assign(stateOf(view.run, to), { kind: 'stacks', search, path: [], name: null });
+        if (search) Object.assign(stateOf(view, to), { kind: 'stacks', search, path: [], name: null });
         view.select(change);
         view.go(to);
     };
@@ -60,9 +60,12 @@ function links(view, finding) {
     );
 }
 
-/* Evidence, advice, proof and places. FILL draws the proof once the element is seen. */
-function more(view, finding, verdict = '') {
-    const evidence = verdict.startsWith(finding.evidence) ? null : el('div', {}, format.cut(finding.evidence, 1200));
+/** Whether the line of a verdict of LEVEL is the title and the cost of the first finding. */
+export const isOfFinding = (level) => level === 'lost' || level === 'findings';
+
+/* Evidence, unless it IS_SAID, advice, proof and places. FILL draws the proof once the element is seen. */
+function more(view, finding, isSaid = false) {
+    const evidence = isSaid ? null : el('div', {}, format.cut(finding.evidence, 1200));
     const sure = finding.sure ? `sure: ${finding.sure}${finding.why_sure ? ', ' + finding.why_sure : ''}` : '';
     const when = finding.when ? `when: ${finding.when}` : '';
     const how = [sure, when].filter(Boolean).join('; ');
@@ -80,18 +83,22 @@ function more(view, finding, verdict = '') {
     return { node, fill: () => proof.childElementCount || drawProof(proof, view, finding) };
 }
 
-const line = (finding, isNamed) => [
+const line = (finding) => [
     el('div', { class: 'number' }, finding.number ?? ''),
-    el('h3', {}, isNamed ? format.cut(finding.title, 200) : ''),
+    el('h3', {}, format.cut(finding.title, 200)),
     cost(finding),
 ];
 
-/* A finding whose proof is seen. */
-function opened(host, view, finding, verdict) {
-    const { node, fill } = more(view, finding, verdict);
-    const isNamed = !verdict.startsWith(format.safe(finding.title));
+/* The first finding, whose proof is seen. What the verdict says of it stands above: it is not said again. */
+function opened(host, view, finding) {
+    const { level } = view.run.summary.verdict ?? {};
+    const { node, fill } = more(view, finding, level === 'in-flight' && finding.code === 'in-flight');
 
-    host.append(el('article', { class: isNamed ? 'finding' : 'finding is-verdict' }, line(finding, isNamed), node));
+    host.append(
+        isOfFinding(level)
+            ? el('article', { class: 'finding is-verdict' }, cost(finding), node)
+            : el('article', { class: 'finding' }, line(finding), node),
+    );
     fill();
 }
 
@@ -101,13 +108,13 @@ function closed(host, view, finding) {
     const where = finding.where
         ? el('span', { class: 'dim' }, format.path(shortOf(view.run, finding.where), 60))
         : null;
-    const [number, title, spent] = line(finding, true);
+    const [number, title, spent] = line(finding);
 
     if (where) title.append(' ', where);
     host.append(
         el(
             'details',
-            { class: 'finding-line', ontoggle: ({ target }) => target.open && fill() },
+            { ontoggle: ({ target }) => target.open && fill() },
             el('summary', { class: 'finding' }, number, title, spent),
             el('div', { class: 'finding' }, node),
         ),
@@ -115,14 +122,14 @@ function closed(host, view, finding) {
 }
 
 /**
- * Appends the findings of VIEW to ELEMENT, which is in the document. IS_FIRST_OPEN: the first one with its proof;
- * VERDICT is what stands above, so that a title which stands there is not said again.
+ * Appends the findings of VIEW to ELEMENT, which is in the document. IS_FIRST_OPEN: the first one with its proof, below
+ * the verdict.
  */
-export function drawFindings(element, view, { isFirstOpen, verdict }) {
+export function drawFindings(element, view, isFirstOpen) {
     const [first, ...others] = view.run.summary.findings ?? [];
 
     if (!first) return;
-    if (isFirstOpen) opened(element, view, first, verdict);
+    if (isFirstOpen) opened(element, view, first);
     for (const finding of isFirstOpen ? others : [first, ...others]) closed(element, view, finding);
 }
 

@@ -13,7 +13,11 @@ const LINE = 18,
 
 const texts = { d: format.ns, b: format.bytes, n: format.count };
 
-const kindOf = (run) => kindsOf(run).find((kind) => kind === stateOf(run, 'flame').kind) ?? kindsOf(run)[0];
+function kindOf(view) {
+    const kinds = kindsOf(view.run);
+
+    return kinds.find((kind) => kind === stateOf(view, 'flame').kind) ?? kinds[0];
+}
 
 function sentence(view, numbers) {
     const { root, top, kind } = numbers;
@@ -207,8 +211,8 @@ function matchText(root, search, measure) {
 
 function draw(element, view, given) {
     const { run } = view;
-    const state = stateOf(run, 'flame', { measure: 'd', path: [] });
-    const numbers = given.kind === kindOf(run) ? given : flameNumbers(view, kindOf(run));
+    const state = stateOf(view, 'flame', { measure: 'd', path: [] });
+    const numbers = given.kind === kindOf(view) ? given : flameNumbers(view, kindOf(view));
     const again = (change) => {
         Object.assign(state, change);
         element.replaceChildren();

@@ -4,11 +4,10 @@
 import { IO, STARTUP } from '../classes.js';
 import { everything } from '../filter.js';
 import { View } from '../model.js';
+import { once } from './parts.js';
 
 const MOST_OF = 0.8,
     LEAST_DEPTH = 2;
-
-const known = new WeakMap();
 
 /* The folder, with a slash at its end, that has MOST_OF the WEIGHTS of PATHS, as deep as there is one; or "". */
 export function commonFolder(paths, weights) {
@@ -32,17 +31,15 @@ export function commonFolder(paths, weights) {
 }
 
 /** The folder of RUN, with a slash at its end, or "". */
-export function folderOf(run) {
-    if (!known.has(run)) {
-        const sums = new View(run, everything()).sums(['f', 'class'], { columns: ['d'] });
-        const paths = run.table('files').path;
-        const weights = Float64Array.from(paths, (_, f) =>
-            IO.reduce((ns, kind) => ns + (kind === STARTUP ? 0 : sums.d[f * 7 + kind] || 0), 0),
-        );
-        known.set(run, commonFolder(paths, weights));
-    }
-    return known.get(run);
-}
+export const folderOf = once((run) => {
+    const sums = new View(run, everything()).sums(['f', 'class'], { columns: ['d'] });
+    const paths = run.table('files').path;
+    const weights = Float64Array.from(paths, (_, f) =>
+        IO.reduce((ns, kind) => ns + (kind === STARTUP ? 0 : sums.d[f * 7 + kind] || 0), 0),
+    );
+
+    return commonFolder(paths, weights);
+});
 
 /** PATH without the folder of RUN. */
 export function shortOf(run, path) {

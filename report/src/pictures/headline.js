@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The first card: the verdict, what proves it, the other findings a line each, and the key numbers of the run.
 
-import { IO, READ, WRITE, META, STARTUP, SYNC } from '../classes.js';
+import { READ, WRITE, META, STARTUP, SYNC } from '../classes.js';
 import { el } from '../draw.js';
 import * as format from '../format.js';
-import { drawFindings, risks } from './findings.js';
+import { drawFindings, isOfFinding, risks } from './findings.js';
 import missing from './missing.js';
-
-function total(values, classes) {
-    return classes.reduce((sum, kind) => sum + values[kind], 0);
-}
+import { inIo } from './outside.js';
 
 /** "B is 1.8x slower: 12.1 s instead of 6.7 s". */
 export function comparison(base, other) {
@@ -28,14 +25,13 @@ export function comparison(base, other) {
 /* The verdict, as the first line of the summary has it, and what else there is but for the findings, which stand
  * below. */
 function verdictOf({ run: { summary } }) {
-    const { line = 'No verdict is here.', more = [] } = summary.verdict ?? {},
-        titles = (summary.findings ?? []).map(({ title }) => title);
-    const others = more.filter((text) => !titles.some((title) => text.startsWith(title)));
+    const { line = 'No verdict is here.', more = [], more_levels: levels = [] } = summary.verdict ?? {};
+    const others = more.filter((_, i) => !isOfFinding(levels[i]));
 
     return [format.cut(line, 400), others.map((text) => format.cut(text, 200)).join('; ')];
 }
 
-/* Of two runs: the class of I/O whose time differs most. */
+/* Of two runs: the class of I/O whose time differs most; null where none does. */
 function difference(view, numbers) {
     const other = view.base.numbers(picture);
     const parts = [
@@ -47,7 +43,7 @@ function difference(view, numbers) {
     const [most] = parts.sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before));
     const text = `Of the I/O, ${most.name} differs most: ${format.ns(most.now)} instead of ${format.ns(most.before)}.`;
 
-    return most.now === most.before ? [] : el('p', { class: 'first' }, text);
+    return most.now === most.before ? null : el('p', {}, text);
 }
 
 /* Tiles: name, the number's member, how it is written, what stands below it, and the calls without which there is
@@ -142,10 +138,10 @@ function warning({ run }) {
 }
 
 /* What was found in VIEW, and what was not. */
-function found(host, view, options) {
+function found(host, view, isFirstOpen) {
     const { summary } = view.run;
 
-    drawFindings(host, view, options);
+    drawFindings(host, view, isFirstOpen);
     if ((summary.risks ?? []).length) host.append(risks(view.run, summary.risks));
     if (summary.findings_nothing && summary.verdict?.level !== 'good')
         host.append(el('p', { class: 'dim nothing' }, `not a problem: ${format.cut(summary.findings_nothing, 400)}`));
@@ -156,7 +152,7 @@ function drawOne(element, view) {
     const whole = view.filter.chosen.length ? el('small', {}, '(of the whole run) ') : null;
 
     element.append(el('p', { class: 'verdict' }, verdict, ' ', whole, more ? el('small', {}, more) : null));
-    found(element, view, { isFirstOpen: true, verdict });
+    found(element, view, true);
 }
 
 function drawTwo(element, view, numbers) {
@@ -175,11 +171,13 @@ function drawTwo(element, view, numbers) {
     );
 
     element.append(
-        el('p', { class: 'verdict' }, comparison(view.base, view)),
-        ...[difference(view, numbers)].flat(),
-        el('div', { class: 'runs is-two' }, hosts),
+        ...[
+            el('p', { class: 'verdict' }, comparison(view.base, view)),
+            difference(view, numbers),
+            el('div', { class: 'runs is-two' }, hosts),
+        ].filter(Boolean),
     );
-    sides.forEach((side, i) => found(hosts[i], side, { isFirstOpen: false, verdict: '' }));
+    sides.forEach((side, i) => found(hosts[i], side, false));
 }
 
 const picture = {
@@ -198,10 +196,10 @@ const picture = {
             time_ns: to - from,
             lives_ns: lives.total,
             processes: lives.count,
-            calls: total(sums.n, IO),
-            failed: total(sums.e, IO),
-            io_ns: total(sums.d, IO),
-            io_each_ns: total(sums.d, IO) / Math.max(1, lives.count),
+            calls: inIo(sums.n),
+            failed: inIo(sums.e),
+            io_ns: inIo(sums.d),
+            io_each_ns: inIo(sums.d) / Math.max(1, lives.count),
             read_bytes: sums.b[READ],
             reads: sums.n[READ],
             read_ns: sums.d[READ],

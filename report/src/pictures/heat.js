@@ -32,7 +32,7 @@ function sentence(view, numbers) {
 
 /* The zoom is forgotten when other times or rows are chosen; when the run grows it stays. */
 function zoomOf(view, numbers) {
-    const state = stateOf(view.run, 'heat');
+    const state = stateOf(view, 'heat');
     const key = `${view.filter.t} ${view.filter.p && numbers.rows.join()}`;
     const all = { cols: [0, numbers.columns], rows: [0, Math.max(1, numbers.rows.length)] };
 
@@ -191,7 +191,7 @@ function draw(element, view, numbers) {
     const state = zoomOf(view, numbers),
         others = otherNumbers(view, heat),
         share = windowShare(view);
-    const map = Math.max(64, Math.min(view.isSmall ? SMALL : TALL, numbers.rows.length * 18));
+    const map = Math.max(64, Math.min(view.small ? SMALL : TALL, numbers.rows.length * 18));
     const chart = { state, it: null, box: null, scale: scaleOf(numbers, ...others), most: mostOf(numbers, ...others) };
 
     chart.place = (it) => geometry(it, state, share, view, numbers.rows);
@@ -215,7 +215,7 @@ function draw(element, view, numbers) {
     });
     if (numbers.rows.length > map)
         note(element, `${format.count(numbers.rows.length)} rows share ${map} lines: each shows the largest.`);
-    hint(element, 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
+    if (!view.small) hint(element, 'Drag to choose time and rows, wheel (after a click) to zoom, Escape to see all.');
 }
 
 const heat = {

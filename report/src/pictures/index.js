@@ -68,6 +68,3 @@ export function inOrder(run) {
     };
     return sideBySide([...pictures].sort((a, b) => place(a) - place(b)));
 }
-
-/** Whether PICTURE says something of one of RUNS at least: what says nothing is no card. */
-export const isShown = (picture, runs) => runs.some((run) => !picture.lacks?.(run) && (picture.isFor?.(run) ?? true));

@@ -314,6 +314,7 @@ export default {
             );
             picture(host, view, numbers, other);
         };
-        fill();
+        if (view.small) picture(element.appendChild(host), view, numbers, other);
+        else fill();
     },
 };

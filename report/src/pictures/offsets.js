@@ -232,7 +232,7 @@ function canvasOf(element, view, numbers, state) {
 }
 
 function draw(element, view, numbers) {
-    const state = stateOf(view.run, 'offsets');
+    const state = stateOf(view, 'offsets');
     const files = filesOf(view.run);
     const wanted = files.find(({ f }) => f === state.file);
     const shown = wanted && !view.filter.f?.[numbers.file] ? offsetsNumbers(view, wanted) : numbers;
@@ -241,32 +241,34 @@ function draw(element, view, numbers) {
     keepSpan(view, state, drawnWindow(view));
     state.offsets = state.span && state.offsets;
 
-    choiceOfMany(
-        controls(element),
-        'File',
-        files
-            .slice(0, MOST_FILES)
-            .map(({ f, bytes }) => [
-                f,
-                `${format.path(shortOf(view.run, paths[f] || '(other files)'), 60)}  ${format.bytes(bytes)}`,
-            ]),
-        shown.file,
-        (value) => {
-            state.file = value;
-            element.replaceChildren();
-            draw(element, view, numbers);
-        },
-    );
+    if (!view.small)
+        choiceOfMany(
+            controls(element),
+            'File',
+            files
+                .slice(0, MOST_FILES)
+                .map(({ f, bytes }) => [
+                    f,
+                    `${format.path(shortOf(view.run, paths[f] || '(other files)'), 60)}  ${format.bytes(bytes)}`,
+                ]),
+            shown.file,
+            (value) => {
+                state.file = value;
+                element.replaceChildren();
+                draw(element, view, numbers);
+            },
+        );
     if (shown !== numbers) note(element, sentence(view, shown));
     canvasOf(element, view, shown, state);
     legend(element, [
         ['read', view.colours.classes[READ]],
         ['write', view.colours.classes[WRITE]],
     ]);
-    hint(
-        element,
-        'Drag to move, wheel (after a click) to zoom, Escape to see all; a click on an access chooses who made it.',
-    );
+    if (!view.small)
+        hint(
+            element,
+            'Drag to move, wheel (after a click) to zoom, Escape to see all; a click on an access chooses who made it.',
+        );
 }
 
 const offsets = {

@@ -130,7 +130,7 @@ function paint(view, numbers, chart, state) {
 }
 
 function stripOf(element, view, numbers) {
-    const state = stateOf(view.run, 'overlap'),
+    const state = stateOf(view, 'overlap'),
         chart = chartOf(view, numbers);
     const steps = { ArrowLeft: -1, ArrowRight: 1 };
 

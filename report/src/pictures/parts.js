@@ -7,12 +7,26 @@ import { moved } from './span.js';
 
 const states = new Map();
 
-/** State of picture ID for RUN: zoom, choices, cursor. It stays when the data of the run are fetched again. */
-export function stateOf(run, id, initial = {}) {
-    const key = `${run.name} ${id}`;
+/** State of picture ID of VIEW: zoom, choices, cursor. It stays when the data of the run are fetched again. */
+export function stateOf({ run, small }, id, initial = {}) {
+    const key = `${run.name} ${small} ${id}`;
     if (!states.has(key)) states.set(key, { ...initial });
     return states.get(key);
 }
+
+/** MAKE, which is called once for its last argument: a run, or a finding of one. */
+export function once(make) {
+    const known = new WeakMap();
+
+    return (...of) => {
+        const key = of.at(-1);
+        if (!known.has(key)) known.set(key, make(...of));
+        return known.get(key);
+    };
+}
+
+/** Whether PICTURE says something of one of RUNS at least: what says nothing is no card. */
+export const isShown = (picture, runs) => runs.some((run) => !picture.lacks?.(run) && (picture.isFor?.(run) ?? true));
 
 /** A byte for each of COUNT values of dimension DIM: 1 where the filter lets it pass. */
 export function passing(view, dim, count) {

@@ -3,6 +3,7 @@
 
 import * as format from '../format.js';
 import { shortOf } from './folder.js';
+import { once } from './parts.js';
 
 /* Rows of files that are PATH, are of the pattern PATH, or lie below it. */
 function filesAt(run, path) {
@@ -31,7 +32,7 @@ export function binsAt(run, from, to) {
  * Places that FINDING speaks of: `[{text, change, to}]`, a change of the filter and the card that shows it; of the line
  * of its source `search`, what the card looks for.
  */
-export function placesOf(run, finding) {
+export const placesOf = once((run, finding) => {
     const places = [],
         who = run.table('who');
 
@@ -63,4 +64,4 @@ export function placesOf(run, finding) {
     if (line && stacks.some((stack) => stack.includes(`(${line})`)))
         places.push({ text: format.cut(line, 60), change: {}, to: 'flame', search: `(${line})` });
     return places;
-}
+});

@@ -10,6 +10,7 @@ import heat from './heat.js';
 import latency from './latency.js';
 import offsets from './offsets.js';
 import overlap from './overlap.js';
+import { isShown, once } from './parts.js';
 import { placesOf } from './places.js';
 import sizes from './sizes.js';
 import timeline from './timeline.js';
@@ -22,78 +23,90 @@ const WHOLE = new Set([heat, overlap, timeline]);
 
 /* By the word of a finding: its cards, the best first, and the classes of calls that it speaks of. */
 const CARDS = {
-    'in-flight': [['timeline']],
-    'one-byte': [
-        ['sizes', 'calls', 'files'],
-        ['read', 'write'],
-    ],
-    'small-reads': [['sizes', 'files'], ['read']],
-    'small-writes': [['sizes', 'files'], ['write']],
-    stream: [
-        ['sizes', 'files'],
-        ['read', 'write'],
-    ],
-    flush: [['latency', 'calls']],
-    fsync: [['latency', 'calls', 'files'], ['sync']],
-    locks: [['latency', 'timeline']],
-    failing: [['calls', 'files']],
-    aggregators: [['heat', 'ranks']],
-    collective: [['heat', 'regions']],
-    'no-collective': [['sizes', 'regions']],
-    straggler: [['heat', 'ranks', 'latency']],
-    imbalance: [['heat', 'ranks']],
-    contention: [['latency', 'files']],
-    saves: [['files', 'calls']],
-    missing: [
-        ['calls', 'files'],
-        ['meta', 'startup'],
-    ],
-    reopened: [['calls', 'files']],
-    'small-files': [['files', 'treemap']],
-    'file-explosion': [['files', 'treemap']],
-    copies: [['files', 'bandwidth']],
-    removal: [['latency', 'files'], ['meta']],
-    growth: [['offsets', 'files']],
-    metadata: [['latency', 'calls', 'files'], ['meta']],
-    seeks: [['calls', 'offsets']],
-    mount: [['latency', 'files']],
-    cache: [['bandwidth', 'files']],
-    'trainer-waits': [['overlap', 'regions', 'timeline']],
-    'slow-worker': [['heat', 'regions']],
-    'exposed-io': [['overlap', 'timeline']],
-    'idle-gaps': [['timeline', 'regions']],
-    'serial-phase': [['timeline', 'heat']],
-    random: [['offsets', 'latency']],
-    reread: [['offsets', 'files'], ['read']],
-    misaligned: [['offsets', 'latency']],
+    'in-flight': { cards: ['timeline'] },
+    'one-byte': { cards: ['sizes', 'calls', 'files'], classes: ['read', 'write'] },
+    'small-reads': { cards: ['sizes', 'files'], classes: ['read'] },
+    'small-writes': { cards: ['sizes', 'files'], classes: ['write'] },
+    stream: { cards: ['sizes', 'files'], classes: ['read', 'write'] },
+    flush: { cards: ['latency', 'calls'] },
+    fsync: { cards: ['latency', 'calls', 'files'], classes: ['sync'] },
+    locks: { cards: ['latency', 'timeline'] },
+    failing: { cards: ['calls', 'files'] },
+    aggregators: { cards: ['heat', 'ranks'] },
+    collective: { cards: ['heat', 'regions'] },
+    'no-collective': { cards: ['sizes', 'regions'] },
+    straggler: { cards: ['heat', 'ranks', 'latency'] },
+    imbalance: { cards: ['heat', 'ranks'] },
+    contention: { cards: ['latency', 'files'] },
+    saves: { cards: ['files', 'calls'] },
+    missing: { cards: ['calls', 'files'], classes: ['meta', 'startup'] },
+    reopened: { cards: ['calls', 'files'] },
+    'small-files': { cards: ['files', 'treemap'] },
+    'file-explosion': { cards: ['files', 'treemap'] },
+    copies: { cards: ['files', 'bandwidth'] },
+    removal: { cards: ['latency', 'files'], classes: ['meta'] },
+    growth: { cards: ['offsets', 'files'] },
+    metadata: { cards: ['latency', 'calls', 'files'], classes: ['meta'] },
+    seeks: { cards: ['calls', 'offsets'] },
+    mount: { cards: ['latency', 'files'] },
+    cache: { cards: ['bandwidth', 'files'] },
+    'trainer-waits': { cards: ['overlap', 'regions', 'timeline'] },
+    'slow-worker': { cards: ['heat', 'regions'] },
+    'exposed-io': { cards: ['overlap', 'timeline'] },
+    'idle-gaps': { cards: ['timeline', 'regions'] },
+    'serial-phase': { cards: ['timeline', 'heat'] },
+    random: { cards: ['offsets', 'latency'] },
+    reread: { cards: ['offsets', 'files'], classes: ['read'] },
+    misaligned: { cards: ['offsets', 'latency'] },
 };
 
 /* Findings of calls that fail: those that do not are no proof. */
 const OF_FAILED = new Set(['missing', 'failing']);
 
 /** Ids of the cards that show FINDING, the best first. */
-export const cardsOf = (finding) => CARDS[finding.code]?.[0] ?? [];
+export const cardsOf = (finding) => CARDS[finding.code]?.cards ?? [];
+
+/* Words of the classes of calls that FINDING speaks of: as it says, or as its kind does; undefined: of all. */
+const classesOf = ({ classes, code }) => (classes?.length ? classes : CARDS[code]?.classes);
 
 /* The view of the calls that FINDING speaks of: as much of its places as the data can tell apart, or null. */
-function viewOf(view, finding) {
-    const [, classes] = CARDS[finding.code] ?? [];
-    const places = Object.assign({}, ...placesOf(view.run, finding).map(({ change }) => change));
+function callsOf(run, finding) {
+    const classes = classesOf(finding);
+    const places = Object.assign({}, ...placesOf(run, finding).map(({ change }) => change));
     const { t, ...lasting } = { ...places, ...(classes ? { class: classes } : {}) };
     const tries = [t ? { ...lasting, t } : null, lasting].filter((change) => change && Object.keys(change).length);
 
     return (
         tries
-            .map((change) => viewAt(view, change))
+            .map((change) => viewAt(run, finding, change))
             .find((one) => !one.sums(['c'], { columns: ['n', 'e', 'd', 'b'] }).ignored.length) ?? null
     );
 }
 
-/* A view of the same run under CHANGE alone. Its pictures are small, and keep their own zoom. */
-function viewAt(view, change) {
-    const run = Object.create(view.run, { name: { value: `${view.run.name} small` } });
-    const at = new View(run, changed(everything(), view.run, change), view);
+/* A view of RUN under CHANGE alone. Its pictures are small, and keep their own zoom. */
+const viewAt = (run, finding, change) =>
+    new View(run, changed(everything(), run, change), { small: `finding ${finding.number}` });
 
-    return Object.assign(at, { isSmall: true, go: view.go });
+/*
+ * Views of the calls of a finding, of the calls of its classes on all files (for pictures that do not tell files
+ * apart), each null where there is none, and of the whole run. Their sums are kept while the page is drawn anew.
+ */
+const madeViews = once((run, finding) => {
+    const classes = classesOf(finding);
+
+    return {
+        calls: callsOf(run, finding),
+        ofClasses: classes ? viewAt(run, finding, { class: classes }) : null,
+        whole: viewAt(run, finding, {}),
+    };
+});
+
+/* The same, to be drawn as VIEW is. */
+function viewsOf({ run, colours, select, go }, finding) {
+    const views = madeViews(run, finding);
+
+    for (const one of Object.values(views)) if (one) Object.assign(one, { colours, select, go });
+    return views;
 }
 
 /* The calls that take longest, as a table; IS_FAILED: of those that fail. */
@@ -148,37 +161,29 @@ function callRows(view, isFailed) {
 
 const mark = (view, kind) => el('i', { class: 'swatch', style: { background: view.colours.classes[kind] } });
 
-/* The calls of the classes that FINDING speaks of, on all files: for pictures that do not tell files apart. */
-function ofClasses(view, finding) {
-    const [, classes] = CARDS[finding.code] ?? [];
+const answers = (at, picture) => isShown(picture, [at.run]) && !at.numbers(picture).ignored.length;
 
-    return classes ? viewAt(view, { class: classes }) : null;
-}
-
-const answers = (at, picture) =>
-    !picture.lacks(at.run) && (picture.isFor?.(at.run) ?? true) && !at.numbers(picture).ignored.length;
-
-/* The first picture of FINDING that the data can show of its calls: `{picture, at, of}`, or undefined. */
-function pictureOf(view, calls, finding) {
+/* The first picture of FINDING that the data can show of its calls, of its VIEWS: `{picture, at, of}`, or undefined. */
+function pictureOf({ calls, ofClasses, whole }, finding) {
     const pictures = cardsOf(finding).flatMap((id) => SMALL.get(id) ?? []);
     const tries = (picture) =>
         WHOLE.has(picture)
-            ? [{ picture, at: viewAt(view, {}), of: '' }]
+            ? [{ picture, at: whole, of: '' }]
             : [
                   { picture, at: calls, of: '' },
-                  { picture, at: ofClasses(view, finding), of: `: ${namesOf(finding)} on all files` },
+                  { picture, at: ofClasses, of: `: ${namesOf(finding)} on all files` },
               ];
 
     return pictures.flatMap(tries).find(({ picture, at }) => at && answers(at, picture));
 }
 
-const namesOf = (finding) => CARDS[finding.code][1]?.map((word) => NAMES[WORDS.indexOf(word)]).join(' and ');
+const namesOf = (finding) => classesOf(finding)?.map((word) => NAMES[WORDS.indexOf(word)]).join(' and ');
 
 /** Fills ELEMENT, which is in the document, with the proof of FINDING. Leaves it empty where the data have none. */
 export function drawProof(element, view, finding) {
-    const calls = viewOf(view, finding);
-    const rows = calls && callRows(calls, OF_FAILED.has(finding.code)),
-        shown = pictureOf(view, calls, finding);
+    const views = viewsOf(view, finding);
+    const rows = views.calls && callRows(views.calls, OF_FAILED.has(finding.code)),
+        shown = pictureOf(views, finding);
 
     if (rows) element.append(el('div', { class: 'evidence' }, rows));
     if (!shown) return;

@@ -120,7 +120,7 @@ function profileOf(element, view, numbers, chart) {
     stage(element, {
         label: `All ${numbers.rows.length}, sorted`,
         height: PROFILE + 2,
-        state: stateOf(view.run, 'ranks profile'),
+        state: stateOf(view, 'ranks profile'),
         paint: (it) => {
             shown = it;
             it.context.font = view.colours.font;
@@ -145,7 +145,7 @@ function listOf(element, view, numbers, chart) {
         count: rows.length,
         high: ROW,
         most: MOST_ROWS,
-        state: stateOf(view.run, 'ranks'),
+        state: stateOf(view, 'ranks'),
         font: view.colours.font,
         edge: view.colours.text,
         paintRow: (it, i, y) => paintRow(view, it, rows[i], y, chart),

@@ -218,7 +218,7 @@ function keysOf(view, numbers, chart) {
 }
 
 function chartOf(view, numbers) {
-    const state = stateOf(view.run, 'timeline', { cursor: -1 });
+    const state = stateOf(view, 'timeline', { cursor: -1 });
     const window = drawnWindow(view);
     keepSpan(view, state, window);
     if (state.cursor >= view.run.table('slices').rows) state.cursor = -1;
@@ -309,6 +309,22 @@ function noteOfRows(element, view, { order }, chart) {
         );
 }
 
+/* What is shown, and how near. */
+function toolsOf(host, view, numbers, chart, again) {
+    if (numbers.density && numbers.lanes.length)
+        choice(
+            host,
+            'Show',
+            [
+                ['all', 'threads and calls'],
+                ['ranks', 'only the density'],
+            ],
+            chart.state.only ?? 'all',
+            again,
+        );
+    host.append(...zoomButtons(view, chart));
+}
+
 function draw(element, view, numbers) {
     const chart = chartOf(view, numbers);
     const again = (value) => {
@@ -318,22 +334,10 @@ function draw(element, view, numbers) {
     };
     const kinds = kindsOf(view, numbers);
 
-    const tools = controls(element);
-    if (numbers.density && numbers.lanes.length)
-        choice(
-            tools,
-            'Show',
-            [
-                ['all', 'threads and calls'],
-                ['ranks', 'only the density'],
-            ],
-            chart.state.only ?? 'all',
-            again,
-        );
-    tools.append(...zoomButtons(view, chart));
+    if (!view.small) toolsOf(controls(element), view, numbers, chart, again);
     stage(element, {
         label: sentence(view, numbers),
-        height: Math.min(view.isSmall ? SMALL : TALLEST, Math.max(30, chart.layout.high) + AXIS),
+        height: Math.min(view.small ? SMALL : TALLEST, Math.max(30, chart.layout.high) + AXIS),
         total: chart.layout.high + AXIS,
         rows: (height) => [chart.layout.ends.filter((end) => end <= height - AXIS).length, chart.layout.rows.length],
         state: chart.state,
@@ -347,11 +351,12 @@ function draw(element, view, numbers) {
         ...(numbers.density ? [['no call, no region', hatch]] : []),
     ]);
     noteOfRows(element, view, numbers, chart);
-    hint(
-        element,
-        'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses it ' +
-            'and its file.',
-    );
+    if (!view.small)
+        hint(
+            element,
+            'Drag to move, wheel (after a click) to zoom, shift and drag to choose a time; a click on a call chooses ' +
+                'it and its file.',
+        );
 }
 
 export default {

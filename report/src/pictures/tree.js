@@ -226,7 +226,7 @@ function canvasOf(host, view, numbers, chart) {
 }
 
 function draw(element, view, numbers) {
-    const state = stateOf(view.run, 'tree');
+    const state = stateOf(view, 'tree');
     const processes = view.run.table('processes');
     const chart = chartOf(view, state);
     const bar = controls(element),

@@ -161,7 +161,7 @@ function crumbs(bar, chart, open) {
 }
 
 function draw(element, view, numbers) {
-    const state = stateOf(view.run, 'treemap', { measure: 'd', path: '' });
+    const state = stateOf(view, 'treemap', { measure: 'd', path: '' });
     const { root } = numbers;
     const measure = root[state.measure] ? state.measure : 'd';
     const chart = { it: null, root, focus: wide(nodeAt(root, state.path)), measure, cursor: null, boxes: [] };
