@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import SECONDS, Tests, compile_program, dftmerge, equal, tracing, true  # noqa: E402
+from tracing import SECONDS, Tests, compile_program, dftmerge, environment, equal, tracing, true  # noqa: E402
 
 tests = Tests()
 LOCKS = {"flock": fcntl.flock, "fcntl": fcntl.lockf}
@@ -82,6 +82,21 @@ def of_a_running_process(directory):
                 found = it.answer("findings", "--rules", rules)
                 equal((found["findings"][0]["code"], found["in_flight"][0]["name"]), ("in-flight", it.call), where)
                 true("nothing wrong" not in dftmerge("findings", "--rules", rules, it.place).out.decode(), where)
+
+
+@tests.case
+def of_a_lock(directory):
+    """Commands say who holds it."""
+    for what in LOCKS:
+        with Waits(directory, what) as it:
+            flight, holder = f"in flight now: {what} of {it.file} for ", f"held by process {os.getpid()} ("
+            first = dftmerge("summary", it.place, env=environment(COLUMNS=1000)).out.decode().splitlines()[0]
+            true(first.startswith(flight) and holder in first, first)
+            said = dftmerge("ps", it.place, env=environment(COLUMNS=1000)).out.decode()
+            true(holder in said and f"{what} of {it.file} for " in said, said)
+            for command in ("ranks", "timeline", "overlap"):
+                done = dftmerge(command, it.place, env=environment(COLUMNS=1000))
+                true(f"in flight now: {what} of" in (done.out + done.err).decode(), f"{command}: {done.out + done.err}")
 
 
 @tests.case

@@ -3,7 +3,6 @@
 """How processes ended, as commands say it: by exit status, by the signal that a parent waited for, stopped by their
 parent, and which of the ranks died first. From events, and under dftrun from aggregates, too."""
 
-import fcntl
 import json
 import os
 import pathlib
@@ -250,30 +249,6 @@ if os.fork() == 0:
     while any(p["ended"] == "running" for p in processes(place)) and time.monotonic() < until:
         time.sleep(0.1)
     equal(ended(place)["text"], "1 process killed (or left by a raw exit_group)", "it is said")
-
-
-@tests.case
-def hung_in_a_lock(directory):
-    """Every command says what is in flight, and who holds the lock."""
-    place, lock = directory / "traces", directory / "lock"
-    with open(lock, "w", encoding="ascii") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        body = f"import fcntl\nf = open('{lock}', 'w')\nfcntl.flock(f, fcntl.LOCK_EX)\n"
-        with subprocess.Popen([*PYTHON, "-c", WORK + body], env=all_events(place)) as process:
-            until = time.monotonic() + SECONDS
-            while not list(place.glob("*.live")) or not any(f["name"] == "flock" for p in processes(place) for f in p["in_flight"]):
-                true(process.poll() is None and time.monotonic() < until, "it waits")
-            try:
-                holder = f"held by process {os.getpid()} ("
-                true(first_line("summary", place).startswith(f"in flight now: flock of {lock} for "), first_line("summary", place))
-                true(holder in first_line("summary", place), first_line("summary", place))
-                said = run([DFTMERGE, "ps", place], env=environment(COLUMNS=1000)).out.decode()
-                true(holder in said and f"flock of {lock} for " in said, said)
-                for command in ("ranks", "timeline", "overlap"):
-                    done = run([DFTMERGE, command, place], env=environment(COLUMNS=1000))
-                    true("in flight now: flock of" in (done.out + done.err).decode(), f"{command}: {done.out + done.err}")
-            finally:
-                process.kill()
 
 
 if __name__ == "__main__":

@@ -11,26 +11,16 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
 
+from quantities import close  # noqa: E402
 from tracing import (DFTMERGE, ROOT, SECONDS, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
                      true)
 
 tests = Tests()
 IO = ("read", "write", "sync", "meta", "startup")
-UNITS = {"": 1, "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "%": 1,
-         "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 WORDS = {"read": "read", "write": "write", "sync": "sync", "metadata": "meta", "start-up": "startup"}
 BASES = {"job": " of the job", "processes": " of all processes", "threads": " of all threads"}
-
-
-def close(text, value, what):
-    """A quantity with its unit is the value, as exact as it is written."""
-    number, _, unit = text.strip().partition(" ")
-    digits = len(number.partition(".")[2])
-    half = 0.51 * 10**-digits * UNITS[unit]
-    true(abs(float(number.replace(",", "")) * UNITS[unit] - value) <= half + 0.005 * value * ("," not in number and unit != "%"),
-         f"{what}: {text!r} of {value}")
 
 
 def answer(command, traces, *options):

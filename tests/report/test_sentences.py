@@ -14,20 +14,13 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tools"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tools")]
 
+from quantities import close
 from test_browser import IO, built
 from tooltest import BUILD, ROOT, dftmerge, main, run, summary
 
-UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "%": 1}
 QUANTITY = r"([\d.,]+ (?:ns|us|ms|s|B|KiB|MiB|GiB|%))"
-
-
-def close(text, value, what):
-    """A quantity with its unit is VALUE, as exact as it is written."""
-    number, _, unit = text.strip().partition(" ")
-    half = 0.51 * 10**-len(number.partition(".")[2]) * UNITS[unit]
-    assert abs(float(number.replace(",", "")) * UNITS[unit] - value) <= half, f"{what}: {text!r} of {value}"
 
 
 def traced(where, *command, expect=0, **environment):
