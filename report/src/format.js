@@ -79,7 +79,7 @@ export function share(part, whole) {
 
 /** How many times as much: "1.8x", "92x". */
 export function factor(value) {
-    if (!Number.isFinite(value) || value <= 0) return '-';
+    if (!(value > 0 && value < 2 ** 64)) return '-';
     if (value < 0.005) return '<0.01x';
     return (value < 9.95 ? value.toFixed(value < 0.095 ? 2 : 1) : count(value)) + 'x';
 }

@@ -166,7 +166,7 @@ const char *dft_text_ratio(char *capacity, double times)
 {
     char text[DFT_TEXT_ROOM];
 
-    if (!(times > 0))
+    if (!(times > 0 && times < 0x1p64))
         return strcpy(capacity, "-");
     if (times < 0.005)
         return strcpy(capacity, "<0.01x");

@@ -28,8 +28,8 @@ const char *dft_text_ns(char *capacity, uint64_t ns);
 const char *dft_text_bytes(char *capacity, uint64_t bytes);
 const char *dft_text_count(char *capacity, uint64_t count);
 const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole);
-/* How many times as much: "0.05x", "1.8x", "92x", "1,234x"; "-" of nothing. report/src/format.js writes the same,
- * held by tests/tools/unit/written.tsv. */
+/* How many times as much: "0.05x", "1.8x", "92x", "1,234x"; "-" of nothing, or of what no number tells (a part of
+ * nothing). report/src/format.js writes the same, held by tests/tools/unit/written.tsv. */
 const char *dft_text_ratio(char *capacity, double times);
 /* What became of a number: "+23 %", "-82 %", from twice on "2.0x"; "new", "gone", or "-" where it stayed. */
 const char *dft_text_change(char *capacity, uint64_t before, uint64_t after);
