@@ -6,6 +6,7 @@ parent, and which of the ranks died first. From events, and under dftrun from ag
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -202,6 +203,38 @@ def the_rank_that_died_first(directory):
     line = first_line("ranks", place)
     true(line.startswith("ended badly: exit 1, rank 5 died first (SIGSEGV)") and "its last call was write of" in line, line)
     equal(ended(place)["first"]["rank"], 5, "summary")
+
+
+LATE = """
+import os, subprocess, sys, time
+time.sleep(1)
+def rank(number):
+    return subprocess.Popen([sys.executable, '-S', '-E', '-c', sys.argv[1]],
+                            env=dict(os.environ, OMPI_COMM_WORLD_RANK=str(number), OMPI_COMM_WORLD_SIZE='2'))
+first = rank(0)
+time.sleep(2)
+rank(1).wait()
+first.wait()
+"""
+LATE_RANK = """
+import os, signal
+open('/etc/hostname', 'rb').read()
+if os.environ['OMPI_COMM_WORLD_RANK'] == '1':
+    os.kill(os.getpid(), signal.SIGSEGV)
+"""
+
+
+@tests.case
+def when_it_died(directory):
+    """From the start of the ranks on, and by the clocks that are asked for, as all times of ranks."""
+    place = directory / "traces"
+    run([*PYTHON, "-c", LATE, LATE_RANK], env=all_events(place))
+    ranks = {p["rank"]: p for p in processes(place) if p["rank"] is not None}
+    last = answer("ranks", place)["last_call"]["ts"]
+    for options, since in (((), ranks[0]["start_ns"]), (("--align", "first"), ranks[1]["start_ns"])):
+        line = first_line("ranks", place, *options)
+        told = re.search(r", until \+([0-9.]+) s", line)
+        true(told and abs(float(told[1]) - (last - since) / 1e9) < 0.5, f"{options}: {line}, not {(last - since) / 1e9} s")
 
 
 REUSED = WORK + """

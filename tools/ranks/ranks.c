@@ -32,16 +32,22 @@ static int set_clocks(struct dft_ranks_job *job, const char *align)
     return job->clocks.first_shift ? 0 : -ENOMEM;
 }
 
-/* The texts of calls that are shown. */
+/* The texts of calls that are shown, and of the file of the last one. */
 static int fetch_names(struct dft_ranks_job *job)
 {
-    uint64_t *ids = malloc((job->ncalls + 1u) * sizeof *ids);
-    int rc = ids ? 0 : -ENOMEM;
+    const struct dft_last_call *last = &job->died.last;
+    uint64_t *ids = malloc((job->ncalls + 2u) * sizeof *ids);
+    size_t count = 0;
+    int rc = dft_comm_agree(ids ? 0 : -ENOMEM);
 
-    for (uint32_t c = 0; !rc && c < job->ncalls; c++)
-        ids[c] = job->calls[c].call;
+    for (; !rc && count < job->ncalls; count++)
+        ids[count] = job->calls[count].call;
+    if (!rc && last->call)
+        ids[count++] = last->call;
+    if (!rc && last->file)
+        ids[count++] = last->file;
     if (!rc)
-        rc = dft_source_names(job->source, ids, job->ncalls);
+        rc = dft_source_names(job->source, ids, count);
     free(ids);
     return rc;
 }

@@ -33,11 +33,11 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
                        const struct dft_block *block, struct dft_batch *batch)
 {
     struct dft_ranks_job *job = context;
+    struct dft_last_call latest = {0};
     uint8_t goes_on = block->first > block->last;
 
     (void)worker;
     (void)process;
-    pthread_mutex_lock(&job->locks[0]);
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
         const struct dft_call *call = &batch->calls[event->call];
@@ -46,9 +46,12 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
                                            .at_ns = event->start_ns + (goes_on ? 0 : event->dur_ns),
                                            .goes_on = goes_on};
 
-        if (call->op != DFT_OP_REGION && is_later(&last, &job->died.last))
-            job->died.last = last;
+        if (call->op != DFT_OP_REGION && is_later(&last, &latest))
+            latest = last;
     }
+    pthread_mutex_lock(&job->locks[0]);
+    if (is_later(&latest, &job->died.last))
+        job->died.last = latest;
     pthread_mutex_unlock(&job->locks[0]);
     return 0;
 }
@@ -70,23 +73,17 @@ static int take_last(void *context, unsigned rank, const void *bytes, size_t len
 int dft_ranks_died(struct dft_ranks_job *job)
 {
     struct dft_last_call own;
-    uint64_t ids[2], end;
     int rc = dft_comm_agree(dft_fates_find(&job->died.fates, job->source, job->filter));
 
     if (rc || !job->died.fates.first)
         return rc;
-    dft_source_lives(job->source, &job->died.start_ns, &end);
-    rc = dft_comm_agree(dft_source_visit(
-        job->source, &(struct dft_visit){.context = job, .select = is_of_first, .events = take_events}));
+    rc = dft_source_visit(job->source,
+                          &(struct dft_visit){.context = job, .select = is_of_first, .events = take_events});
     own = job->died.last;
-    if (!rc)
-        rc = dft_comm_exchange(&own, sizeof own, take_last, job);
-    ids[0] = job->died.last.call;
-    ids[1] = job->died.last.file;
-    return rc ? rc : dft_source_names(job->source, ids, ids[1] ? 2 : ids[0] != 0);
+    return rc ? rc : dft_comm_exchange(&own, sizeof own, take_last, job);
 }
 
-/* ", in write of out/state.5 since +12.3 s", ", after write of out/state.5 at +12.3 s" */
+/* "; it was in write of out/state.5 since +12.3 s", "; its last call was write of out/state.5, until +12.3 s" */
 static void put_last(FILE *out, const struct dft_ranks_job *job)
 {
     const struct dft_last_call *last = &job->died.last;
@@ -102,8 +99,8 @@ static void put_last(FILE *out, const struct dft_ranks_job *job)
         fputs(" of ", out);
         dft_text_escape(out, file.bytes, file.length);
     }
-    fprintf(out, "%s +%s", last->goes_on ? " since" : ", until",
-            dft_text_ns(since, last->at_ns > job->died.start_ns ? last->at_ns - job->died.start_ns : 0));
+    fprintf(out, "%s %s", last->goes_on ? " since" : ", until",
+            dft_ranks_since(since, job, dft_ranks_aligned(job, job->died.fates.first - 1, last->at_ns)));
 }
 
 int dft_ranks_put_died(const struct dft_ranks_job *job)

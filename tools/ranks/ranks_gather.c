@@ -32,11 +32,6 @@ static int by_rank(const void *left, const void *right)
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-static uint64_t moved(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
-{
-    return time + (uint64_t)dft_clocks_shift(&job->clocks, process, time);
-}
-
 /* From the load of its first process to the end of its last, as far as they are known. */
 static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_source_process *process)
 {
@@ -44,11 +39,11 @@ static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const
 
     dft_process_lifetime(process, &start, &end);
     if (start) {
-        start = moved(job, process->number, start);
+        start = dft_ranks_aligned(job, process->number, start);
         rank->start_ns = rank->start_ns && rank->start_ns < start ? rank->start_ns : start;
     }
     if (end) {
-        end = moved(job, process->number, end);
+        end = dft_ranks_aligned(job, process->number, end);
         rank->end_ns = rank->end_ns > end ? rank->end_ns : end;
     }
     rank->processes++;
@@ -152,8 +147,8 @@ static void find_zero(struct dft_ranks_job *job, const struct dft_source_process
         dft_process_lifetime(&processes[i], &start, &end);
         if (!job->rank_of[i] || !start)
             continue;
-        start = moved(job, i, start);
-        end = moved(job, i, end);
+        start = dft_ranks_aligned(job, i, start);
+        end = dft_ranks_aligned(job, i, end);
         job->zero_ns = start < job->zero_ns ? start : job->zero_ns;
         job->last_ns = end > job->last_ns ? end : job->last_ns;
     }

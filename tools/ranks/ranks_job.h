@@ -150,14 +150,13 @@ struct dft_ranks_moment {
 /* The last call of the process that died first. call 0: none is known. */
 struct dft_last_call {
     uint64_t call, file;
-    uint64_t at_ns;   /* Unix ns: its end, or its start when it goes on */
+    uint64_t at_ns;   /* of its own clock: its end, or its start when it goes on */
     uint64_t goes_on; /* it was in flight */
 };
 
 struct dft_ranks_died {
     struct dft_fates fates;
     struct dft_last_call last;
-    uint64_t start_ns; /* of all processes: where times in text count from */
 };
 
 struct dft_ranks_job {
@@ -216,6 +215,12 @@ int dft_ranks_died(struct dft_ranks_job *job);    /* died */
  * needed. */
 int dft_ranks_phases(struct dft_ranks_job *job, const struct dft_first_cause *cause);
 void dft_ranks_fini(struct dft_ranks_job *job);
+
+/* A time of a process (by number), aligned. */
+static inline uint64_t dft_ranks_aligned(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
+{
+    return time + (uint64_t)dft_clocks_shift(&job->clocks, process, time);
+}
 
 static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)
 {
