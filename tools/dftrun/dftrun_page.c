@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/glob.h"
 #include "base/whole_file.h"
 #include "dftrun/dftrun.h"
 
@@ -36,22 +37,13 @@ static int wrote_something(const struct dft_run *run, int is_job)
 
 int dft_dftmerge_glob(const char *prefix, char *glob, size_t capacity)
 {
-    size_t n = 0;
+    const char behind[] = "-*";
+    size_t length = strlen(prefix);
 
-    for (const char *p = prefix; *p && n + 4 < capacity; p++) {
-        if (strchr("*?[\\", *p))
-            glob[n++] = '\\';
-        glob[n++] = *p;
-    }
-    return n + 4 < capacity ? (strcpy(glob + n, "-*"), 0) : -ENAMETOOLONG;
-}
-
-/* Makes a pattern for --run that fits this name. */
-static void make_pattern(char *pattern, size_t capacity, const char *name)
-{
-    snprintf(pattern, capacity, "%s", name);
-    for (char *p = pattern; (p = strpbrk(p, ",*?[\\")); p++)
-        *p = '?';
+    if (2 * length + sizeof behind > capacity)
+        return -ENAMETOOLONG;
+    strcpy(glob + dft_glob_escape(glob, prefix, length), behind);
+    return 0;
 }
 
 /* --- dftmerge --------------------------------------------------------------------------------- */
@@ -212,26 +204,12 @@ static void say_where(const struct dft_run *run, int is_job, int has_report)
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome)
+/* Of the runs and the traces that the last two arguments name. */
+static void print_all(const struct dft_run *run, const char *name, const char *traces, int is_job)
 {
-    const int is_job = run->launch.rank >= 0 && *run->launch.id;
-    const char *id = dft_run_variable("DFTRACER_RUN_ID");
+    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", name, traces};
     int has_report = 0;
-    char glob[2 * PATH_MAX], pattern[sizeof run->launch.id];
-    const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", is_job ? pattern : "all",
-                                        is_job ? run->place : glob};
 
-    if (!wrote_something(run, is_job)) {
-        dft_reason_print(run, outcome);
-        return;
-    }
-    if (run->no_page)
-        dft_reason_note(run);
-    if (run->no_page && !run->json && !run->report)
-        return;
-    make_pattern(pattern, sizeof pattern, id ? id : run->launch.id);
-    if (dft_dftmerge_glob(run->prefix, glob, sizeof glob) < 0)
-        return;
     if (run->json)
         write_json(run, arguments + 3);
     if (run->report)
@@ -242,6 +220,30 @@ void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome
     dft_dftmerge_run(run, arguments, STDERR_FILENO, STDERR_FILENO);
     dft_reason_note(run);
     say_where(run, is_job, has_report);
+}
+
+void dft_page_print(const struct dft_run *run, const struct dft_outcome *outcome)
+{
+    const int is_job = run->launch.rank >= 0 && *run->launch.id;
+    const char *id = dft_run_variable("DFTRACER_RUN_ID");
+    char glob[2 * PATH_MAX], *name;
+
+    if (!wrote_something(run, is_job)) {
+        dft_reason_print(run, outcome);
+        return;
+    }
+    if (run->no_page)
+        dft_reason_note(run);
+    if (run->no_page && !run->json && !run->report)
+        return;
+    if (dft_dftmerge_glob(run->prefix, glob, sizeof glob) < 0)
+        return;
+    name = is_job ? dft_glob_of_name(id ? id : run->launch.id) : NULL;
+    if (name)
+        print_all(run, name, run->place, is_job);
+    else if (!is_job)
+        print_all(run, "all", glob, is_job);
+    free(name);
 }
 
 void dft_page_point(const struct dft_run *run)

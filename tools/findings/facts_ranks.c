@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "base/map.h"
 #include "findings/facts_ask.h"
 #include "mpi/comm.h"
@@ -206,7 +207,7 @@ static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
 {
     struct dft_shared_file *list;
     struct dft_text path;
-    size_t count, n = 0, i = 0;
+    size_t count, i = 0;
     int rc = dft_facts_shared(facts, &list, &count);
 
     *pattern = '\0';
@@ -221,12 +222,8 @@ static int find_shared(struct dft_facts *facts, char *pattern, size_t size)
     free(list);
     path =
         dft_names_text(dft_answer_names(&facts->answers[DFT_FACT_RANK_FILES], facts->shared_file), facts->shared_file);
-    for (uint32_t at = 0; at < path.length && n + 3 < size; at++) {
-        if (strchr("*?[\\", path.bytes[at]))
-            pattern[n++] = '\\';
-        pattern[n++] = path.bytes[at];
-    }
-    pattern[n + 3 < size ? n : 0] = '\0';
+    if (2 * (size_t)path.length < size)
+        pattern[dft_glob_escape(pattern, path.bytes, path.length)] = '\0';
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "source/source_node.h"
 
 #define PLACES_MAX 64u /* different directories; more are not looked at */
@@ -38,7 +39,7 @@ static size_t dots(const char *text)
 static int add_from(struct dft_filter_paths *paths, struct dft_text place, const char *text, const char *end)
 {
     char *front = malloc(2 * (size_t)place.length + 2);
-    size_t length = place.length, used = 0, n;
+    size_t length = place.length, used, n;
     int rc;
 
     if (!front)
@@ -48,11 +49,7 @@ static int add_from(struct dft_filter_paths *paths, struct dft_text place, const
             ;
     while (length && place.bytes[length - 1] == '/')
         length--;
-    for (size_t i = 0; i < length; i++) {
-        if (strchr("*?[\\", place.bytes[i]))
-            front[used++] = '\\';
-        front[used++] = place.bytes[i];
-    }
+    used = dft_glob_escape(front, place.bytes, length);
     strcpy(front + used, *text ? "/" : "");
     rc = add(paths, front, text, end);
     free(front);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "base/write_text.h"
 #include "mpi/comm.h"
 #include "source/source.h"
@@ -17,23 +18,6 @@
 #define READ_MAX (UINT64_C(256) << 20) /* bytes of traces that are read for rows, the newest first */
 
 /* --- one job ---------------------------------------------------------------------------------- */
-
-/* A name as the pattern that fits it. */
-static char *pattern_of(const char *name)
-{
-    char *pattern = malloc(2 * strlen(name) + 1), *to = pattern;
-
-    for (; pattern && *name; name++) {
-        if (strchr("*?[\\", *name))
-            *to++ = '\\';
-        *to++ = *name;
-        if (*name == ',')
-            to[-1] = '?'; /* commas lie between patterns */
-    }
-    if (pattern)
-        *to = '\0';
-    return pattern;
-}
 
 static char *owner_of(const char *path)
 {
@@ -204,7 +188,7 @@ static int read_one(struct dft_job_row *row, const struct dft_summary *summary, 
     int is_run = claims->any != NULL;
     uint32_t nfiles;
     const struct dft_source_file *files = dft_source_files(claims->source, &nfiles);
-    char **paths = malloc((nfiles + 1u) * sizeof *paths), *pattern = pattern_of(row->launch->name);
+    char **paths = malloc((nfiles + 1u) * sizeof *paths), *pattern = dft_glob_of_name(row->launch->name);
     uint64_t bytes = 0;
     int rc = dft_comm_agree(paths && pattern ? 0 : -ENOMEM), npaths = 0;
 

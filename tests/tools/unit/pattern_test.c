@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns of paths: by hand, and against regular expressions. */
 #include <CUnit/Basic.h>
+#include <fnmatch.h>
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/pattern.h"
 #include "suites.h"
 
@@ -30,6 +33,29 @@ static void by_hand(void)
 
         CU_ASSERT_EQUAL(length, strlen(paths[i][1]));
         CU_ASSERT(!memcmp(pattern, paths[i][1], length));
+    }
+}
+
+/* One name alone fits, whatever is in it: as fnmatch() understands patterns. */
+static void names_as_globs(void)
+{
+    static const char *const names[][3] = {
+        {"", "", "x"},
+        {"job", "job", "jobs"},
+        {"a*b", "a\\*b", "axb"},
+        {"a?[1]", "a\\?\\[1]", "ab1"},
+        {"a\\*", "a\\\\\\*", "a*"},
+        {"one,two", "one?two", "one"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *pattern = dft_glob_of_name(names[i][0]);
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+        CU_ASSERT_STRING_EQUAL(pattern, names[i][1]);
+        CU_ASSERT(!fnmatch(pattern, names[i][0], 0));
+        CU_ASSERT(fnmatch(pattern, names[i][2], 0) == FNM_NOMATCH);
+        free(pattern);
     }
 }
 
@@ -101,7 +127,10 @@ static void regular_expressions(void)
 
 int suite_pattern(void)
 {
-    CU_TestInfo tests[] = {{"by hand", by_hand}, {"regular expressions", regular_expressions}, CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {{"by hand", by_hand},
+                           {"names as globs", names_as_globs},
+                           {"regular expressions", regular_expressions},
+                           CU_TEST_INFO_NULL};
     CU_SuiteInfo suites[] = {{"patterns of paths", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
