@@ -19,13 +19,14 @@
 
 /* --- one job ---------------------------------------------------------------------------------- */
 
+/* Rank 0 alone, which writes it, asks who that is. */
 static char *owner_of(const char *path)
 {
     const struct passwd *user;
     struct stat st;
     char number[DFT_TEXT_ROOM];
 
-    if (stat(path, &st))
+    if (dft_comm_rank() || stat(path, &st))
         return NULL;
     user = getpwuid(st.st_uid);
     snprintf(number, sizeof number, "%u", (unsigned)st.st_uid);
@@ -214,7 +215,7 @@ static int read_one(struct dft_job_row *row, const struct dft_summary *summary, 
     return rc;
 }
 
-/* Of runs the newest alone is in the source of the page, so all are opened once more. */
+/* Where the newest run alone is in the source of the page, all are opened once more. */
 static int read_rows(struct dft_job_rows *rows, const struct dft_summary *summary, int are_runs)
 {
     struct dft_source_options options = summary->options->source;
@@ -226,17 +227,19 @@ static int read_rows(struct dft_job_rows *rows, const struct dft_summary *summar
 
     options.newest = options.note_newest = 0;
     options.quiet = 1;
-    if (are_runs) {
+    if (are_runs && summary->options->source.newest) {
         rc = dft_source_open(&source, &options);
         if (rc)
             return rc;
         claims.source = source;
-        dft_source_files(source, &nfiles);
+    }
+    if (are_runs) {
+        dft_source_files(claims.source, &nfiles);
         claims.any = calloc(nfiles + 1u, 1);
         claims.own = calloc(nfiles + 1u, 1);
         rc = dft_comm_agree(claims.any && claims.own ? 0 : -ENOMEM);
     }
-    for (uint32_t i = 0; !rc && i < rows->count; i++)
+    for (uint32_t i = 0; !rc && left && i < rows->count; i++)
         rc = read_one(&rows->list[i], summary, &claims, &left);
     free(claims.any);
     free(claims.own);
