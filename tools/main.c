@@ -238,26 +238,27 @@ static int ask_itself(char **words, int *code)
     return 1;
 }
 
+static int is_directory(const char *path)
+{
+    struct stat st;
+
+    return path && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 /* The directory of traces where nothing is named: that of dftrun, or that of the variables here. NULL: there is none.
  * The caller frees it. Rank 0 alone looks. */
 static char *usual_traces(void)
 {
+    enum { NONE, USUAL, OF_PREFIX } choice;
     const char *prefix = getenv("DFTRACER_LOG_FILE"), *slash = prefix ? strrchr(prefix, '/') : NULL;
-    char *path = strdup(DFT_TRACES_USUAL);
-    struct stat st;
-    int is = path && !stat(path, &st) && S_ISDIR(st.st_mode);
+    char *path = slash && slash > prefix ? strndup(prefix, (size_t)(slash - prefix)) : NULL;
 
-    if (!is && slash && slash > prefix) {
-        free(path);
-        path = strndup(prefix, (size_t)(slash - prefix));
-        is = path && !stat(path, &st) && S_ISDIR(st.st_mode);
-    }
-    dft_comm_broadcast(&is, sizeof is);
-    if (!is) {
-        free(path);
-        return NULL;
-    }
-    return path;
+    choice = dft_comm_rank() ? NONE : is_directory(DFT_TRACES_USUAL) ? USUAL : is_directory(path) ? OF_PREFIX : NONE;
+    dft_comm_broadcast(&choice, sizeof choice);
+    if (choice == OF_PREFIX)
+        return path;
+    free(path);
+    return choice == USUAL ? strdup(DFT_TRACES_USUAL) : NULL;
 }
 
 /* dftmerge alone: the summary of the traces that are here. */
