@@ -18,9 +18,10 @@
 #include "command/options_table.h"
 
 /* In the order of --help, group by group; the last group is not listed. */
+#define GROUP_MAX 8u
 static const struct group {
     const char *title;
-    const struct dft_command *commands[8];
+    const struct dft_command *commands[GROUP_MAX];
 } groups[] = {
     {"Look",
      {&dft_command_summary, &dft_command_findings, &dft_command_ranks, &dft_command_compare, &dft_command_timeline,
@@ -33,13 +34,13 @@ static const struct group {
     {"Workflows", {&dft_command_spans, &dft_command_lineage}},
     {NULL, {&dft_command_debug}},
 };
-#define COMMANDS_MAX 32
+#define COMMANDS_MAX (sizeof groups / sizeof *groups * GROUP_MAX)
 
 /* Command number i of all groups; NULL: there are no more. */
 static const struct dft_command *command_at(size_t i)
 {
     for (const struct group *group = groups; group < groups + sizeof groups / sizeof *groups; group++)
-        for (size_t j = 0; group->commands[j]; j++)
+        for (size_t j = 0; j < GROUP_MAX && group->commands[j]; j++)
             if (!i--)
                 return group->commands[j];
     return NULL;
@@ -51,7 +52,7 @@ static void list_commands(void)
         char title[16];
 
         snprintf(title, sizeof title, "%-10s ", group->title);
-        for (size_t i = 0; group->commands[i]; i++) {
+        for (size_t i = 0; i < GROUP_MAX && group->commands[i]; i++) {
             dft_help_row(title, group->commands[i]->name, group->commands[i]->brief);
             snprintf(title, sizeof title, "%11s", "");
         }
@@ -144,7 +145,7 @@ static int help_about(char **words)
     const struct dft_command *command = name ? find(name) : NULL;
     char option[] = "--help", *arguments[] = {words[0], option, NULL};
 
-    if (name && words[1] && command != &dft_command_spans && command != &dft_command_debug)
+    if (name && words[1] && !(command && command->verbs))
         return refuse_more(words[1]);
     if (command && words[1])
         return words[2] ? refuse_more(words[2]) : command->run(3, (char *[]){words[0], words[1], option, NULL});

@@ -44,7 +44,8 @@ struct dft_command {
     const char *lacks;                  /* why filters are not taken that other commands take; may be NULL */
     const char *(*sort_word)(size_t i); /* as in struct dft_option, of --sort */
     unsigned takes;
-    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+    const struct dft_command *const *verbs; /* named "COMMAND VERB", then NULL (command/verbs.h); NULL: it has none */
+    int (*run)(int argc, char **argv);      /* argv[0] is the command's name; returns the exit code */
 };
 
 /* The values of the common options. */

@@ -8,6 +8,8 @@
 #include "base/write_wrapped.h"
 #include "command/help.h"
 
+#define VERBS_MAX 16u
+
 static int is_help(const char *word)
 {
     return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
@@ -26,44 +28,45 @@ static int help_about(const struct dft_command *verb)
 }
 
 /* All verbs, and then the help of each. */
-static int help(const struct dft_verbs *verbs)
+static int help(const struct dft_command *command)
 {
-    dft_help_head(verbs->command);
+    dft_help_head(command);
     printf("\nVerbs:\n");
-    for (size_t i = 0; i < verbs->count; i++)
-        dft_help_row("  ", word_of(verbs->all[i]), verbs->all[i]->brief);
-    for (size_t i = 0; i < verbs->count; i++) {
+    for (size_t i = 0; command->verbs[i]; i++)
+        dft_help_row("  ", word_of(command->verbs[i]), command->verbs[i]->brief);
+    for (size_t i = 0; command->verbs[i]; i++) {
         putchar('\n');
-        help_about(verbs->all[i]);
+        help_about(command->verbs[i]);
     }
     return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
 /* For programs: each verb with its options. */
-static int list_options(const struct dft_verbs *verbs, char *option)
+static int list_options(const struct dft_command *command, char *option)
 {
     int code = DFT_EXIT_OK;
 
-    printf("command\t%s\t%s\n", verbs->command->name, verbs->command->brief);
-    for (size_t i = 0; !code && i < verbs->count; i++) {
-        char *arguments[] = {(char *)(size_t)verbs->all[i]->name, option, NULL};
+    printf("command\t%s\t%s\n", command->name, command->brief);
+    for (size_t i = 0; !code && command->verbs[i]; i++) {
+        char *arguments[] = {(char *)(size_t)command->verbs[i]->name, option, NULL};
 
-        code = verbs->all[i]->run(2, arguments);
+        code = command->verbs[i]->run(2, arguments);
     }
     return code;
 }
 
-static int deny(const struct dft_verbs *verbs, const char *word)
+static int deny(const struct dft_command *command, const char *word)
 {
-    const char *name = verbs->command->name, *words[DFT_VERBS_MAX];
+    const char *name = command->name, *words[VERBS_MAX];
+    size_t count = 0;
 
-    for (size_t i = 0; i < verbs->count; i++)
-        words[i] = word_of(verbs->all[i]);
+    for (; count < VERBS_MAX && command->verbs[count]; count++)
+        words[count] = word_of(command->verbs[count]);
     if (word)
         fprintf(stderr, "dftmerge %s: '%s' is no verb.", name, word);
     else
-        fprintf(stderr, "dftmerge %s: which verb? For example: %s\n", name, verbs->command->example);
-    dft_say_words(word, "Verbs are", words, verbs->count);
+        fprintf(stderr, "dftmerge %s: which verb? For example: %s\n", name, command->example);
+    dft_say_words(word, "Verbs are", words, count);
     return DFT_EXIT_USAGE;
 }
 
@@ -82,7 +85,7 @@ static void find_verb(int argc, char **argv)
     argv[1] = verb;
 }
 
-int dft_verbs_run(const struct dft_verbs *verbs, int argc, char **argv)
+int dft_verbs_run(const struct dft_command *command, int argc, char **argv)
 {
     const char *word;
     int asks;
@@ -91,13 +94,13 @@ int dft_verbs_run(const struct dft_verbs *verbs, int argc, char **argv)
     asks = argc > 2 && is_help(argv[1]); /* help VERB */
     word = argc > 1 ? argv[asks ? 2 : 1] : NULL;
     if (argc == 2 && is_help(word))
-        return help(verbs);
+        return help(command);
     if (argc == 2 && !strcmp(word, "--list-options"))
-        return list_options(verbs, argv[1]);
-    for (size_t i = 0; word && i < verbs->count; i++) {
-        if (strcmp(word, word_of(verbs->all[i])) != 0)
+        return list_options(command, argv[1]);
+    for (size_t i = 0; word && command->verbs[i]; i++) {
+        if (strcmp(word, word_of(command->verbs[i])) != 0)
             continue;
-        return asks ? help_about(verbs->all[i]) : verbs->all[i]->run(argc - 1, argv + 1);
+        return asks ? help_about(command->verbs[i]) : command->verbs[i]->run(argc - 1, argv + 1);
     }
-    return deny(verbs, word);
+    return deny(command, word);
 }

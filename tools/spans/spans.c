@@ -3,16 +3,15 @@
 #include "command/verbs.h"
 #include "spans/verbs.h"
 
-static const struct dft_command *const all[] = {
-    &dft_spans_import, &dft_spans_types, &dft_spans_sequences, &dft_spans_between,
-    &dft_spans_states, &dft_spans_rate,  &dft_spans_graph,     &dft_spans_plot,
+static const struct dft_command *const verbs[] = {
+    &dft_spans_import,  &dft_spans_types,  &dft_spans_sequences,
+    &dft_spans_between, &dft_spans_states, &dft_spans_rate,
+    &dft_spans_graph,   &dft_spans_plot,   NULL,
 };
 
 static int run(int argc, char **argv)
 {
-    const struct dft_verbs verbs = {&dft_command_spans, all, sizeof all / sizeof *all};
-
-    return dft_verbs_run(&verbs, argc, argv);
+    return dft_verbs_run(&dft_command_spans, argc, argv);
 }
 
 const struct dft_command dft_command_spans = {
@@ -23,5 +22,6 @@ const struct dft_command dft_command_spans = {
                "--help` describes one verb.",
     .example = "dftmerge spans sequences workflow.db --root parsl.monitoring.task",
     .takes = DFT_TAKES_NONE,
+    .verbs = verbs,
     .run = run,
 };
