@@ -128,12 +128,6 @@ static int count_event(struct dft_execution *execution, struct dft_worker *worke
     return placed;
 }
 
-/* Of an event that was placed; its call is known while it is. */
-static inline void add_io(struct dft_grouper *grouper, const struct dft_event *event, uint8_t io)
-{
-    grouper->sums[event->call].io_ns += dft_is_io(io) && event->calls ? duration_of(event) : 0;
-}
-
 static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t i)
 {
     event->region = 0; /* the group's key has it, where it matters */
@@ -145,8 +139,16 @@ static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t 
 struct look {
     uint64_t file, region, stack;
     uint32_t call, facets;
-    uint8_t phase, op, io;
+    uint8_t phase, op;
+    uint8_t adds_io; /* its time is I/O, and that is asked for */
 };
+
+/* Of an event that was placed; its call is known while it is. */
+static inline void add_io(struct dft_grouper *grouper, const struct dft_event *event, const struct look *look)
+{
+    if (look->adds_io && event->calls)
+        grouper->sums[event->call].io_ns += duration_of(event);
+}
 
 static inline int looks_like(const struct dft_event *event, const struct look *look)
 {
@@ -172,7 +174,7 @@ static uint32_t list_alike(struct dft_execution *execution, struct dft_worker *w
             break;
         event->call = position;
         event->region = 0;
-        add_io(grouper, event, look->io);
+        add_io(grouper, event, look);
         calls += event->calls;
         grouper->listed[grouper->nlisted++] = i;
     }
@@ -221,7 +223,7 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
         if (event->call >= batch->ncalls)
             continue;
         look.op = batch->calls[event->call].op;
-        look.io = batch->calls[event->call].io;
+        look.adds_io = execution->query.members && dft_is_io(batch->calls[event->call].io);
         look.facets = dft_key_facets(execution, event, look.op);
         rc = count_event(execution, worker, process, batch, call_passes, event);
         if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
@@ -235,7 +237,7 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
             return rc;
         if (!rc)
             continue;
-        add_io(grouper, event, look.io);
+        add_io(grouper, event, &look);
         list(grouper, event, i);
         if (alike && !event->file2 && !(look.region && execution->want_self))
             i = list_alike(execution, worker, batch, &look, i + 1) - 1;
