@@ -57,6 +57,11 @@ char *dft_text_cut(const char *text, size_t width, int is_path)
     return tail ? behind_dots(tail) : join("", text, head, width - DOTS - head);
 }
 
+char *dft_text_fit(const char *text, size_t width, int is_path)
+{
+    return dft_text_columns(text) > width ? dft_text_cut(text, width, is_path) : strdup(text);
+}
+
 char *dft_text_cut_apart(const char *text, const char *other, size_t width)
 {
     size_t same = 0, from, capacity = width > 2 * DOTS ? width - 2 * DOTS : 1, head = (capacity + 1) / 2;

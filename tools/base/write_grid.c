@@ -331,9 +331,9 @@ static void print_titles(const struct dft_grid *grid, FILE *out)
 
     for (unsigned c = 0; c < grid->count; c++) {
         size_t width = grid->widths[c];
-        int is_long = dft_text_columns(grid->columns[c].title) > width && width > 4;
+        const char *title = grid->columns[c].title;
 
-        titles[c].text = is_long ? dft_text_cut(grid->columns[c].title, width, 0) : strdup(grid->columns[c].title);
+        titles[c].text = width > 4 ? dft_text_fit(title, width, 0) : strdup(title);
         titles[c].cut = titles[c].text ? NULL : none;
     }
     print_row(grid, out, titles, 0);

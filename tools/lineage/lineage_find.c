@@ -48,7 +48,7 @@ char *dft_lineage_shown(const struct dft_lineage *lineage, uint32_t place, size_
     if (name)
         escaped = dft_text_escaped(name, length);
     if (escaped)
-        cut = dft_text_columns(escaped) > width ? dft_text_cut(escaped, width, 0) : strdup(escaped);
+        cut = dft_text_fit(escaped, width, 0);
     free(name);
     free(escaped);
     return cut;

@@ -15,9 +15,9 @@ char *dft_spans_label(const char *name, size_t columns)
 {
     char *text = dft_text_escaped(name, strlen(name)), *cut;
 
-    if (!text || dft_text_columns(text) <= columns)
-        return text;
-    cut = dft_text_cut(text, columns, 0);
+    if (!text)
+        return NULL;
+    cut = dft_text_fit(text, columns, 0);
     free(text);
     return cut;
 }

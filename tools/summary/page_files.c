@@ -301,18 +301,16 @@ static int print_title(const char *sort, const char *directory)
 {
     size_t width = dft_terminal_width(), taken = strlen("Files by , below ") + strlen(sort);
     struct dft_sentence text;
-    char *cut = NULL;
+    char *cut;
     FILE *out;
 
     width = width > taken + CUT_MIN ? width - taken : width;
-    if (directory && dft_text_columns(directory) > width) {
-        cut = dft_text_cut(directory, width, 1);
-        if (!cut)
-            return -ENOMEM;
-    }
+    cut = directory ? dft_text_fit(directory, width, 1) : NULL;
+    if (directory && !cut)
+        return -ENOMEM;
     out = dft_sentence_begin(&text);
     if (out) {
-        fprintf(out, "Files by %s%s%s", sort, directory ? ", below " : "", cut ? cut : directory ? directory : "");
+        fprintf(out, "Files by %s%s%s", sort, directory ? ", below " : "", cut ? cut : "");
         putchar('\n');
         dft_sentence_end(&text, out, "", 0);
     }

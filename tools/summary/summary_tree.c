@@ -191,8 +191,7 @@ static char *indented(const struct tree *tree, unsigned depth, const char *text)
 {
     size_t all = dft_terminal_width(), taken = NUMBERS + 2u * (size_t)depth;
     size_t width = all > taken + NARROW ? all - taken : NARROW;
-    char *cut =
-        tree->by == DFT_BY_STACK && dft_text_columns(text) > width ? dft_text_cut(text, width, 0) : strdup(text);
+    char *cut = tree->by == DFT_BY_STACK ? dft_text_fit(text, width, 0) : strdup(text);
     char *line = NULL;
 
     if (!cut || asprintf(&line, "%*s%s", (int)(2 * depth), "", cut) < 0)
