@@ -55,8 +55,6 @@ static size_t fitting(const char *word, size_t length, size_t room)
         fits = i + 1;
         slash = word[i] == '/' ? fits : slash;
     }
-    while (fits < length && ((unsigned char)word[fits] & 0xc0) == 0x80)
-        fits++;
     return fits < length && slash ? slash : fits;
 }
 
