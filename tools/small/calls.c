@@ -120,12 +120,13 @@ static void print_csv(void)
     }
 }
 
-static void print_text(void)
+static int print_text(void)
 {
     size_t calls = 0;
+    int rc = 0;
 
     printf("%-8s %-17s %-9s %-6s %s\n", "CATEGORY", "CALL", "OP", "CLASS", "OTHER ENTRIES");
-    for (size_t i = 0; i < ENTRIES; i++) {
+    for (size_t i = 0; !rc && i < ENTRIES; i++) {
         const char *comma = "";
         struct dft_sentence others;
         char title[64];
@@ -142,15 +143,17 @@ static void print_text(void)
                 fprintf(out, "%s%s", comma, entries[j].name);
                 comma = ", ";
             }
-        dft_sentence_end(&others, out, title, (unsigned)strlen(title));
+        rc = dft_sentence_end(&others, out, title, (unsigned)strlen(title));
     }
-    printf("%zu calls by %zu entry points are intercepted.\n", calls, ENTRIES);
+    if (!rc)
+        printf("%zu calls by %zu entry points are intercepted.\n", calls, ENTRIES);
+    return rc;
 }
 
 static int run(int argc, char **argv)
 {
     struct dft_options options;
-    int code;
+    int code, rc = 0;
 
     if (dft_options_parse(&options, &dft_command_calls, NULL, argc, argv, &code))
         return code;
@@ -159,9 +162,9 @@ static int run(int argc, char **argv)
     else if (options.csv)
         print_csv();
     else
-        print_text();
+        rc = print_text();
     dft_options_fini(&options);
-    return fflush(stdout) < 0 || ferror(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return rc || fflush(stdout) < 0 || ferror(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
 const struct dft_command dft_command_calls = {
