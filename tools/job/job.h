@@ -82,6 +82,8 @@ struct dft_job_flying {
 };
 /* running: now, or of processes that do not run any more. */
 struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft_source *source, int running);
+/* Is it in flight now: does its process still run? */
+int dft_job_flies(const struct dft_flight *flight, const struct dft_source *source);
 /* How long a call is in flight: until its process's last sign of life. */
 uint64_t dft_job_flown_ns(const struct dft_flight *flight, const struct dft_source *source);
 /* "in flight now: open of q/fifo for 3.0 s, in process 123"; nothing, and 0, where no call is. */

@@ -122,7 +122,7 @@ uint64_t dft_job_flown_ns(const struct dft_flight *flight, const struct dft_sour
     return end > flight->start_ns ? end - flight->start_ns : 0;
 }
 
-static int is_running(const struct dft_flight *flight, const struct dft_source *source)
+int dft_job_flies(const struct dft_flight *flight, const struct dft_source *source)
 {
     return process_of(flight, source)->exit_kind == DFT_ENDING_RUNNING;
 }
@@ -160,7 +160,7 @@ struct dft_job_flying dft_job_flying(const struct dft_job *job, const struct dft
         const struct dft_flight *flight = &job->flights.list[i];
         uint64_t ns = dft_job_flown_ns(flight, source);
 
-        if (!is_call(flight) || is_running(flight, source) != running)
+        if (!is_call(flight) || dft_job_flies(flight, source) != running)
             continue;
         flying.calls++;
         flying.time_ns += ns;
@@ -271,7 +271,7 @@ void dft_job_json_in_flight(struct dft_json *json, const struct dft_job *job, co
         dft_json_object(json, NULL);
         dft_json_uint(json, "pid", process_of(flight, source)->process.pid);
         dft_flight_json(json, flight, source);
-        dft_json_known_uint(json, "for_ns", is_running(flight, source), dft_job_flown_ns(flight, source));
+        dft_json_known_uint(json, "for_ns", dft_job_flies(flight, source), dft_job_flown_ns(flight, source));
         dft_json_end_object(json);
     }
     dft_json_end_array(json);

@@ -66,7 +66,6 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name;
     char capacity[18], flown[DFT_TEXT_ROOM], *text = NULL;
-    uint32_t count;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     int rc = -ENOMEM;
@@ -79,7 +78,7 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
     dft_text_escape(out, category.bytes, category.length);
     putc(' ', out);
     dft_flight_name(out, flight, ps->source);
-    if (dft_source_processes(ps->source, &count)[flight->process].exit_kind == DFT_ENDING_RUNNING)
+    if (dft_job_flies(flight, ps->source))
         fprintf(out, " for %s", dft_text_ns(flown, dft_job_flown_ns(flight, ps->source)));
     dft_lock_holder_say(out, &ps->locks, flight, ps->source);
     if (!fclose(out))
