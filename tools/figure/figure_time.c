@@ -108,7 +108,7 @@ static void put_bandwidth(struct dft_figure *figure, const struct dft_timeline *
     int knows_union = timeline->is_exact || timeline->knows_occupancy;
     struct dft_svg *svg = &figure->svg;
     struct dft_scale x, y, share;
-    char read[DFT_TEXT_ROOM], written[DFT_TEXT_ROOM], wall[DFT_TEXT_ROOM], text[256];
+    char read[DFT_TEXT_ROOM], written[DFT_TEXT_ROOM], wall[DFT_TEXT_ROOM], width[DFT_TEXT_ROOM], text[256];
     double parting;
 
     dft_figure_begin(figure, "Bandwidth over time");
@@ -118,8 +118,7 @@ static void put_bandwidth(struct dft_figure *figure, const struct dft_timeline *
     share = (struct dft_scale){100, svg->bottom, parting, DFT_SVG_PERCENT};
     snprintf(text, sizeof text, "%s read and %s written in %s; a bar is %s.%s", dft_text_bytes(read, timeline->read),
              dft_text_bytes(written, timeline->written), dft_text_ns(wall, x.most),
-             dft_text_ns((char[DFT_TEXT_ROOM]){0}, timeline->width_ns),
-             knows_union ? "" : " The share of time with I/O is not known.");
+             dft_text_ns(width, timeline->width_ns), knows_union ? "" : " The share of time with I/O is not known.");
     dft_svg_sentence(svg, text);
     dft_svg_legends(svg, legends, knows_union ? 3 : 2);
     dft_svg_y_axis(svg, &y, "bandwidth");
@@ -259,7 +258,7 @@ static void put_sentence(struct dft_figure *figure, const struct dft_timeline *t
 {
     const struct dft_timeline_series *most = NULL;
     uint64_t nowhere = 0, idle = cells->places;
-    char text[512], time[DFT_TEXT_ROOM];
+    char text[512], time[DFT_TEXT_ROOM], width[DFT_TEXT_ROOM];
     int used = 0;
 
     for (size_t i = 0; i < timeline->nseries; i++) {
@@ -270,9 +269,9 @@ static void put_sentence(struct dft_figure *figure, const struct dft_timeline *t
     }
     text[0] = 0;
     if (most)
-        used = snprintf(text, sizeof text, "Most I/O time: %s %.64s with %s. A column is %s.",
-                        dft_by_word(timeline->by), most->name, dft_text_ns(time, most->time_ns),
-                        dft_text_ns((char[DFT_TEXT_ROOM]){0}, timeline->width_ns));
+        used =
+            snprintf(text, sizeof text, "Most I/O time: %s %.64s with %s. A column is %s.", dft_by_word(timeline->by),
+                     most->name, dft_text_ns(time, most->time_ns), dft_text_ns(width, timeline->width_ns));
     if (idle)
         used += snprintf(text + used, sizeof text - (size_t)used, " Without I/O: %llu of %llu.",
                          (unsigned long long)idle, (unsigned long long)cells->places);
