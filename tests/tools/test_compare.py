@@ -727,6 +727,11 @@ def the_first_line_and_what_fails(where):
             for i, mean in enumerate(means)]
     text = told("--no-index", *a, "--", *half)
     assert text.startswith("B makes 50 % fewer calls and moves 50 % less bytes; as a whole they do not differ in I/O by more than runs do: "), text
+    none = [write(where / f"d{i}", [[(*c[:4], None) for c in job(i, 50, mean)[0]]], at=1800 + 60 * i) for i, mean in enumerate(means)]
+    text = told("--no-index", *a, "--", *none)
+    assert text.startswith("B moves no bytes; B takes as long as A in I/O "), text
+    text = told("--no-index", *none, "--", *a)
+    assert text.startswith("B moves bytes where A has none; B takes as long as A in I/O "), text
     # One run a side, slower, and nobody knows: it is not told that it is not worse.
     few = [write(where / name, [steady(1, n=5, mean=mean)]) for name, mean in (("few", 100), ("slow", 500))]
     text = told("--no-index", "--fail-over", "10%", *few, expect=3)

@@ -41,14 +41,16 @@ static int is_other(const struct dft_change *change)
     return change->spread == DFT_SPREAD_BEYOND && dft_change_size(change) >= larger / BUT_PART;
 }
 
-/* "B makes 74 % fewer calls" */
+/* "B makes 74 % fewer calls", "B moves no bytes", "B moves bytes where A has none" */
 static void put_more(FILE *out, const struct dft_change *change, const char *verb, const char *what)
 {
     char text[DFT_TEXT_ROOM];
     const char *part = dft_change_percent(text, change);
     int is_up = dft_change_is_up(change);
 
-    if (*part == '+' || *part == '-')
+    if (!change->value[0] || !change->value[1])
+        fprintf(out, change->value[0] ? "%s no %s" : "%s %s where A has none", verb, what);
+    else if (*part == '+' || *part == '-')
         fprintf(out, "%s %s %s %s", verb, part + 1, is_up ? "more" : what[0] == 'c' ? "fewer" : "less", what);
     else
         fprintf(out, "%s %s as many %s", verb, part, what);
