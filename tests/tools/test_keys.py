@@ -202,7 +202,9 @@ def directories_are_a_tree(where):
     assert all(p.count("/") == 1 for p, _ in cut), cut
     only = lines_of_tree(dftmerge("summary", "--tree", "--dir", "/data/in", where).out.decode())
     assert dict(only)["/data/in"] == below("/data/in") and dict(only)["/"] < dict(full)["/"], only  # renames come from elsewhere
-    for options, said in ((["--by", "file"], "of directories alone"), (["--by", "dir,rank"], "of directories alone"), (["--json"], "for programs"),
+    stacks = dftmerge("summary", "--by", "stack", where).out
+    assert dftmerge("summary", "--tree", "--by", "stack", where).out == stacks and b"answered from" in stacks
+    for options, said in ((["--by", "file"], "of directories or call stacks"), (["--by", "dir,rank"], "of directories or"), (["--json"], "for programs"),
                           (["--sort", "dir"], "in order of a number")):
         assert said in dftmerge("summary", "--tree", *options, where, expect=2).err, options
     assert "no event passes --file" in dftmerge("summary", "--tree", "--file", "/nowhere", where, expect=1).err

@@ -79,11 +79,12 @@ static int sorts_by_key(const struct dft_summary *summary)
 
 static int check_tree(const struct dft_summary *summary, const struct asked *asked)
 {
+    enum dft_by by = summary->query.by[0];
     const char *why = summary->hist ? "the tree goes without --hist"
-                      : summary->query.nby != 1 || summary->query.by[0] != DFT_BY_DIR
-                          ? "the tree is of directories alone: leave out --by, or give dir or dir:N"
+                      : summary->query.nby != 1 || (by != DFT_BY_DIR && by != DFT_BY_STACK)
+                          ? "the tree is of directories or call stacks: leave out --by, or give dir, dir:N or stack"
                       : summary->options->json || summary->options->csv
-                          ? "the tree is for people: for programs, --by dir has the same numbers without sums"
+                          ? "the tree is for people: for programs, --by alone has the same numbers without sums"
                       : sorts_by_key(summary) ? "siblings are in order of a number: --sort time, calls, bytes ..."
                                               : NULL;
 
@@ -206,7 +207,8 @@ static int run(int argc, char **argv)
         {"width", 0, "SECONDS", &asked.width, NULL, "Width of time groups (default: the traces' interval)"},
         {"events", 0, NULL, NULL, &asked.events,
          "Count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
-        {"tree", 0, NULL, NULL, &asked.tree, "Directories as a tree, each with all that is below it"},
+        {"tree", 0, NULL, NULL, &asked.tree,
+         "Directories as a tree (call stacks: --by stack), each with all that is below it"},
         {"all", 0, NULL, NULL, &summary.all,
          "With --json: the whole page in one object: findings, classes, files, ranks ..."},
         {"hist", 0, NULL, NULL, &summary.hist,
