@@ -143,7 +143,7 @@ static int run(int argc, char **argv)
     struct dft_figure figure = {.options = &options};
     struct asked asked = {0};
     const struct dft_option own[] = {
-        {"kind", 'k', "KIND", &asked.kind, NULL, "Bandwidth, heatmap, sizes, latency, overlap or files",
+        {"kind", 'k', "KIND", &asked.kind, NULL, "One of bandwidth, heatmap, sizes, latency, overlap or files",
          .word = kind_word},
         {"output", 'o', "FILE", &asked.path, NULL, "The file to write; - is standard output"},
         {"title", 0, "TEXT", &figure.title, NULL, "The title (default: what it is, and the program)"},

@@ -173,7 +173,7 @@ static int run(int argc, char **argv)
     struct dft_source *source;
     int code, rc;
     const struct dft_option own[] = {
-        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "Posix, dlio, generic, torch, or a file of rules",
+        {"preset", 'p', "NAME|FILE", &asked.preset, NULL, "One of posix, dlio, generic and torch, or a file of rules",
          .word = preset_word},
         {"view", 'v', "LIST", &asked.view, NULL, "Each layer by time,process,rank,host,file,directory,pattern",
          .word = view_word},

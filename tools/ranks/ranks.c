@@ -97,7 +97,7 @@ static int run(int argc, char **argv)
     int telemetry = 0, code, rc;
     const struct dft_option own[] = {
         {"align", 0, "HOW", &align, NULL,
-         "Clocks (default), first (first events), none, or an event that ends in all at once"},
+         "One of clocks (default), first (first events) and none, or an event that ends in all at once"},
         {"top", 0, "N", &top, NULL, "Only the first N lines of each table (default: 10)"},
         {"telemetry", 0, NULL, NULL, &telemetry, "The files named are telemetry, whatever their names"},
         {"phases", 0, "TRACE", &phases, NULL, "Of telemetry: traces of the same job, whose regions are its phases"},
