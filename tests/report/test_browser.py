@@ -27,15 +27,18 @@ DATA = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 CLASSES = ["none", "read", "write", "sync", "meta", "wait", "startup"]
 IO = ["read", "write", "sync", "meta", "startup"]
 PICTURES = ["headline", "sizes", "latency", "calls", "files", "people", "bandwidth"]
+WRITTEN = "tests/tools/unit/written.tsv"
 DRAWN = ["heat", "classes", "ranks", "treemap", "regions", "flame", "timeline", "tree"]
 
 
 def built(where=[]):
-    """A copy of the folder with its packages, made once."""
+    """A copy of the folder with its packages, and of the file that its tests share with others, made once."""
     if not where:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dftrace-report-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("node_modules"))
+        (folder / WRITTEN).parent.mkdir(parents=True)
+        shutil.copy(ROOT / WRITTEN, folder / WRITTEN)
         done = run("npm", "ci", "--no-audit", "--no-fund", cwd=folder / "report")
         assert done.code == 0, done.err
         where.append(folder / "report")
