@@ -378,6 +378,14 @@ def a_whole_file_read_for_each_record(directory):
 
 
 @tests.case
+def the_head_of_a_file_is_no_whole_file(directory):
+    prepare(directory, size=MIB)
+    finding = found(traced(directory, "heads", 3000, program="changes.c"))["reread"]
+    equal((finding["title"], finding["bytes"]), ("the same data read again", 6000 * 64 * 1024), "what, and how much")
+    true("375 MiB read, but at most 64.0 KiB of it differ (6,000x)" in finding["evidence"], finding["evidence"])
+
+
+@tests.case
 def a_storm_is_named_by_its_time(directory):
     words = {"list": ("listings", "List a directory once"), "ask": ("lookups that fail", "Do not ask before"),
              "make": ("open and close", "Keep files open"), "remove_all": ("removals", "Have fewer files")}
@@ -443,7 +451,7 @@ def data_read_again(directory):
     prepare(directory, size=16 * MIB)
     finding = found(traced(directory, "again", 10))["reread"]
     equal((finding["bytes"], finding["where"]), (160 * MIB, f"{directory}/all.bin"), "bytes")
-    true("160 MiB read, but at most 16.0 MiB of it differ (10.0 times)" in finding["evidence"], finding["evidence"])
+    true("160 MiB read, but at most 16.0 MiB of it differ (10x)" in finding["evidence"], finding["evidence"])
 
 
 @tests.case

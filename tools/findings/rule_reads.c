@@ -235,6 +235,12 @@ static int is_from_memory(const struct dft_rules *rules, const struct file *file
     return rate >= (double)dft_limit(rules, DFT_LIMIT_RANDOM_RATE);
 }
 
+/* Within a tenth: opens that read nothing, and those that read all several times, are not "all of it each time". */
+static int is_about(uint64_t bytes, uint64_t expected)
+{
+    return bytes / 9 >= expected / 10 && bytes / 11 <= expected / 10;
+}
+
 static int say_reread(struct dft_rules *rules, struct dft_finding *finding, struct file *top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
@@ -243,12 +249,13 @@ static int say_reread(struct dft_rules *rules, struct dft_finding *finding, stru
 
     finding->sure = memory ? DFT_SURE_LOW : DFT_SURE_MEDIUM;
     count_opens(rules->facts, top);
-    is_whole = top->opens > top->processes && top->read_bytes / 9 * 10 >= top->opens * top->distinct;
+    is_whole = top->opens > top->processes && is_about(top->read_bytes, top->opens * top->distinct);
     rc = dft_finding_say(&finding->title, is_whole ? "a whole file read again and again" : "the same data read again");
     if (!rc)
-        rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%.1f times)",
+        rc = dft_finding_say(&finding->evidence, "%s: %s read, but at most %s of it differ (%s)",
                              name_of(rules, finding), dft_text_bytes(a, top->read_bytes),
-                             dft_text_bytes(b, top->distinct), (double)top->read_bytes / (double)top->distinct);
+                             dft_text_bytes(b, top->distinct),
+                             dft_text_ratio(c, (double)top->read_bytes / (double)top->distinct));
     if (!rc && is_whole)
         rc = dft_finding_say(&finding->evidence, ", all of it each of the %s times that it is opened",
                              dft_text_count(c, top->opens));

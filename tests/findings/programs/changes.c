@@ -160,6 +160,18 @@ static void records(int number)
         copy("all.bin", "/dev/null");
 }
 
+/* The head of a table is read again and again, while it is open. */
+static void heads(int number)
+{
+    for (int i = 0; i < 2; i++) {
+        int fd = open("all.bin", O_RDONLY);
+
+        for (int n = 0; n < number; n++)
+            (void)!pread(fd, data, 64 << 10, 0);
+        close(fd);
+    }
+}
+
 /* Each file is asked for before it is made. */
 static void ask(int number)
 {
@@ -213,6 +225,7 @@ int main(int argc, char **argv)
                 {"remove_all", remove_all},
                 {"rename_apart", rename_apart},
                 {"records", records},
+                {"heads", heads},
                 {"miss", miss}};
 
     memset(data, 'x', sizeof data);
