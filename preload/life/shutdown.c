@@ -314,5 +314,7 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
     __atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
         dft_futex_wake(&done, INT32_MAX);
-    dft_signals_restore(before);
+    /* A signal that came meanwhile would have found no process: with it now, _exit would end as killed. */
+    if (exit_kind != DFT_ENDING__EXIT)
+        dft_signals_restore(before);
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -358,6 +359,47 @@ static int calls_of_children(void)
     return 0;
 }
 
+static int blocks_sigterm(pid_t pid)
+{
+    unsigned long long mask = 0;
+    char path[64], line[256];
+    FILE *status;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "SigBlk: %llx", &mask) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return (mask >> (SIGTERM - 1) & 1) != 0;
+}
+
+/* A signal that comes when the child is in _exit comes too late. What takes long there is the tracer's: it blocks
+ * signals, and with them this one. Untraced the child is gone. */
+static int told_to_end_in_exit(void)
+{
+    volatile int *leaves = mmap(NULL, sizeof *leaves, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    siginfo_t ended = {0};
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int fd = make_file("file");
+
+        for (int i = 0; i < 50000; i++)
+            guest_need(pwrite(fd, "x", 1, i) == 1, "pwrite");
+        *leaves = 1;
+        _exit(7);
+    }
+    while (!*leaves)
+        ;
+    while (!blocks_sigterm(pid) && !waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) && !ended.si_pid)
+        ;
+    kill(pid, SIGTERM);
+    say_status("status", pid);
+    return 0;
+}
+
 /* The parent does not live to say anything of its child. */
 static int child_kills_parent(void)
 {
@@ -464,6 +506,7 @@ static int clone_borrows(void)
 const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
                                              {"vfork_fails", vfork_fails},
                                              {"calls_of_children", calls_of_children},
+                                             {"told_to_end_in_exit", told_to_end_in_exit},
                                              {"child_kills_parent", child_kills_parent},
                                              {"child_is_first", child_is_first},
                                              {"spawn", spawn},

@@ -804,6 +804,11 @@ def calls_before_a_child_ends(directory):
 
 
 @tests.case
+def a_signal_in_exit_comes_too_late(directory):
+    both(directory, "told_to_end_in_exit")
+
+
+@tests.case
 def a_child_outlives_its_parent(directory):
     traced = both(directory, "child_kills_parent", expect=-signal.SIGKILL)
     for recovers in (False, True):
