@@ -3,11 +3,11 @@
 """Functions that are found in other ways, libraries that take the same calls, other copies of the library: each call counts once, or a note
 says that it is unseen."""
 
-import json
 import shutil
 import sys
 
-from tracing import DFTMERGE, LIBRARY, ROOT, Tests, compile_program, dftmerge, dump, equal, run, run_checked, traces, tracing, true
+from tracing import (DFTMERGE, LIBRARY, ROOT, Tests, asked, compile_program, dftmerge, dump, equal, run,
+                     run_checked, traces, tracing, true)
 
 tests = Tests()
 ONCE = {"write": 10, "read": 1}
@@ -31,7 +31,7 @@ def traced(directory, how, *more, preload=LIBRARY, aggregates=0, err=b"", **sett
     equal(done.err if err is not None else None, err, "nothing is printed")
     if not traces(out):
         return {}
-    answer = json.loads(run_checked([DFTMERGE, "summary", "-q", "--by", "name", "--json", out]).out)
+    answer = asked("summary", "-q", "--by", "name", out)
     return {g["name"]: g["count"] for g in answer["groups"] if g["name"] in ONCE}
 
 

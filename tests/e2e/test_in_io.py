@@ -3,7 +3,6 @@
 """What is in I/O: every command, view and reader gives one number for the same trace. Two ranks do I/O of every class,
 and wait for a lock, for a child, and in shared memory, which is none."""
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -12,8 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 import reportpage  # noqa: E402
-from tracing import (BUILD, DFTMERGE, Tests, compile_program, dump, environment, equal, run_checked, tracing,  # noqa: E402
-                     true)
+from tracing import (BUILD, DFTMERGE, Tests, asked, compile_program, dump, environment, equal,  # noqa: E402
+                     run_checked, tracing, true)
 
 tests = Tests()
 WORDS = ("none", "read", "write", "sync", "meta", "wait", "startup")
@@ -34,16 +33,12 @@ def traced(directory, **settings):
     return traces
 
 
-def answer(command, traces, *options):
-    return json.loads(run_checked([DFTMERGE, command, "--json", *options, traces]).out)
-
-
 def rows(traces, query):
-    return json.loads(run_checked([DFTMERGE, "sql", "--json", traces, query]).out)
+    return asked("sql", traces, query)
 
 
 def groups(traces, by, *options):
-    return answer("summary", traces, "--by", by, *options)["groups"]
+    return asked("summary", traces, "--by", by, *options)["groups"]
 
 
 def truth(traces):
@@ -68,7 +63,7 @@ def summaries(traces, by_rank):
             equal(sum(g["io_ns"] for g in groups(traces, by, *options)), whole, f"summary --by {by} {options}")
     equal({g["class"]: g["io_ns"] for g in groups(traces, "class")},
           {g["class"]: g["time_ns"] * (g["class"] in IO) for g in groups(traces, "class")}, "a class is in I/O, or it is not")
-    every = answer("summary", traces, "--all")
+    every = asked("summary", traces, "--all")
     equal(sum(g["time_ns"] for g in every["classes"] if g["class"] in IO), whole, "summary --all")
     equal(sum(g["io_ns"] for g in every["by_rank"]), whole, "summary --all, by rank")
 
@@ -86,14 +81,14 @@ def tables(traces):
 
 def others(traces, by_rank, has_events):
     whole = sum(by_rank.values())
-    equal(sum(p["io_ns"] for p in answer("ps", traces)["processes"]), whole, "ps")
-    equal({r["rank"]: r["io_ns"] for r in answer("ranks", traces)["ranks"]}, by_rank, "ranks")
-    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in answer("ranks", traces)["ranks"]), whole, "ranks, by kind")
-    equal(sum(i["time_ns"] for i in answer("timeline", traces)["intervals"]), whole, "timeline")
-    equal(answer("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
+    equal(sum(p["io_ns"] for p in asked("ps", traces)["processes"]), whole, "ps")
+    equal({r["rank"]: r["io_ns"] for r in asked("ranks", traces)["ranks"]}, by_rank, "ranks")
+    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in asked("ranks", traces)["ranks"]), whole, "ranks, by kind")
+    equal(sum(i["time_ns"] for i in asked("timeline", traces)["intervals"]), whole, "timeline")
+    equal(asked("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
     if has_events:
-        equal(answer("overlap", traces)["io_ns"], whole, "overlap")
-        instances = answer("summary", traces, "--by", "instance", "--region", "all")["instances"]
+        equal(asked("overlap", traces)["io_ns"], whole, "overlap")
+        instances = asked("summary", traces, "--by", "instance", "--region", "all")["instances"]
         true(0 < sum(i["io_ns"] for i in instances) <= whole, "summary --by instance")
 
 

@@ -116,6 +116,11 @@ def run_checked(command, **more):
     return done
 
 
+def asked(command, *arguments):
+    """What the command of dftmerge answers, as JSON."""
+    return json.loads(run_checked([DFTMERGE, command, "--json", *arguments]).out)
+
+
 def need(*programs):
     for program in programs:
         if not shutil.which(program):

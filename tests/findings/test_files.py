@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Findings by file: each has a program that plants the trouble, and one beside it that must stay silent."""
 
-import json
 import pathlib
 import re
 import sys
@@ -11,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import surely, told_once  # noqa: E402
-from tracing import DFTMERGE, LIBRARY, Tests, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import LIBRARY, Tests, asked, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 MIB = 1 << 20
@@ -69,7 +68,7 @@ def traced(directory, trouble, number, slow=None, program="files.c", **settings)
 
 
 def findings_of(traces, *options):
-    return told_once(traces, json.loads(run_checked([DFTMERGE, "findings", "--json", *options, traces]).out))
+    return told_once(traces, asked("findings", *options, traces))
 
 
 def found(answer):
@@ -199,7 +198,7 @@ def missing_files_from_aggregates(directory):
 
 
 def summary_of_file(traces, file):
-    groups = json.loads(run_checked([DFTMERGE, "summary", "--by", "file", "--json", traces]).out)["groups"]
+    groups = asked("summary", "--by", "file", traces)["groups"]
     return next((group for group in groups if group["file"] == file), {"errors": 0})
 
 

@@ -3,7 +3,6 @@
 """Findings about calls that wait for locks, and about calls that fail: each has a program that plants the trouble, and
 one beside it that must stay silent."""
 
-import json
 import pathlib
 import re
 import sys
@@ -12,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import told_once  # noqa: E402
-from tracing import DFTMERGE, Skip, Tests, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import Skip, Tests, asked, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 HELD_NS = 200_000_000  # as locks.c holds it
@@ -35,10 +34,6 @@ def traced(directory, source, *arguments, number=0, **settings):
         raise Skip(f"{arguments}: the file system cannot do it")
     equal((done.code, done.err), (0, b""), f"{arguments}: exit code and standard error")
     return done.out.decode().split(), traces
-
-
-def asked(what, *arguments):
-    return json.loads(run_checked([DFTMERGE, what, "--json", *arguments]).out)
 
 
 def findings(traces, *options):

@@ -3,7 +3,6 @@
 """Risks: patterns that cost nothing here, and much where a server answers each request. Each has a program that plants
 it, and one beside it that must stay silent."""
 
-import json
 import pathlib
 import re
 import sys
@@ -11,7 +10,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-from tracing import DFTMERGE, Tests, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import DFTMERGE, Tests, asked, equal, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 TRIP_NS = 500_000
@@ -34,7 +33,7 @@ def traced(directory, program, *arguments, **settings):
 
 
 def told(traces, *options):
-    page = json.loads(run_checked([DFTMERGE, "findings", "--json", *options, traces]).out)
+    page = asked("findings", *options, traces)
     both = {risk["code"] for risk in page["risks"]} & {finding["code"] for finding in page["findings"]}
     equal(both, set(), "told as risks, and as findings")
     return page

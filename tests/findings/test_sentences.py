@@ -4,7 +4,6 @@
 the table of classes. Of five kinds of runs: a C program, one with workers, ranks, one that was killed, and aggregates
 alone."""
 
-import json
 import pathlib
 import re
 import subprocess
@@ -14,17 +13,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
 
 from quantities import close  # noqa: E402
-from tracing import (DFTMERGE, ROOT, SECONDS, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
-                     true)
+from tracing import DFTMERGE, ROOT, SECONDS, Tests, asked, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 IO = ("read", "write", "sync", "meta", "startup")
 WORDS = {"read": "read", "write": "write", "sync": "sync", "metadata": "meta", "start-up": "startup"}
 BASES = {"job": " of the job", "processes": " of all processes", "threads": " of all threads"}
-
-
-def answer(command, traces, *options):
-    return json.loads(run_checked([DFTMERGE, command, "--json", *options, traces]).out)
 
 
 def lives_of(whole):
@@ -97,7 +91,7 @@ def classes(text, whole):
 
 
 def page(traces):
-    whole = answer("summary", traces, "--all")
+    whole = asked("summary", traces, "--all")
     text = run_checked([DFTMERGE, traces], env=environment(COLUMNS=1000)).out.decode()
     lines = {line.partition(" ")[0]: line[6:] for line in text.splitlines() if re.match(r"(job|time|I/O)  ", line + " ")}
     head(lines, whole)
@@ -171,9 +165,9 @@ for _ in range(100 if os.environ["OMPI_COMM_WORLD_RANK"] == "2" else 10):
                                      "PMIX_NAMESPACE": "job"}) for rank in range(4)]
     equal([process.wait(SECONDS) for process in started], [0] * 4, "exit codes")
     true(page(directory / "traces") >= 1, "findings")
-    whole = answer("summary", directory / "traces", "--all")
+    whole = asked("summary", directory / "traces", "--all")
     fsync = next(f for f in whole["findings"] if f["code"] == "fsync")
-    longest = max(g["time_ns"] for g in answer("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
+    longest = max(g["time_ns"] for g in asked("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
     equal(fsync["cost_job_ns"], min(longest, fsync["cost_ns"], whole["wall_ns"]), "what one rank has")
 
 
