@@ -97,14 +97,17 @@ static void put_shares(struct dft_figure *figure, const struct dft_timeline *tim
                  (unsigned long long)(timeline->base_ns + i * timeline->width_ns), (unsigned long long)going);
         dft_svg_bar(&figure->svg, "union", left, dft_scale_at(y, share), dft_scale_at(x, (double)(from + span)) - left,
                     y->from - dft_scale_at(y, share), attributes);
-        fprintf(figure->out, "%.1f %% of the time with I/O", share);
+        fprintf(figure->out, "%s%.1f %% of the time with I/O", timeline->is_exact ? "" : "at most ", share);
         dft_svg_bar_end(&figure->svg);
     }
 }
 
 static void put_bandwidth(struct dft_figure *figure, const struct dft_timeline *timeline)
 {
-    static const struct dft_svg_legend legends[] = {{"read", "read"}, {"write", "written"}, {"union", "time with I/O"}};
+    const struct dft_svg_legend legends[] = {
+        {"read", "read"},
+        {"write", "written"},
+        {"union", timeline->is_exact ? "time with I/O" : "time with I/O, at most"}};
     int knows_union = timeline->is_exact || timeline->knows_occupancy;
     struct dft_svg *svg = &figure->svg;
     struct dft_scale x, y, share;

@@ -274,9 +274,9 @@ const struct dft_command dft_command_timeline = {
     .brief = "Bytes, calls and time over the run; ranks as a map",
     .details =
         "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where "
-        "it is spent. In flight is how many calls were under way: on average, and at most. From aggregates the "
-        "most is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an "
-        "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
+        "it is spent. In flight is how many calls were under way: on average, and at most. From aggregates two "
+        "numbers are bounds: the most in flight (the threads that were active), and the share of time with I/O. "
+        "--events counts both exactly. A map's cell shows the largest of the ranks of its line.",
     .example = "dftmerge timeline --heat traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_CLASSES | DFT_TAKES_RANKS,
     .run = run,

@@ -19,10 +19,15 @@ struct dft_timeline_column {
     uint64_t time_ns;       /* ... and their durations */
     uint64_t busy_ns;       /* what lies in the interval of all calls */
     uint64_t read, written; /* bytes, counted where the call starts */
-    uint64_t union_ns;      /* time in which some call was going on */
+    uint64_t union_ns;      /* time in which some call was going on; at most, unless the time line is_exact */
     uint64_t in_flight_max;
     uint32_t processes, threads; /* with a call going on */
     uint32_t alive;              /* processes that run in it, with calls or without */
+};
+
+/* One interval of the rows: which 64ths of it are busy, and what lies in it of all calls. */
+struct dft_timeline_fine {
+    uint64_t occupancy, busy_ns;
 };
 
 /* One rank, class or process. */
@@ -55,11 +60,10 @@ struct dft_timeline {
     int knows_busy, is_exact; /* is_exact: the union of calls, and the most in flight */
     int knows_occupancy;
     uint64_t total[DFT_TIMELINE_MEASURES], read, written;
-    uint64_t union_ns;      /* time in which some call was going on; an estimate, unless is_exact */
+    uint64_t union_ns;      /* time in which some call was going on; at most, unless is_exact */
     struct dft_answer last; /* of the last question: what answered. Without groups */
     /* while counting */
-    uint64_t *occupancy; /* by fine interval */
-    uint8_t *covered;
+    struct dft_timeline_fine *fine; /* by fine interval */
     size_t nfine;
     uint8_t *active; /* bits by column and process */
     size_t active_stride;

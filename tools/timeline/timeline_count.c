@@ -74,20 +74,21 @@ static int take_active(void *context, const struct dft_answer *answer)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* Remembers which 64ths of an interval of the rows are busy. */
+/* Remembers which 64ths of an interval of the rows are busy, and with how much. */
 static int add_occupancy(struct dft_timeline *timeline, uint64_t at, const struct dft_metrics *m)
 {
     size_t before = timeline->nfine;
 
     if (at >= 2 * FINE_MAX)
         return 0;
-    if (DFT_ARRAY_RESERVE(timeline->occupancy, timeline->nfine, at + 1))
+    if (DFT_ARRAY_RESERVE(timeline->fine, timeline->nfine, at + 1))
         return -ENOMEM;
     if (timeline->nfine > before)
-        memset(timeline->occupancy + before, 0, (timeline->nfine - before) * sizeof *timeline->occupancy);
+        memset(timeline->fine + before, 0, (timeline->nfine - before) * sizeof *timeline->fine);
     if (m->edge && !m->occupancy && m->step <= 0) /* rows of somebody who does not tell */
         timeline->knows_occupancy = 0;
-    timeline->occupancy[at] |= m->step > 0 ? UINT64_MAX : m->occupancy;
+    timeline->fine[at].occupancy |= m->step > 0 ? UINT64_MAX : m->occupancy;
+    timeline->fine[at].busy_ns += m->edge;
     return 0;
 }
 
@@ -116,17 +117,21 @@ static int take_sums(void *context, const struct dft_answer *answer)
     return rc;
 }
 
-/* The time in which some call was going on, from the 64ths of the intervals of the rows. */
+/* The time in which some call was going on, at most: in an interval of the rows, that of its busy 64ths, and the sum
+ * of what lies in it of all calls. */
 static void sum_occupancy(struct dft_timeline *timeline)
 {
     uint64_t fine_ns = timeline->fine_ns;
 
     for (size_t i = 0; i < timeline->nfine; i++) {
         uint64_t at = i * fine_ns / timeline->width_ns;
-        unsigned parts = (unsigned)__builtin_popcountll(timeline->occupancy[i]);
+        unsigned parts = (unsigned)__builtin_popcountll(timeline->fine[i].occupancy);
+        uint64_t most = fine_ns / 64 * parts + (fine_ns % 64 * parts + 63) / 64;
 
-        if (parts && at < timeline->count)
-            timeline->columns[at].union_ns += fine_ns / 64 * parts + fine_ns % 64 * parts / 64;
+        if (timeline->knows_busy && timeline->fine[i].busy_ns < most)
+            most = timeline->fine[i].busy_ns;
+        if (at < timeline->count)
+            timeline->columns[at].union_ns += most;
     }
 }
 
@@ -361,7 +366,7 @@ void dft_timeline_fini(struct dft_timeline *timeline)
     }
     free(timeline->series);
     free(timeline->columns);
-    free(timeline->occupancy);
+    free(timeline->fine);
     free(timeline->active);
     dft_map_fini(&timeline->series_of);
     dft_answer_fini(&timeline->last);

@@ -150,7 +150,7 @@ static void print_head(const struct dft_timeline *timeline, const struct dft_tim
             dft_text_bytes((char[DFT_TEXT_ROOM]){0}, timeline->written),
             dft_text_count(d, timeline->total[DFT_TIMELINE_CALLS]));
     if (timeline->is_exact || timeline->knows_occupancy)
-        fprintf(out, "; I/O went on for %s%s of %s", timeline->is_exact ? "" : "about ",
+        fprintf(out, "; I/O went on for %s%s of %s", timeline->is_exact ? "" : "at most ",
                 dft_text_share(a, timeline->union_ns < span ? timeline->union_ns : span, span), dft_text_ns(b, span));
     dft_sentence_end(&text, out, "", 0);
 }
@@ -224,7 +224,9 @@ static int print_line(const struct dft_timeline *timeline, const struct dft_time
 {
     static const char *const names[SHOWN] = {"read", "written", "calls", "in flight", "I/O", "processes"};
     uint64_t *values = malloc((timeline->count + layout->count + 1u) * sizeof *values), *folded;
+    const char *name = what == SHOWN_IO && !timeline->is_exact ? "I/O at most" : names[what];
     char room[DFT_TIMELINE_ROOM];
+    int columns;
 
     if (!values)
         return -ENOMEM;
@@ -233,10 +235,11 @@ static int print_line(const struct dft_timeline *timeline, const struct dft_time
         values[i] = shown_value(&timeline->columns[i], what);
     fold(values, timeline->count, layout, what != SHOWN_PROCESSES, folded);
     peak_text(timeline, layout, what, folded, room);
+    columns = printf("%s ", name);
     if (layout->indent > 20)
-        printf("%-9s %*s  ", names[what], (int)layout->indent - 12, room);
+        printf("%*s  ", (int)layout->indent - 2 - columns, room);
     else
-        printf("%-*s", (int)layout->indent, names[what]);
+        printf("%*s", (int)layout->indent - columns, "");
     print_bars(folded, layout);
     free(values);
     return 0;
