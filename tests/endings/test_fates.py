@@ -205,6 +205,33 @@ def the_rank_that_died_first(directory):
     equal(ended(place)["first"]["rank"], 5, "summary")
 
 
+SPAWNER = """
+import os, signal, sys
+ranks = [os.posix_spawn(sys.executable, [sys.executable, '-S', '-E', '-c', sys.argv[1]],
+         dict(os.environ, OMPI_COMM_WORLD_RANK=str(r), OMPI_COMM_WORLD_SIZE='16')) for r in range(16)]
+os.waitpid(ranks.pop(5), 0)
+for rank in ranks:
+    os.kill(rank, signal.SIGTERM)
+for rank in ranks:
+    os.waitpid(rank, 0)
+sys.exit(1)
+"""
+
+
+@tests.case
+def ps_puts_together_what_ended_alike(directory):
+    """Ranks below one parent: those of one end are one line, and the cause of the others is no one of many."""
+    place = directory / "traces"
+    equal(run([*PYTHON, "-c", SPAWNER, RANK], cwd=directory, env=all_events(place)).code, 1, "the launcher")
+    shown = dftmerge("ps", place).out.decode()
+    own = re.findall(r"^ *\d+ +(\d+) .* (SIG[A-Z]+) ", shown, re.M)
+    folded = re.findall(r"(\d+) more like it were killed by SIGTERM, .*: ranks ([\d\s]+)$", shown, re.M)
+    equal([r for r, name in own if name == "SIGSEGV"], ["5"], shown)
+    true(folded and all(int(n) == len(ranks.split()) for n, ranks in folded), shown)  # they stand in the order of their starts
+    named = [r for r, _ in own] + [r for _, ranks in folded for r in ranks.split()]
+    equal(sorted(map(int, named)), list(range(16)), shown)
+
+
 LATE = """
 import os, subprocess, sys, time
 time.sleep(1)

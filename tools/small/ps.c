@@ -53,7 +53,8 @@ static int run(int argc, char **argv)
     code = DFT_EXIT_BAD;
     ps.filter = &options.filter;
     if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 && dft_ps_io_count(&ps, &options.filter) == 0 &&
-        dft_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0) {
+        dft_flights_fetch(&ps.flights, ps.source) == 0 && take_stacks(&ps) == 0 &&
+        dft_fates_find(&ps.fates, ps.source, ps.filter) == 0) {
         if (!ps.tree.shown)
             dft_command_nothing(&options, ps.source);
         dft_locks_read(&ps.locks, ps.flights.list, ps.flights.count);
@@ -66,6 +67,7 @@ static int run(int argc, char **argv)
     dft_ps_tree_free(&ps.tree);
     dft_flights_free(&ps.flights);
     dft_locks_free(&ps.locks);
+    dft_fates_free(&ps.fates);
     dft_ps_stacks_free(&ps.stacks);
     return dft_command_end(&options, ps.source, code);
 }
@@ -77,7 +79,7 @@ const struct dft_command dft_command_ps = {
     .details =
         "There is one line for each process image (a process that execs has several), children under their "
         "parents. Time, bytes and share of I/O are of the calls that pass the filter. Killed processes that are "
-        "alike are one line. Below it stand the calls and regions that were in flight when the process was killed, "
+        "alike, and ended alike, are one line; who died first has its own. Below it stand the calls and regions that were in flight when the process was killed, "
         "or that are in flight now. With --stacks, the stack of each of their threads follows: what is a hung "
         "process doing? A thread is stopped for some 0.2 ms, and goes on as before.",
     .example = "dftmerge ps --stacks traces/",

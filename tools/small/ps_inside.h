@@ -3,6 +3,7 @@
 #ifndef DFT_PS_INSIDE_H
 #define DFT_PS_INSIDE_H
 
+#include "job/fates.h"
 #include "job/flights.h"
 #include "job/lock_holder.h"
 #include "small/ps_stacks.h"
@@ -20,6 +21,7 @@ struct ps {
     struct dft_ps_tree tree;
     struct dft_flights flights;
     struct dft_locks locks;
+    struct dft_fates fates; /* of the processes that pass the filter */
     struct dft_ps_stacks stacks;
     struct ps_io *io; /* by number of the process; on rank 0 */
     const struct dft_filter *filter;

@@ -145,32 +145,55 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
 
 /* --- killed processes that are alike ---------------------------------------------------------- */
 
-/* How many processes behind this one were killed as well, with the same command and the same
- * parent. */
+/* The same parent, command and end? */
+static int is_alike(const struct dft_source_process *p, const struct dft_source_process *first)
+{
+    return p->exit_kind == first->exit_kind && dft_process_signal(p) == dft_process_signal(first) &&
+           (p->process.rank < 0) == (first->process.rank < 0) &&
+           dft_text_same(p->process.command, first->process.command) &&
+           dft_text_same(p->process.exe, first->process.exe);
+}
+
+/* How many processes behind this one were killed as it was. Who died first is told by itself. */
 static uint32_t count_alike(const struct ps *ps, uint32_t at)
 {
     const struct dft_ps_tree *tree = &ps->tree;
     const struct dft_source_process *first = &tree->processes[tree->order[at]];
     uint32_t n = 0;
 
-    if (first->exit_kind != DFT_ENDING_KILLED || ps->with_all || ps->with_stacks)
+    if (first->exit_kind != DFT_ENDING_KILLED || ps->with_all || ps->with_stacks ||
+        (dft_process_knows_status(first) && first->number + 1 == ps->fates.first))
         return 0;
     for (uint32_t i = at + 1; i < tree->shown; i++, n++) {
         const struct dft_source_process *p = &tree->processes[tree->order[i]];
 
-        if (p->exit_kind != DFT_ENDING_KILLED || tree->depth[i] != tree->depth[at] ||
-            tree->parent[tree->order[i]] != tree->parent[tree->order[at]] ||
-            !dft_text_same(p->process.command, first->process.command) ||
-            !dft_text_same(p->process.exe, first->process.exe))
+        if (tree->depth[i] != tree->depth[at] || tree->parent[tree->order[i]] != tree->parent[tree->order[at]] ||
+            !is_alike(p, first) || (dft_process_knows_status(p) && p->number + 1 == ps->fates.first))
             break;
     }
     return n < ALIKE ? 0 : n;
 }
 
+/* Ranks where these differ, else process ids. */
+static void name_alike(FILE *out, const struct ps *ps, uint32_t from, uint32_t count)
+{
+    const struct dft_source_process *processes = ps->tree.processes;
+    const uint32_t *order = ps->tree.order;
+    int by_rank = processes[order[from]].process.rank != processes[order[from + 1]].process.rank;
+
+    fputs(by_rank ? " ranks" : "", out);
+    for (uint32_t i = from; i < from + count && i < from + NAMED; i++)
+        fprintf(out, "%s%lld", i == from || (i - from) % 8 ? " " : "\n            ",
+                by_rank ? (long long)processes[order[i]].process.rank : (long long)processes[order[i]].process.pid);
+    if (count > NAMED)
+        fputs(" ... (--all: each by itself)", out);
+}
+
 static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, uint32_t count)
 {
+    const struct dft_source_process *first = &ps->tree.processes[ps->tree.order[from]];
     struct ps_io sum = {0};
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], *text = NULL;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], ended[DFT_ENDED_ROOM], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     int rc = -ENOMEM;
@@ -182,14 +205,10 @@ static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, 
         sum.read += ps->io[ps->tree.order[i]].read;
         sum.written += ps->io[ps->tree.order[i]].written;
     }
-    fprintf(out, "%10s %u more like it were killed, I/O %s, %s read, ", "", count, dft_text_ns(a, sum.time_ns),
-            dft_text_bytes(b, sum.read));
-    fprintf(out, "%s written:", dft_text_bytes(a, sum.written));
-    for (uint32_t i = from; i < from + count && i < from + NAMED; i++)
-        fprintf(out, "%s%u", i == from || (i - from) % 8 ? " " : "\n            ",
-                ps->tree.processes[ps->tree.order[i]].process.pid);
-    if (count > NAMED)
-        fputs(" ... (--all: each by itself)", out);
+    fprintf(out, "%10s %u more like it were killed%s%s, I/O %s, ", "", count, dft_process_signal(first) ? " by " : "",
+            dft_process_signal(first) ? dft_process_ended(ended, first) : "", dft_text_ns(a, sum.time_ns));
+    fprintf(out, "%s read, %s written:", dft_text_bytes(b, sum.read), dft_text_bytes(a, sum.written));
+    name_alike(out, ps, from, count);
     if (!fclose(out))
         rc = dft_grid_line(grid, text);
     free(text);
@@ -197,20 +216,6 @@ static int add_alike(struct dft_grid *grid, const struct ps *ps, uint32_t from, 
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
-
-/* Where more is known of them than that they were killed, which stands before it. */
-static int say_accidents(FILE *out, const struct ps *ps)
-{
-    struct dft_fates fates;
-    int rc = dft_fates_find(&fates, ps->source, ps->filter);
-
-    if (!rc && fates.first && dft_process_knows_status(&ps->tree.processes[fates.first - 1])) {
-        fputs("; ended badly: ", out);
-        dft_fates_say(out, &fates, ps->source);
-    }
-    dft_fates_free(&fates);
-    return rc;
-}
 
 /* How many processes there are, how they ended, and what they did. */
 static int print_head(const struct ps *ps)
@@ -221,7 +226,6 @@ static int print_head(const struct ps *ps)
     const char *comma = "; ";
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
-    int rc;
 
     for (uint32_t i = 0; i < ps->tree.shown; i++) {
         const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[i]];
@@ -242,8 +246,11 @@ static int print_head(const struct ps *ps)
         fprintf(out, "%s%u %s", comma, ended[i], dft_ending_text((enum dft_ending)i));
         comma = ", ";
     }
-    rc = say_accidents(out, ps);
-    return dft_sentence_end(&sentence, out, "", 0) ? -ENOMEM : rc;
+    if (ps->fates.first && dft_process_knows_status(&ps->tree.processes[ps->fates.first - 1])) {
+        fputs("; ended badly: ", out); /* more is known of them than that they were killed */
+        dft_fates_say(out, &ps->fates, ps->source);
+    }
+    return dft_sentence_end(&sentence, out, "", 0);
 }
 
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
