@@ -41,7 +41,15 @@ def the_page_takes_the_newest(where):
     assert re.sub(r"^run .*\n(      .*\n)*", "", behind_the_table(text), flags=re.M) == alone
     assert told(page("--run", "run-1", where / "both"), "run")[0].startswith("run-1, one of 2")
     assert page("--run", "newest", where / "both") == text
+    for command in ("findings", "timeline", "layers", "overlap"):  # each in its first line
+        text = dftmerge(command, where / "both", env={"COLUMNS": "200"}).out.decode()
+        assert text.startswith("run   run-2, the newest of 2 (--run all"), text
+        for words in (("--run", "all", where / "both"), ("--run", "run-2", where / "both"), (where / "new",)):
+            assert not told(dftmerge(command, *words).out.decode(), "run"), (command, words)
+    done = dftmerge("plot", "--kind", "bandwidth", "-o", where / "plot.svg", where / "both")
+    assert "run-2 is the newest of 2 runs" in done.err, done.err
     every = page("--run", "all", where / "both")
+    assert told(behind_the_table(every), "job")[0].startswith("2 runs, the first: "), every
     assert ", 3 processes (5 programs), together " in told(every, "time")[0] and told(behind_the_table(every), "run")[0].startswith("2 runs, counted together"), every
 
 

@@ -77,6 +77,14 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
                       int argc, char **argv, int *code);
 void dft_options_fini(struct dft_options *options);
 
+/* Takes the newest run alone, where no option says which. Before dft_command_begin. */
+void dft_command_take_newest(struct dft_options *options);
+/* Prints which of several runs this is, or that there may be several where nothing tells, as the line "run"; nothing
+ * where there is one. dft_command_print_newest: only where the newest was taken, for the first line of what a command
+ * says. */
+void dft_command_print_runs(const struct dft_options *options, const struct dft_source *source);
+void dft_command_print_newest(const struct dft_options *options, const struct dft_source *source);
+
 /* Opens the source and begins the filter. For an empty source, says on stderr what to do. Returns
  * 0, or 1 with *code. After 0 the caller calls dft_command_end, which closes the source and flushes
  * stdout. dft_command_end returns `code`, or 1 when something was unreadable or stdout could not be

@@ -161,7 +161,8 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    options.source.newest |= !options.source.runs && !options.all_runs && !options.source.jobs;
+    dft_command_take_newest(&options);
+    options.source.note_newest = options.source.newest; /* a picture has no room to say it */
     if (dft_command_begin(&options, &figure.source, &code))
         return code;
     rc = dft_job_collect(&figure.job, figure.source);

@@ -41,6 +41,7 @@ static int write_findings(const struct dft_options *options, struct dft_source *
         dft_findings_json(&json, &findings);
         dft_json_end_object(&json);
     } else if (!rc && !findings.is_empty && !dft_comm_rank()) {
+        dft_command_print_newest(options, source);
         dft_findings_print(stdout, &findings, options->top, job.start_ns);
     }
     if (!rc)
@@ -74,7 +75,8 @@ static int run(int argc, char **argv)
         return list(&limits);
     }
     options.only_queries = 1;
-    options.source.newest |= !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (!options.json)
+        dft_command_take_newest(&options);
     if (dft_command_begin(&options, &source, &code))
         return code;
     dft_source_note_outside(source);

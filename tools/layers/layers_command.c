@@ -159,8 +159,10 @@ static int answer(struct asked *asked, struct dft_source *source, struct dft_pre
         dft_layers_json(&shown);
     else if (!rc && asked->options.csv)
         dft_layers_csv(&shown);
-    else if (!rc && layers.overlap.nprocesses)
+    else if (!rc && layers.overlap.nprocesses) {
+        dft_command_print_newest(&asked->options, source);
         rc = dft_layers_text(&shown);
+    }
     dft_layers_fini(&layers);
     return rc;
 }
@@ -191,8 +193,8 @@ static int run(int argc, char **argv)
         dft_options_fini(options);
         return code;
     }
-    options->source.newest |=
-        !options->json && !options->csv && !options->source.runs && !options->all_runs && !options->source.jobs;
+    if (!options->json && !options->csv)
+        dft_command_take_newest(options);
     if (!dft_command_begin(options, &source, &code)) {
         dft_command_aggregates(source, "layers");
         rc = answer(&asked, source, &preset);

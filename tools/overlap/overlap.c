@@ -61,8 +61,10 @@ static int answer(const struct dft_options *options, const struct dft_overlap_re
         dft_command_nothing(options, request->source);
     if (!rc && !dft_comm_rank() && options->json)
         dft_overlap_json(stdout, &overlap, request->source, DFT_OVERLAP_SCOPES);
-    else if (!rc && any && !dft_comm_rank())
+    if (!rc && any && !dft_comm_rank() && !options->json) {
+        dft_command_print_newest(options, request->source);
         rc = dft_overlap_text(&overlap, request->source, (enum dft_overlap_by)by, top);
+    }
     dft_overlap_fini(&overlap);
     if (rc)
         fprintf(stderr, "dftmerge overlap: %s\n", strerror(-rc));
@@ -97,7 +99,8 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    options.source.newest |= !options.json && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (!options.json)
+        dft_command_take_newest(&options);
     if (dft_command_begin(&options, &request.source, &code))
         return code;
     request.filter = &options.filter;

@@ -16,7 +16,7 @@ int dft_report_side_make(struct dft_report_side *side, const char *command, cons
     int rc;
 
     options->only_queries = 1;
-    options->source.newest |= !options->source.runs && !options->all_runs && !options->source.jobs;
+    dft_command_take_newest(options);
     if (dft_command_begin(options, &side->source, code)) {
         side->source = NULL; /* it was closed */
         return 1;

@@ -44,70 +44,37 @@ static char *job_command(const struct dft_job *job, size_t width)
                       width);
 }
 
-static void print_command(const struct dft_job *job)
+/* "36 jobs, the first: " where several are counted together; "" where there is one. */
+static const char *text_several(char *room, size_t size, const struct dft_source *source)
 {
+    uint32_t count, njobs, nruns = 0;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
+
+    dft_source_jobs(source, &njobs);
+    for (uint32_t i = 0; i < count; i++)
+        nruns += runs[i].id.length && !runs[i].left_out;
+    *room = 0;
+    if (njobs > 1 || nruns > 1)
+        snprintf(room, size, "%u %s, the first: ", njobs > 1 ? njobs : nruns, njobs > 1 ? "jobs" : "runs");
+    return room;
+}
+
+static void print_command(const struct dft_summary *summary)
+{
+    const struct dft_job *job = &summary->job;
     size_t width = dft_terminal_width() - INDENT;
-    char *id, *command;
+    char *id, *command, several[40];
 
     if (!job->first)
         return;
+    width -= (size_t)printf("job   %s", text_several(several, sizeof several, summary->source)) - INDENT;
     id = dft_text_escaped(job->first->process.job_id.bytes, job->first->process.job_id.length);
-    if (id && *id && dft_text_columns(id) + 2 < width / 2) {
-        width -= dft_text_columns(id) + 2;
-        printf("job   %s: ", id);
-    } else {
-        fputs("job   ", stdout);
-    }
+    if (id && *id && dft_text_columns(id) + 2 < width / 2)
+        width -= (size_t)printf("%s: ", id);
     command = job_command(job, width);
     puts(command ? command : "");
     free(command);
     free(id);
-}
-
-/* Which of several runs this is; or that there may be several, where nothing tells. */
-static void say_runs(FILE *out, const struct dft_source *source)
-{
-    uint32_t count, apart, named, shown = 0;
-    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last = NULL;
-
-    if (!count)
-        return;
-    named = count - !runs[0].id.length;
-    for (uint32_t i = 0; i < count; i++)
-        if (runs[i].id.length && !runs[i].left_out) {
-            shown++;
-            last = &runs[i];
-        }
-    if (named > 1 && shown == 1)
-        fprintf(out, "%s, %s%u (--run all: all of them, --run NAME: another; dftmerge ps lists them)", last->name,
-                last == &runs[count - 1] ? "the newest of " : "one of ", named);
-    else if (named > 1)
-        fprintf(out, "%u runs, counted together (dftmerge ps lists them; --run NAME: one)", shown);
-    if (runs[0].id.length || runs[0].left_out)
-        return;
-    if (shown)
-        fprintf(out, "%swith %u process%s of no run", named > 1 ? ", " : "", runs[0].processes,
-                runs[0].processes == 1 ? "" : "es");
-    if (apart > 1)
-        fprintf(out,
-                "%snothing says what is one run%s: %u groups of processes, apart in time, are counted together as "
-                "one run",
-                shown ? "; " : "", shown ? " of these" : "", apart);
-}
-
-static void print_runs(const struct dft_summary *summary)
-{
-    struct dft_sentence text;
-    FILE *out = summary->options->source.jobs ? NULL : dft_sentence_begin(&text); /* a job is what was asked for */
-
-    if (!out)
-        return;
-    say_runs(out, summary->source);
-    fflush(out);
-    if (text.length)
-        dft_sentence_end(&text, out, "run", INDENT);
-    else if (!fclose(out))
-        free(text.text);
 }
 
 /* --- for how long ----------------------------------------------------------------------------- */
@@ -322,8 +289,8 @@ static void print_over_time(const struct dft_answer *answer)
 
 void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time)
 {
-    print_command(&page->summary->job);
-    print_runs(page->summary);
+    print_command(page->summary);
+    dft_command_print_runs(page->summary->options, page->summary->source);
     print_time(page);
     print_io(page);
     if (over_time && over_time->count)
@@ -337,7 +304,7 @@ void dft_page_head_line(const struct dft_page *page)
     FILE *out;
 
     dft_job_print_in_flight(&page->summary->job, page->summary->source);
-    print_runs(page->summary);
+    dft_command_print_runs(page->summary->options, page->summary->source);
     out = dft_sentence_begin(&text);
     if (out) {
         fprintf(out, "%s%s", command ? command : "", command ? ": " : "");

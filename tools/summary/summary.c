@@ -236,8 +236,8 @@ static int run(int argc, char **argv)
         summary.query.classes = DFT_CLASSES_IO;
     options.only_queries = 1;
     options.all_runs |= has_key(&summary.query, DFT_BY_RUN) || has_key(&summary.query, DFT_BY_JOB);
-    options.source.newest |=
-        !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (!options.json && !options.csv)
+        dft_command_take_newest(&options);
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
     if (cuts_periods(&summary, &asked))

@@ -190,17 +190,14 @@ static int print(const struct dft_timeline *timeline, uint32_t columns)
     struct dft_timeline_layout layout = layout_of(timeline, columns);
     unsigned lines = timeline->top ? timeline->top : dft_terminal_height() - 6;
 
-    if (timeline->options->json)
-        dft_timeline_json(timeline);
-    else if (timeline->options->csv)
-        dft_timeline_csv(timeline);
-    else if (timeline->heat)
-        return dft_timeline_heat(timeline, &layout, lines);
-    else if (timeline->by != DFT_BY_COUNT)
-        return dft_timeline_lines(timeline, &layout);
-    else
-        return dft_timeline_text(timeline, &layout);
-    return 0;
+    if (timeline->options->json || timeline->options->csv) {
+        (timeline->options->json ? dft_timeline_json : dft_timeline_csv)(timeline);
+        return 0;
+    }
+    dft_command_print_newest(timeline->options, timeline->source);
+    return timeline->heat                 ? dft_timeline_heat(timeline, &layout, lines)
+           : timeline->by != DFT_BY_COUNT ? dft_timeline_lines(timeline, &layout)
+                                          : dft_timeline_text(timeline, &layout);
 }
 
 static int answer(struct dft_timeline *timeline, const struct asked *asked)
@@ -253,8 +250,8 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    options.source.newest |=
-        !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (!options.json && !options.csv)
+        dft_command_take_newest(&options);
     if (dft_command_begin(&options, &timeline.source, &code))
         return code;
     dft_source_note_outside(timeline.source);
