@@ -94,6 +94,7 @@ def of_a_lock(directory):
             true(first.startswith(flight) and holder in first, first)
             said = dftmerge("ps", it.place, env=environment(COLUMNS=1000)).out.decode()
             true(holder in said and f"{what} of {it.file} for " in said, said)
+            true(it.line("ranks").startswith(f"in flight now: {what} of {it.file} for "), it.line("ranks"))
             for command in ("ranks", "timeline", "overlap"):
                 done = dftmerge(command, it.place, env=environment(COLUMNS=1000))
                 true(f"in flight now: {what} of" in (done.out + done.err).decode(), f"{command}: {done.out + done.err}")
@@ -148,6 +149,9 @@ def waits_for_children_are_none(directory):
             flights = {p["pid"]: f["name"] for p in said for f in p["in_flight"] if f["cat"] == "PROCESS" or f["name"] == "read"}
         try:
             child, = flights.keys() - {shell.pid}
+            text = dftmerge("ranks", place).out.decode()  # what goes on has not ended, and may be slow
+            true(text.startswith("in flight now: read of ") and "none slowed down" not in text, text)
+            true("\nend       2 processes still run\n" in text and "\nlate " not in text, text)
             for filters, expected in (((), [child]), (("--pid", child), [child]), (("--pid", shell.pid), []),
                                       (("--file", fifo), [child]), (("--file", "/nothing/*"), []), (("--to", "1ns"), [])):
                 for command in ("findings", "summary"):

@@ -232,6 +232,25 @@ def ps_puts_together_what_ended_alike(directory):
     equal(sorted(map(int, named)), list(range(16)), shown)
 
 
+@tests.case
+def ranks_whose_end_nobody_knows(directory):
+    """Who waits for two of sixteen knows when these died, and of the others nothing: then it is said which is the first of whom."""
+    place = directory / "traces"
+    run([*PYTHON, "-c", SPAWNER.replace("for rank in ranks:\n    os.waitpid", "for rank in ranks[:1]:\n    os.waitpid"), RANK], cwd=directory,
+        env=all_events(place))
+    until = time.monotonic() + SECONDS
+    while any(p["ended"] == "running" for p in processes(place)) and time.monotonic() < until:
+        time.sleep(0.1)
+    own = ended(place)
+    told = re.fullmatch(r"exit 1, rank 5 died first \(SIGSEGV\) of those whose end is known, 1 process by SIGTERM up to (\S+ \S+) later; "
+                        r"14 more were killed \(or left by a raw exit_group\), when is not known", own["text"])
+    waited = {p["rank"]: p["waited_ns"] for p in processes(place) if p["waited_ns"] is not None}
+    equal((set(waited), own["later_ns"]), ({0, 5}, waited[0] - waited[5]), f"{own}")
+    true(told, own["text"])
+    text = " ".join(dftmerge("ranks", place).out.decode().split())
+    true("; rank 5: its last call was write of" in text and " end last calls within " in text, text)
+
+
 LATE = """
 import os, subprocess, sys, time
 time.sleep(1)

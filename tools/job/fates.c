@@ -113,6 +113,11 @@ static unsigned blame_of(const struct dft_source_process *process)
                                                                                        : 0;
 }
 
+int dft_fates_knows_end(const struct dft_source_process *process)
+{
+    return process->ended || process->waited;
+}
+
 static uint64_t end_of(const struct dft_source_process *process)
 {
     uint64_t start, end;
@@ -132,13 +137,15 @@ static void find_first(struct dft_fates *fates, const struct dft_ps_tree *tree)
         if (!DFT_FATE_IS_BAD(fates->of[i]))
             continue;
         fates->bad++;
-        if (i + 1 != fates->head && end_of(process) > last)
+        fates->undated += !dft_fates_knows_end(process);
+        if (i + 1 != fates->head && dft_fates_knows_end(process) && end_of(process) > last)
             last = end_of(process);
         if (!first || blame_of(process) < blame_of(first) ||
             (blame_of(process) == blame_of(first) && end_of(process) < end_of(first)))
             fates->first = i + 1;
     }
-    if (fates->first && last > end_of(&tree->processes[fates->first - 1]))
+    if (fates->first && dft_fates_knows_end(&tree->processes[fates->first - 1]) &&
+        last > end_of(&tree->processes[fates->first - 1]))
         fates->later_ns = last - end_of(&tree->processes[fates->first - 1]);
 }
 
@@ -212,7 +219,7 @@ static void say_count(FILE *out, const char **comma, uint32_t count, const char 
     *comma = ", ";
 }
 
-/* "2 processes by SIGSEGV, 1 process killed (or left by a raw exit_group)", behind `comma`. */
+/* "2 processes by SIGSEGV, 1 process by SIGTERM", behind `comma`. */
 static const char *say_counts(FILE *out, const struct counts *counts, const char *comma)
 {
     char name[DFT_ENDED_ROOM], how[DFT_ENDED_ROOM + 4];
@@ -222,7 +229,19 @@ static const char *say_counts(FILE *out, const struct counts *counts, const char
         say_count(out, &comma, counts->signals[i], how);
     }
     say_count(out, &comma, counts->failed, "with an exit status");
-    say_count(out, &comma, counts->killed, "killed (or left by a raw exit_group)");
+    return comma;
+}
+
+/* Those of which nobody has told an end: when they died, nothing says. */
+static const char *say_unknown(FILE *out, const struct counts *counts, int is_first_said, const char *comma)
+{
+    if (counts->killed && is_first_said) {
+        fprintf(out, "; %u more %s killed (or left by a raw exit_group), when is not known", counts->killed,
+                counts->killed == 1 ? "was" : "were");
+        comma = ", ";
+    } else {
+        say_count(out, &comma, counts->killed, "killed (or left by a raw exit_group)");
+    }
     if (counts->unseen)
         fprintf(out, "%s%u unknown (still running, or killed)", comma, counts->unseen);
     return counts->unseen ? ", " : comma;
@@ -239,22 +258,23 @@ static int has_ranks(const struct dft_source *source, int32_t rank)
     return 0;
 }
 
-/* "exit 1, rank 5 died first (SIGSEGV)". What it says of is not counted again: *said has their numbers + 1. */
+/* "exit 1, rank 5 died first (SIGSEGV)". among: which it is the first of, NULL: no rank is. What it says of is not
+ * counted again: *said has their numbers + 1. */
 static const char *say_first(FILE *out, const struct dft_fates *fates, const struct dft_source_process *processes,
-                             int is_rank, uint32_t said[2])
+                             const char *among, uint32_t said[2])
 {
     const struct dft_source_process *head = fates->head ? &processes[fates->head - 1] : NULL;
     const struct dft_source_process *first = fates->first ? &processes[fates->first - 1] : NULL;
     const char *comma = "";
     char end[DFT_ENDED_ROOM];
 
-    if (head && (!is_rank || head->process.rank < 0)) {
+    if (head && (!among || head->process.rank < 0)) {
         fprintf(out, "exit %d", head->end.status);
         said[0] = fates->head;
         comma = ", ";
     }
-    if (is_rank) {
-        fprintf(out, "%srank %d died first (%s)", comma, first->process.rank, dft_process_ended(end, first));
+    if (among) {
+        fprintf(out, "%srank %d died first (%s)%s", comma, first->process.rank, dft_process_ended(end, first), among);
         said[1] = fates->first;
         comma = ", ";
     }
@@ -265,19 +285,24 @@ int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_sou
 {
     uint32_t n, said[2] = {0};
     const struct dft_source_process *processes = dft_source_processes(source, &n);
-    int is_rank = fates->first && has_ranks(source, processes[fates->first - 1].process.rank);
+    int is_rank = fates->first && dft_fates_knows_end(&processes[fates->first - 1]) &&
+                  has_ranks(source, processes[fates->first - 1].process.rank);
     struct counts counts = {{0}};
     char later[DFT_TEXT_ROOM];
     const char *comma;
 
-    comma = say_first(out, fates, processes, is_rank, said);
+    comma = say_first(out, fates, processes,
+                      !is_rank          ? NULL
+                      : !fates->undated ? ""
+                                        : " of those whose end is known",
+                      said);
     for (uint32_t i = 0; i < n; i++)
         if (i + 1 != said[0] && i + 1 != said[1])
             count(&counts, fates, &processes[i]);
     comma = say_counts(out, &counts, comma);
-    if (is_rank && fates->later_ns && !counts.unseen)
+    if (is_rank && fates->later_ns)
         fprintf(out, " up to %s later", dft_text_ns(later, fates->later_ns));
-    return *comma != 0;
+    return *say_unknown(out, &counts, is_rank, comma) != 0;
 }
 
 int dft_fates_text(char **text, const struct dft_fates *fates, const struct dft_source *source)

@@ -64,7 +64,9 @@ int dft_job_unrecorded(FILE *out, const char *prefix, const struct dft_job *job)
 int dft_job_incomplete(char **text, const struct dft_job *job, struct dft_source *source);
 /* The sentence of dft_job_unrecorded, to be freed; NULL where there was no pause. */
 char *dft_job_unrecorded_text(const char *prefix, const struct dft_job *job);
-/* The same, and what is in flight now, as notes, for commands that look at nothing else of the job. Returns 0 or
+/* The same as a note. */
+void dft_job_note_unrecorded(const struct dft_job *job, struct dft_source *source);
+/* That, and what is in flight now, as notes, for commands that look at nothing else of the job. Returns 0 or
  * -ENOMEM. Collective. */
 int dft_job_note_state(struct dft_source *source);
 /* What is in flight now as a note: what a command says of such a process is not the whole of it. Returns 0 or

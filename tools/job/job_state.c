@@ -229,18 +229,23 @@ int dft_job_note_in_flight(const struct dft_job *job, struct dft_source *source)
     return rc;
 }
 
+void dft_job_note_unrecorded(const struct dft_job *job, struct dft_source *source)
+{
+    char *text = dft_job_unrecorded_text("", job);
+
+    if (text)
+        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
+    free(text);
+}
+
 int dft_job_note_state(struct dft_source *source)
 {
     struct dft_job job;
-    char *text;
     int rc = dft_job_collect(&job, source);
 
     if (rc)
         return rc;
-    text = dft_job_unrecorded_text("", &job);
-    if (text)
-        dft_source_note(source, DFT_BAD_NOTHING, "%s", text);
-    free(text);
+    dft_job_note_unrecorded(&job, source);
     rc = dft_job_note_in_flight(&job, source);
     dft_job_fini(&job);
     return rc;

@@ -52,6 +52,18 @@ static int fetch_names(struct dft_ranks_job *job)
     return rc;
 }
 
+/* On the screen what is in flight now stands first; for programs it is a note. */
+static int find_state(struct dft_ranks_job *job, const struct dft_options *options)
+{
+    int rc = dft_job_collect(&job->state, job->source);
+
+    if (rc)
+        return rc;
+    dft_job_filter_flights(&job->state, job->source, job->filter);
+    dft_job_note_unrecorded(&job->state, job->source);
+    return options->json ? dft_job_note_in_flight(&job->state, job->source) : 0;
+}
+
 static int answer(struct dft_ranks_job *job, const struct dft_options *options, const char *align, uint64_t top)
 {
     int rc = set_clocks(job, align);
@@ -79,7 +91,7 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options, 
     if (!rc)
         rc = dft_ranks_hosts(job);
     if (!rc)
-        rc = dft_job_note_state(job->source);
+        rc = find_state(job, options);
     if (!rc)
         dft_ranks_filter_note(job);
     if (!rc && !job->ncalls)

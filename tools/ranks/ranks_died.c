@@ -87,12 +87,23 @@ int dft_ranks_died(struct dft_ranks_job *job)
 static void put_last(FILE *out, const struct dft_ranks_job *job)
 {
     const struct dft_last_call *last = &job->died.last;
+    const struct dft_source_process *first;
     char since[DFT_TEXT_ROOM], capacity[18];
     struct dft_text file;
+    uint32_t count;
 
     if (!last->call)
         return;
-    fputs(last->goes_on ? "; it was in " : "; its last call was ", out);
+    fputs("; ", out);
+    if (job->died.fates.bad > 1 && job->died.fates.undated) { /* some may have died before */
+        first = &dft_source_processes(job->source, &count)[job->died.fates.first - 1];
+        if (first->process.rank >= 0)
+            fprintf(out, "rank %" PRId32, first->process.rank);
+        else
+            fprintf(out, "pid %" PRIu32, first->process.pid);
+        fputs(dft_fates_knows_end(first) ? ": " : " fell silent first: ", out);
+    }
+    fputs(last->goes_on ? "it was in " : "its last call was ", out);
     dft_ranks_put_call(out, job, last->call);
     if (last->file) {
         file = dft_names_show(dft_source_names_table(job->source), last->file, capacity);

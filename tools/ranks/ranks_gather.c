@@ -227,4 +227,5 @@ void dft_ranks_fini(struct dft_ranks_job *job)
     free(job->slow_ns);
     free(job->slow);
     free(job->stragglers);
+    dft_job_fini(&job->state);
 }

@@ -297,6 +297,7 @@ static void put_all_slow(FILE *out, const struct dft_ranks_job *job, const struc
 static int put_nobody(const struct dft_ranks_job *job)
 {
     const struct dft_measured *all = all_slow(job);
+    int is_hung = dft_job_flying(&job->state, job->source, 1).calls != 0;
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
     char capacity[DFT_TEXT_ROOM];
@@ -304,14 +305,15 @@ static int put_nobody(const struct dft_ranks_job *job)
 
     if (!out)
         return -ENOMEM;
-    fprintf(out, "no %s of %" PRIu32 " stands out: ", dft_ranks_word(job), job->nranks);
+    fprintf(out, "no %s of %" PRIu32 " stands out%s: ", dft_ranks_word(job), job->nranks,
+            is_hung ? " by calls that have ended" : "");
     if (all)
         put_all_slow(out, job, all);
     else if (job->nslow)
         fprintf(out, "%" PRIu32 " spen%s more time in I/O (see below), as may be by chance", job->nslow,
                 job->nslow == 1 ? "ds" : "d");
     else
-        fputs("none slowed down, or moved more, by itself", out);
+        fputs(is_hung ? "those in flight are in no number here" : "none slowed down, or moved more, by itself", out);
     rc = dft_sentence_end(&sentence, out, "", 0);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;

@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 #include "format/io.h"
-#include "job/fates.h"
+#include "job/job.h"
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "telemetry/first_cause.h"
@@ -197,6 +197,7 @@ struct dft_ranks_job {
     struct dft_ranks_moment *moments;
     uint32_t nmoments;
     struct dft_ranks_died died;
+    struct dft_job state; /* what passes the filter is in flight there */
     pthread_mutex_t locks[DFT_RANKS_LOCKS];
 };
 

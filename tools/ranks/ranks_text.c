@@ -83,9 +83,25 @@ static void put_sampled(const struct dft_ranks_job *job)
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
+/* Do some processes still run, and is it unknown of some when they ended? */
+static uint32_t count_ends(const struct dft_ranks_job *job, uint32_t *running)
+{
+    uint32_t count, unknown = 0;
+    const struct dft_source_process *processes = dft_source_processes(job->source, &count);
+
+    *running = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        if (!job->rank_of[p])
+            continue;
+        *running += processes[p].exit_kind == DFT_ENDING_RUNNING;
+        unknown += processes[p].exit_kind == DFT_ENDING_KILLED || processes[p].exit_kind == DFT_ENDING_UNKNOWN;
+    }
+    return unknown;
+}
+
 static int put_skew(const struct dft_ranks_job *job, int is_end)
 {
-    uint32_t last = 0, first = 0;
+    uint32_t last = 0, first = 0, unknown, running;
     char capacity[DFT_TEXT_ROOM];
     struct dft_sentence sentence;
     uint64_t spread;
@@ -99,11 +115,15 @@ static int put_skew(const struct dft_ranks_job *job, int is_end)
         if (now < (is_end ? job->ranks[first].end_ns : job->ranks[first].start_ns))
             first = r;
     }
+    unknown = count_ends(job, &running);
     spread = is_end ? job->ranks[last].end_ns - job->ranks[first].end_ns
                     : job->ranks[last].start_ns - job->ranks[first].start_ns;
     out = dft_sentence_begin(&sentence);
-    if (out && spread) {
-        fprintf(out, "within %s, the last is ", dft_text_ns(capacity, spread));
+    if (out && is_end && running) {
+        fprintf(out, "%" PRIu32 " process%s still run%s", running, running == 1 ? "" : "es", running == 1 ? "s" : "");
+    } else if (out && spread) {
+        fprintf(out, "%swithin %s, the last is ", is_end && unknown ? "last calls " : "",
+                dft_text_ns(capacity, spread));
         dft_ranks_put(out, job, last);
         fprintf(out, ", %s behind the median",
                 dft_text_ns(capacity, is_end ? job->ranks[last].end_ns - job->median_end_ns
@@ -117,14 +137,16 @@ static int put_skew(const struct dft_ranks_job *job, int is_end)
 static int put_stragglers(const struct dft_ranks_job *job)
 {
     char capacity[DFT_TEXT_ROOM];
+    uint32_t unknown, running;
     struct dft_sentence sentence;
     FILE *out;
 
-    if (!job->nstragglers)
+    unknown = count_ends(job, &running);
+    if (!job->nstragglers || running)
         return 0;
     out = dft_sentence_begin(&sentence);
     if (out)
-        fprintf(out, "%" PRIu32 " ended long behind the others: ", job->nstragglers);
+        fprintf(out, "%" PRIu32 " %s long behind the others: ", job->nstragglers, unknown ? "called last" : "ended");
     for (uint32_t i = 0; out && i < job->nstragglers && i < 5; i++) {
         fputs(i ? ", " : "", out);
         dft_ranks_put(out, job, job->stragglers[i]);
@@ -172,6 +194,8 @@ static int put_job(const struct dft_ranks_job *job)
     if (job->clocks.kind != DFT_CLOCKS_ANCHORS || job->clocks.nhosts > 1 || job->clocks.without)
         dft_text_wrapped(stdout, "clocks", INDENT, clocks);
     free(clocks);
+    if (job->nranks < 2) /* it starts and ends with itself */
+        return 0;
     rc = put_skew(job, 0);
     rc = rc ? rc : put_skew(job, 1);
     return rc ? rc : put_stragglers(job);
@@ -183,12 +207,16 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     int rc;
 
     top = top ? top : TOP_DEFAULT;
+    if (dft_job_flying(&job->state, job->source, 1).calls)
+        dft_job_print_in_flight(&job->state, job->source);
     rc = dft_ranks_put_died(job);
     rc = rc ? rc : dft_ranks_headline(job);
     if (rc)
         return rc;
     put_sampled(job);
     rc = put_job(job);
+    if (!rc && job->nranks < 2)
+        return 0;
     rc = rc ? rc : dft_ranks_text_slow(job, top);
     rc = rc ? rc : dft_ranks_text_calls(job, top);
     if (!rc)
