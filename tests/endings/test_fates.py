@@ -12,8 +12,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "e2e"), str(pathlib.Path(__file__).resolve().parent.parent)]
 
+from quantities import close  # noqa: E402
 from tracing import DFTMERGE, DFTRUN, SECONDS, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
@@ -203,6 +204,14 @@ def the_rank_that_died_first(directory):
     line = first_line("ranks", place)
     true(line.startswith("ended badly: exit 1, rank 5 died first (SIGSEGV)") and "its last call was write of" in line, line)
     equal(ended(place)["first"]["rank"], 5, "summary")
+    text = run([DFTMERGE, "summary", place], env=environment(COLUMNS=1000)).out.decode()
+    true(", 16 of 16 ranks, 16 killed: 1 by SIGSEGV, 15 by SIGTERM; " in text, text)
+    most, share, life = re.search(r"most in rank (\d+): [^,]+, (\S+) % of its ([^;\n]+)", text).groups()
+    own, = (p for p in processes(place) if p["rank"] == int(most))  # of its own life, which is not the longest
+    close(life, own["end_ns"] - own["start_ns"], "its life")
+    close(f"{share} %", 100 * own["io_ns"] / (own["end_ns"] - own["start_ns"]), "its share")
+    text = run([DFTMERGE, "summary", "--rank", "5", place], env=environment(COLUMNS=1000)).out.decode()
+    true(", 1 of 16 ranks, 1 killed by SIGSEGV; " in text, text)
 
 
 SPAWNER = """

@@ -46,7 +46,7 @@ def one_note_however_many(where):
     assert ".dft.live: process " in note and "recovered from this file" in note, note
     make(where / "many", live=1, ranks=1, processes=5)
     note, = (n for n in summary(where / "many")["notes"] if "killed" in n)
-    named = re.fullmatch(r"5 processes were killed, or left by a raw exit_group \((\d+), (\d+), (\d+) \.\.\.\); (\d+) events recovered from "
+    named = re.fullmatch(r"5 processes were killed \(or left by a raw exit_group\); pids (\d+), (\d+), (\d+) \.\.\.; (\d+) events recovered from "
                          r"their live files", note)
     assert named and int(named[4]) == 5 * 2 * 20, note
 

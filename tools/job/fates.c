@@ -14,9 +14,8 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "source/ps_tree.h"
+#include "source/source_fates.h"
 #include "source/source_node.h"
-
-#define SIGNALS 65 /* their numbers are below */
 
 /* --- what is an accident ------------------------------------------------------------------------ */
 
@@ -185,7 +184,7 @@ void dft_fates_free(struct dft_fates *fates)
 /* --- words -------------------------------------------------------------------------------------- */
 
 struct counts {
-    uint32_t signals[SIGNALS]; /* 0: no number is known */
+    uint32_t signals[DFT_SIGNALS]; /* 0: no number is known */
     uint32_t failed, killed, unseen;
 };
 
@@ -204,7 +203,7 @@ static void count(struct counts *counts, const struct dft_fates *fates, const st
         if (process->exit_kind == DFT_ENDING_KILLED && !number)
             counts->killed++;
         else
-            counts->signals[number > 0 && number < SIGNALS ? number : 0]++;
+            counts->signals[number > 0 && number < DFT_SIGNALS ? number : 0]++;
         break;
     default:
         break;
@@ -224,7 +223,7 @@ static const char *say_counts(FILE *out, const struct counts *counts, const char
 {
     char name[DFT_ENDED_ROOM], how[DFT_ENDED_ROOM + 4];
 
-    for (int i = 0; i < SIGNALS; i++) {
+    for (int i = 0; i < DFT_SIGNALS; i++) {
         snprintf(how, sizeof how, "by %s", dft_signal_name(name, i) ? name : "a signal");
         say_count(out, &comma, counts->signals[i], how);
     }

@@ -6,6 +6,7 @@
 #include "source/source_inside.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/end.h"
@@ -18,8 +19,9 @@ enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED, FATES = FATE_ENDED + DFT_ENDI
 
 struct fated {
     const struct dft_source_process *named[NAMED];
-    uint32_t count, told; /* told: the signal is known */
-    uint64_t recovered;   /* number of events */
+    struct dft_killed killed;
+    uint32_t count;
+    uint64_t recovered; /* number of events */
 };
 
 /* Returns -1 when there is nothing to note. */
@@ -58,6 +60,54 @@ static void note_one(struct dft_source *source, enum fate fate, const struct dft
                         (unsigned long long)process->recovered);
 }
 
+void dft_killed_add(struct dft_killed *killed, const struct dft_source_process *process)
+{
+    int number = dft_process_signal(process);
+
+    if (process->exit_kind != DFT_ENDING_KILLED && !number)
+        return;
+    killed->count++;
+    killed->signals[number > 0 && number < DFT_SIGNALS ? number : 0]++;
+}
+
+void dft_killed_how(FILE *out, const struct dft_killed *killed)
+{
+    const uint32_t *signals = killed->signals;
+    const char *comma = ": ";
+    char name[DFT_ENDED_ROOM];
+
+    for (int i = 1; i < DFT_SIGNALS; i++) {
+        if (!signals[i])
+            continue;
+        if (signals[i] < killed->count)
+            fprintf(out, "%s%u", comma, signals[i]);
+        if (dft_signal_name(name, i))
+            fprintf(out, " by %s", name);
+        else
+            fprintf(out, " by signal %d", i);
+        comma = ", ";
+    }
+    if (signals[0] && signals[0] < killed->count)
+        fprintf(out, "%s%u by an unknown signal", comma, signals[0]);
+    if (signals[0])
+        fputs(" (or left by a raw exit_group)", out);
+}
+
+static void note_killed(struct dft_source *source, const struct fated *fated, const char *pids)
+{
+    char *how = NULL;
+    size_t length;
+    FILE *out = open_memstream(&how, &length);
+
+    if (!out)
+        return;
+    dft_killed_how(out, &fated->killed);
+    if (!fclose(out))
+        dft_source_note(source, 0, "%u processes were killed%s; pids %s; %llu events recovered from their live files",
+                        fated->count, how, pids, (unsigned long long)fated->recovered);
+    free(how);
+}
+
 static void note_many(struct dft_source *source, enum fate fate, const struct fated *fated)
 {
     enum dft_ending exit_kind = (enum dft_ending)fated->named[0]->exit_kind;
@@ -75,13 +125,11 @@ static void note_many(struct dft_source *source, enum fate fate, const struct fa
                         "whether %u processes still run cannot be seen from here (%s: in another PID namespace or on "
                         "another machine); shown is what they did so far",
                         fated->count, pids);
+    else if (exit_kind == DFT_ENDING_KILLED)
+        note_killed(source, fated, pids);
     else
-        dft_source_note(source, 0, "%u processes %s%s (%s); %llu events recovered from their live files", fated->count,
-                        exit_kind != DFT_ENDING_KILLED ? "ended by "
-                        : fated->told == fated->count  ? "were killed"
-                                                       : "were killed, or left by a raw exit_group",
-                        exit_kind != DFT_ENDING_KILLED ? dft_ending_text(exit_kind) : "", pids,
-                        (unsigned long long)fated->recovered);
+        dft_source_note(source, 0, "%u processes ended by %s (%s); %llu events recovered from their live files",
+                        fated->count, dft_ending_text(exit_kind), pids, (unsigned long long)fated->recovered);
 }
 
 void dft_fates_note(struct dft_source *source)
@@ -98,7 +146,7 @@ void dft_fates_note(struct dft_source *source)
         if (fated->count < NAMED)
             fated->named[fated->count] = process;
         fated->count++;
-        fated->told += dft_process_signal(process) != 0;
+        dft_killed_add(&fated->killed, process);
         fated->recovered += process->recovered;
     }
     for (int fate = 0; fate < FATES; fate++)

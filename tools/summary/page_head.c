@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of the page: what ran, for how long, how much of it was I/O, and when. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "source/source_fates.h"
 #include "summary/page.h"
 
 #define INDENT  6u
@@ -118,25 +120,63 @@ static void say_span(FILE *out, const struct dft_page *page)
     fprintf(out, "%s, ", dft_text_ns(a, job->wall_ns));
 }
 
-static void say_fates(FILE *out, const struct dft_job *job)
+/* What became of the processes that pass the filter. */
+struct fates {
+    struct dft_killed killed;
+    uint32_t ranks, running, unseen;
+    uint64_t recovered;
+};
+
+/* Returns 0 or -ENOMEM. */
+static int count_fates(struct fates *fates, const struct dft_page *page)
 {
+    const struct dft_job *job = &page->summary->job;
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(page->summary->source, &count);
+    uint8_t *seen = calloc(job->world_size + 1u, 1);
+
+    for (uint32_t p = 0; seen && p < count; p++) {
+        const struct dft_source_process *process = &processes[p];
+        int32_t rank = process->process.rank;
+
+        if (!dft_filter_process(&page->summary->options->filter, process))
+            continue;
+        dft_killed_add(&fates->killed, process);
+        fates->running += process->exit_kind == DFT_ENDING_RUNNING;
+        fates->unseen += process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen;
+        fates->recovered += process->exit_kind == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
+        if (rank >= 0 && (uint32_t)rank < job->world_size) {
+            fates->ranks += !seen[rank];
+            seen[rank] = 1;
+        }
+    }
+    free(seen);
+    return seen ? 0 : -ENOMEM;
+}
+
+static void say_fates(FILE *out, const struct dft_page *page)
+{
+    const struct dft_job *job = &page->summary->job;
+    struct fates fates = {0};
     char capacity[DFT_TEXT_ROOM];
 
+    if (count_fates(&fates, page))
+        return;
     if (job->ranks)
-        fprintf(out, ", %s of %u ranks", dft_text_count(capacity, job->ranks), job->world_size);
-    if (job->hosts > 1)
+        fprintf(out, ", %s of %u ranks", dft_text_count(capacity, fates.ranks), job->world_size);
+    if (job->hosts > 1 && page->processes == job->processes)
         fprintf(out, ", %u hosts", job->hosts);
-    if (job->signalled)
-        fprintf(out, ", %u ended by a signal", job->signalled);
-    if (job->killed)
-        fprintf(out, ", %u killed (or left by a raw exit_group)", job->killed);
-    if (job->running)
-        fprintf(out, ", %u still running", job->running);
-    if (job->unseen)
-        fprintf(out, ", %u unknown (still running, or killed)", job->unseen);
+    if (fates.killed.count) {
+        fprintf(out, ", %u killed", fates.killed.count);
+        dft_killed_how(out, &fates.killed);
+    }
+    if (fates.running)
+        fprintf(out, ", %u still running", fates.running);
+    if (fates.unseen)
+        fprintf(out, ", %u unknown (still running, or killed)", fates.unseen);
     dft_job_unrecorded(out, ", ", job);
-    if (job->recovered)
-        fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, job->recovered));
+    if (fates.recovered)
+        fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, fates.recovered));
 }
 
 static void print_time(const struct dft_page *page)
@@ -153,7 +193,7 @@ static void print_time(const struct dft_page *page)
         return;
     say_span(out, page);
     say_processes(out, page);
-    say_fates(out, job);
+    say_fates(out, page);
     if (job->start_ns && gmtime_r(&seconds, &tm) && strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm))
         fprintf(out, "; from %s", when);
     dft_sentence_end(&text, out, "time", INDENT);
@@ -190,6 +230,27 @@ static uint32_t count_rankless(const struct dft_source *source)
     return found;
 }
 
+/* From the start of the first process of a rank that passes the filter to the end of the last one. */
+static uint64_t rank_life(const struct dft_page *page, uint64_t rank)
+{
+    const struct dft_filter *filter = &page->summary->options->filter;
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(page->summary->source, &count);
+    uint64_t first = UINT64_MAX, last = 0, start, end;
+
+    for (uint32_t p = 0; p < count; p++) {
+        if (processes[p].process.rank < 0 || (uint64_t)processes[p].process.rank != rank ||
+            !dft_filter_process(filter, &processes[p]))
+            continue;
+        dft_process_lifetime(&processes[p], &start, &end);
+        first = start < first ? start : first;
+        last = end > last ? end : last;
+    }
+    first = first < filter->from_ns ? filter->from_ns : first;
+    last = last > filter->to_ns ? filter->to_ns : last;
+    return last > first ? last - first : 0;
+}
+
 /* The share of the slowest process or rank, of its own time. */
 static void say_slowest(FILE *out, const struct dft_page *page)
 {
@@ -203,6 +264,7 @@ static void say_slowest(FILE *out, const struct dft_page *page)
     dft_group_value(answer, &answer->groups[0], (enum dft_by)answer->query.by[0], &who);
     if (answer->query.by[0] == DFT_BY_RANK && who.type == DFT_KEY_UINT) {
         fprintf(out, "; most in rank %llu: ", (unsigned long long)who.number);
+        life = rank_life(page, who.number);
     } else if (answer->query.by[0] == DFT_BY_RANK && count_rankless(page->summary->source) > 1) {
         fputs("; most in processes without a rank: ", out);
         life = 0; /* each has its own */
