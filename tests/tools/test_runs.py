@@ -137,10 +137,29 @@ def a_script_above_two_launches_is_of_neither(where):
     assert set(got) == {None, "a", "b"} and got[None] == 1, got  # of its children also what they were before they were env
 
 
-def traced(where, *command):
-    env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t")}
+def traced(where, *command, code=0, **more):
+    env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t"), **more}
     done = run(*command, env=env)
-    assert done.code == 0, done.err
+    assert done.code == code, done.err
+
+
+def which_runs_ended_badly(where):
+    """Each has a first process of its own, unless a script that has seen its status began it."""
+    need_library()
+    for name, code in (("a", 0), ("b", 4), ("c", 4)):
+        traced(where / "all", "sh", "-c", f"cat /etc/passwd; exit {code}", code=code, DFTRACER_RUN_ID=name)
+    ended = "ended badly: 2 of 3 runs (b, c): exit 4"
+    for command in ("findings", "summary"):
+        assert ended in dftmerge(command, "--run", "all", where / "all").out.decode().splitlines(), command
+    assert dftmerge("findings", where / "all").out.decode().splitlines()[1] == "ended badly: exit 4"
+    assert "badly" not in dftmerge("findings", "--run", "a", where / "all").out.decode()
+    assert (whole := summary("--all", where / "all"))["ended"]["failed"] == 2 and whole["verdict"]["line"] == ended, whole["ended"]
+    traced(where / "all", "sh", "-c", "cat /etc/passwd; kill -SEGV $$", code=-11, DFTRACER_RUN_ID="d")
+    text = dftmerge("findings", "--run", "all", where / "all").out.decode()
+    assert "ended badly: 3 of 4 runs (b, c, d): " in text and "1 process killed" in text, text
+    script = "env DFTRACER_RUN_ID=a sh -c 'cat /etc/passwd; exit 4'; env DFTRACER_RUN_ID=b cat /etc/passwd"
+    traced(where / "script", "sh", "-c", script)
+    assert "badly" not in dftmerge("findings", "--run", "all", where / "script").out.decode()
 
 
 def a_tree_is_one_group_of_processes(where):
@@ -180,5 +199,5 @@ def a_run_that_is_not_there(where):
 
 if __name__ == "__main__":
     main([the_page_takes_the_newest, all_else_takes_all, by_run, the_launchers_job_is_a_run, what_says_nothing_is_never_hidden, a_launcher_is_of_the_run_that_it_started,
-          a_script_above_two_launches_is_of_neither, a_tree_is_one_group_of_processes, by_run_shows_all_runs,
+          a_script_above_two_launches_is_of_neither, which_runs_ended_badly, a_tree_is_one_group_of_processes, by_run_shows_all_runs,
           imported_traces_are_one_run, a_run_that_is_not_there])

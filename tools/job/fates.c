@@ -6,6 +6,7 @@
  * send. Of ends of one kind the earliest is the cause. The end of a process that said none lies between its last sign
  * of life and the wait of its parent: the wait counts where there is one. */
 #include "job/fates.h"
+#include "job/fates_jobs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -51,16 +52,17 @@ static uint32_t image_of(const struct dft_ps_tree *tree, uint32_t number)
 }
 
 /* Is it the process that stands for the job, or for a rank? What others return is an answer to their parents. */
-static int is_head(const struct dft_ps_tree *tree, uint32_t number, uint32_t head)
+static int is_head(const struct dft_ps_tree *tree, uint32_t number, const uint32_t *heads)
 {
     uint32_t image = image_of(tree, number), parent = tree->parent[image];
     int32_t rank = tree->processes[number].process.rank;
 
-    return image == head || (rank >= 0 && (parent == DFT_PS_ROOT || tree->processes[parent].process.rank != rank));
+    return image == heads[tree->processes[image].run] ||
+           (rank >= 0 && (parent == DFT_PS_ROOT || tree->processes[parent].process.rank != rank));
 }
 
 static enum dft_fate fate_of(const struct dft_source *source, const struct dft_ps_tree *tree, uint32_t number,
-                             uint32_t head)
+                             const uint32_t *heads)
 {
     const struct dft_source_process *process = &tree->processes[number];
     int signal = dft_process_signal(process);
@@ -77,25 +79,41 @@ static enum dft_fate fate_of(const struct dft_source *source, const struct dft_p
                                                       : DFT_FATE_KILLED;
     default:
         return dft_process_knows_status(process) && process->end.status && process->exit_kind != DFT_ENDING_EXEC &&
-                       is_head(tree, number, head)
+                       is_head(tree, number, heads)
                    ? DFT_FATE_FAILED
                    : DFT_FATE_DONE;
     }
 }
 
-static uint32_t find_main(const struct dft_ps_tree *tree)
+/* The first process of each run, by `run` of processes; what names no run has one where it began before all others.
+ * Returns NULL: no memory. */
+static uint32_t *find_heads(const struct dft_ps_tree *tree, const struct dft_source *source)
 {
-    uint64_t start, end, least = UINT64_MAX;
-    uint32_t head = DFT_PS_ROOT;
+    uint32_t nruns, *heads, head = DFT_PS_ROOT;
+    uint64_t start, end, first, least = UINT64_MAX;
 
-    for (uint32_t i = 0; i < tree->count; i++) {
-        dft_process_lifetime(&tree->processes[i], &start, &end);
-        if (tree->parent[i] != DFT_PS_ROOT || dft_process_is_node(&tree->processes[i]) || start >= least)
+    dft_source_runs(source, &nruns, NULL);
+    heads = malloc((nruns + 1u) * sizeof *heads);
+    for (uint32_t r = 0; heads && r <= nruns; r++)
+        heads[r] = DFT_PS_ROOT;
+    for (uint32_t i = 0; heads && i < tree->count; i++) {
+        const struct dft_source_process *process = &tree->processes[i];
+        uint32_t *of = &heads[process->run];
+
+        if (tree->parent[i] != DFT_PS_ROOT || dft_process_is_node(process))
             continue;
-        least = start;
-        head = i;
+        dft_process_lifetime(process, &start, &end);
+        if (*of != DFT_PS_ROOT)
+            dft_process_lifetime(&tree->processes[*of], &first, &end);
+        if (*of == DFT_PS_ROOT || start < first)
+            *of = i;
+        head = start < least ? i : head;
+        least = start < least ? start : least;
     }
-    return head;
+    for (uint32_t r = 0; heads && r <= nruns; r++)
+        if (heads[r] != head && heads[r] != DFT_PS_ROOT && !dft_source_run_name(source, &tree->processes[heads[r]]))
+            heads[r] = DFT_PS_ROOT;
+    return heads;
 }
 
 /* --- which was first ---------------------------------------------------------------------------- */
@@ -152,24 +170,26 @@ int dft_fates_find(struct dft_fates *fates, const struct dft_source *source, con
 {
     struct dft_ps_tree tree;
     struct dft_filter none;
-    uint32_t head;
+    uint32_t *heads = NULL;
     int rc;
 
     *fates = (struct dft_fates){0};
     dft_filter_init(&none);
     rc = dft_ps_tree_make(&tree, source, &none);
     fates->of = calloc(tree.count + 1u, sizeof *fates->of);
-    if (!rc && !fates->of)
+    if (!rc)
+        heads = find_heads(&tree, source);
+    if (!rc && !(fates->of && heads))
         rc = -ENOMEM;
-    head = rc ? DFT_PS_ROOT : find_main(&tree);
     for (uint32_t i = 0; i < tree.count && !rc; i++)
         if (!filter || dft_filter_process(filter, &tree.processes[i]))
-            fates->of[i] = (uint8_t)fate_of(source, &tree, i, head);
+            fates->of[i] = (uint8_t)fate_of(source, &tree, i, heads);
     for (uint32_t i = 0; i < tree.count && !rc; i++)
-        if (fates->of[i] == DFT_FATE_FAILED && image_of(&tree, i) == head)
+        if (fates->of[i] == DFT_FATE_FAILED && image_of(&tree, i) == heads[tree.processes[i].run] && !fates->head)
             fates->head = i + 1;
     if (!rc)
         find_first(fates, &tree);
+    free(heads);
     dft_ps_tree_free(&tree);
     dft_filter_fini(&none);
     return rc;
@@ -284,17 +304,21 @@ int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_sou
 {
     uint32_t n, said[2] = {0};
     const struct dft_source_process *processes = dft_source_processes(source, &n);
-    int is_rank = fates->first && dft_fates_knows_end(&processes[fates->first - 1]) &&
+    int status = 0, is_several = dft_fates_say_jobs(out, fates, source, &status);
+    int is_rank = !is_several && fates->first && dft_fates_knows_end(&processes[fates->first - 1]) &&
                   has_ranks(source, processes[fates->first - 1].process.rank);
     struct counts counts = {{0}};
     char later[DFT_TEXT_ROOM];
-    const char *comma;
+    const char *comma = "";
 
-    comma = say_first(out, fates, processes,
-                      !is_rank          ? NULL
-                      : !fates->undated ? ""
-                                        : " of those whose end is known",
-                      said);
+    if (status)
+        return fprintf(out, "exit %d", status) > 0;
+    if (!is_several)
+        comma = say_first(out, fates, processes,
+                          !is_rank          ? NULL
+                          : !fates->undated ? ""
+                                            : " of those whose end is known",
+                          said);
     for (uint32_t i = 0; i < n; i++)
         if (i + 1 != said[0] && i + 1 != said[1])
             count(&counts, fates, &processes[i]);

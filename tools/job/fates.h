@@ -28,7 +28,8 @@ struct dft_fates {
     uint32_t undated;  /* of how many of these it is not known when they ended */
     uint32_t first;    /* number of the accident that is the cause of the others, as far as times and signals tell, + 1;
                         * 0: there is none */
-    uint32_t head;     /* number of the job's first process + 1, where it has an exit status that is not 0; else 0 */
+    uint32_t head;     /* number of the job's first process + 1, where it has an exit status that is not 0; else 0. Of
+                        * several jobs: of the first that has one */
     uint64_t later_ns; /* the last of the others whose end is known ended so long after it; 0: not after it */
 };
 
@@ -38,7 +39,8 @@ void dft_fates_free(struct dft_fates *fates);
 /* Is it known when it ended? Of a process that was killed only its parent can tell. */
 int dft_fates_knows_end(const struct dft_source_process *process);
 /* "exit 1, rank 5 died first (SIGSEGV), 15 processes by SIGTERM up to 60.0 ms later; 2 more were killed, when is not
- * known", "2 processes by SIGSEGV"; nothing, and 0, where no end is an accident. */
+ * known", "2 processes by SIGSEGV", "3 of 36 jobs (40034, 40035, 40036): exit 4"; nothing, and 0, where no end is an
+ * accident. */
 int dft_fates_say(FILE *out, const struct dft_fates *fates, const struct dft_source *source);
 /* The same as a text of its own, which the caller frees; NULL: nothing. Returns 0 or -ENOMEM. */
 int dft_fates_text(char **text, const struct dft_fates *fates, const struct dft_source *source);
