@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from steady import Steady  # noqa: E402
-from tracing import DFTMERGE, SECONDS, Tests, dftmerge, environment, equal, run, true  # noqa: E402
+from tracing import DFTMERGE, SECONDS, Tests, dftmerge, environment, equal, run, tracing, true  # noqa: E402
 
 tests = Tests()
 UP, DOWN, RIGHT, LEFT = b"\033[A", b"\033[B", b"\033[C", b"\033[D"
@@ -82,6 +82,29 @@ def a_process_that_is_killed(directory):
         equal((after["processes"][0]["state"], after["in_flight"]), ("killed", []), "its end")
         said = dftmerge("top", "--once", program.place).out.decode()
         true("0 running, 0 ended, 1 killed" in said, said)
+
+
+@tests.case
+def columns_of_large_numbers(directory):
+    """They stay apart: a column is as wide as its numbers."""
+    with Steady(directory) as program:
+        program.do("m 1000000")
+        program.do("r 10")
+        lines = dftmerge("top", "--once", program.place).out.decode().split("\n\n")[1].splitlines()
+        equal([len(line.split()) for line in lines if "stat" in line], [2 + 7 + 1], lines)  # two words, "480 ms", six numbers
+        true(any(line.endswith(" 1,000,000") for line in lines), lines)
+        equal(program.end(), 0, "exit code")
+
+
+@tests.case
+def images_that_exec(directory):
+    """Who execs has not ended."""
+    place = directory / "traces"
+    equal(run(["sh", "-c", "cat /etc/passwd; exec cat /etc/hostname"], env=tracing(place / "t")).code, 0, "exit code")
+    said = dftmerge("top", "--once", place).out.decode()
+    ended = [p["ended"] for p in json.loads(dftmerge("ps", "--json", place).out)["processes"]]
+    execs = ended.count("exec")
+    true(execs and f" 0 running, {len(ended) - execs} ended, {execs} exec\n" in said, f"{said}: {ended}")
 
 
 @tests.case

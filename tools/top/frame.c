@@ -27,7 +27,7 @@ static const char *const help[] = {
 static void put_processes(struct dft_frame *frame)
 {
     const struct dft_top_watch *watch = frame->view->watch;
-    uint32_t running = 0, killed = 0, ended = 0, unknown = 0;
+    uint32_t running = 0, killed = 0, execs = 0, ended = 0, unknown = 0;
     uint64_t dropped = 0;
     char line[256];
     int n;
@@ -39,10 +39,13 @@ static void put_processes(struct dft_frame *frame)
         killed += process->exit_kind == DFT_ENDING_KILLED;
         unknown += process->exit_kind == DFT_ENDING_UNKNOWN;
         ended += process->exit_kind != DFT_ENDING_RUNNING && process->exit_kind != DFT_ENDING_KILLED &&
-                 process->exit_kind != DFT_ENDING_UNKNOWN;
+                 process->exit_kind != DFT_ENDING_UNKNOWN && process->exit_kind != DFT_ENDING_EXEC;
+        execs += process->exit_kind == DFT_ENDING_EXEC;
         dropped += process->dropped;
     }
     n = snprintf(line, sizeof line, "processes    %u running, %u ended", running, ended);
+    if (execs) /* images: another program goes on in their place */
+        n += snprintf(line + n, sizeof line - (size_t)n, ", %u exec", execs);
     if (killed)
         n += snprintf(line + n, sizeof line - (size_t)n, ", %u killed", killed);
     if (unknown)

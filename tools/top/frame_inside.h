@@ -8,7 +8,8 @@
 struct dft_frame {
     FILE *out;
     const struct dft_top_view *view;
-    unsigned lines; /* so far */
+    unsigned lines;                 /* so far */
+    unsigned widths[DFT_TOP_SORTS]; /* of the columns of numbers, with the space before them */
 };
 
 /* `before`: an escape sequence, or NULL. */

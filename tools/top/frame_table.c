@@ -116,30 +116,32 @@ static const struct {
                             {"BYTES", 10}, {"BYTES/s", 10}, {"FAILED", 9}};
 
 /* Which columns of numbers there is room for: 1 << column; the one that is sorted by always is. */
-static unsigned shown_numbers(const struct dft_top_view *view, unsigned *width)
+static unsigned shown_numbers(const struct dft_frame *frame, unsigned *width)
 {
+    const struct dft_top_view *view = frame->view;
     static const uint8_t first_to_go[] = {5, 1, 6, 3, 4, 0, 2};
     unsigned shown = (1u << DFT_TOP_SORTS) - 1;
 
     *width = 0;
     for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
-        *width += numbers[i].width;
+        *width += frame->widths[i];
     for (unsigned i = 0; i<sizeof first_to_go && * width + NAME_MIN> view->width; i++) {
         unsigned column = first_to_go[i];
 
         if (column == (unsigned)view->sort)
             continue;
         shown &= ~(1u << column);
-        *width -= numbers[column].width;
+        *width -= frame->widths[column];
     }
     return shown;
 }
 
-static unsigned spark_width(const struct dft_top_view *view)
+static unsigned spark_width(const struct dft_frame *frame)
 {
+    const struct dft_top_view *view = frame->view;
     unsigned taken, room;
 
-    shown_numbers(view, &taken);
+    shown_numbers(frame, &taken);
     room = view->width > taken + NAME_MIN ? view->width - taken - NAME_MIN : 0;
 
     if (view->is_once || room < 12)
@@ -147,19 +149,20 @@ static unsigned spark_width(const struct dft_top_view *view)
     return room / 3 < SPARK_MAX ? room / 3 + 1 : SPARK_MAX;
 }
 
-static unsigned name_width(const struct dft_top_view *view)
+static unsigned name_width(const struct dft_frame *frame)
 {
+    const struct dft_top_view *view = frame->view;
     unsigned taken;
 
-    shown_numbers(view, &taken);
-    taken += spark_width(view) ? spark_width(view) + 1 : 0;
+    shown_numbers(frame, &taken);
+    taken += spark_width(frame) ? spark_width(frame) + 1 : 0;
     return view->width > taken ? view->width - taken : 0;
 }
 
 static void put_titles(struct dft_frame *frame)
 {
     const struct dft_top_view *view = frame->view;
-    unsigned taken, shown = shown_numbers(view, &taken);
+    unsigned taken, shown = shown_numbers(frame, &taken);
     char title[16];
 
     snprintf(title, sizeof title, "%s", dft_top_by_words[view->groups->by]);
@@ -167,13 +170,13 @@ static void put_titles(struct dft_frame *frame)
         *at = (char)(*at >= 'a' ? *at - 32 : *at);
     if (view->strong)
         fputs("\033[1m", frame->out);
-    put_cut(frame, title, name_width(view), 0);
+    put_cut(frame, title, name_width(frame), 0);
     for (int i = 0; i < DFT_TOP_SORTS; i++) {
         char cell[16];
 
         snprintf(cell, sizeof cell, "%s%s", (int)view->sort == i ? "*" : "", numbers[i].title);
         if (shown >> i & 1)
-            fprintf(frame->out, "%*s", (int)numbers[i].width, cell);
+            fprintf(frame->out, "%*s", (int)frame->widths[i], cell);
     }
     if (view->strong)
         fputs("\033[0m", frame->out);
@@ -181,18 +184,14 @@ static void put_titles(struct dft_frame *frame)
     frame->lines++;
 }
 
-static int put_group(struct dft_frame *frame, const struct dft_top_group *group, int is_selected)
+static void fill_cells(const struct dft_top_groups *groups, const struct dft_top_group *group,
+                       char cells[DFT_TOP_SORTS][DFT_TEXT_ROOM])
 {
-    const struct dft_top_view *view = frame->view;
-    const struct dft_top_groups *groups = view->groups;
     struct dft_top_point newest = dft_top_newest(groups, group);
-    char cells[DFT_TOP_SORTS][DFT_TEXT_ROOM] = {"-", "-", "-", "-", "-", "-", "-"};
     uint64_t bytes = group->now.read + group->now.written;
-    unsigned taken, shown = shown_numbers(view, &taken);
-    char *name = dft_top_group_name(groups, view->watch, group);
 
-    if (!name)
-        return -ENOMEM;
+    for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
+        strcpy(cells[i], "-");
     dft_text_count(cells[0], group->now.calls);
     if (groups->interval_ns)
         dft_frame_rate(cells[1], newest.calls, groups->interval_ns, 0);
@@ -205,15 +204,43 @@ static int put_group(struct dft_frame *frame, const struct dft_top_group *group,
         dft_frame_rate(cells[5], newest.bytes, groups->interval_ns, 1);
     if (group->now.errors)
         dft_text_count(cells[6], group->now.errors);
+}
+
+/* Columns are as wide as their cells are, and at least as their titles. */
+static void find_widths(struct dft_frame *frame, const uint32_t *order, size_t first, size_t last)
+{
+    char cells[DFT_TOP_SORTS][DFT_TEXT_ROOM];
+
+    for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
+        frame->widths[i] = numbers[i].width;
+    for (size_t g = first; g < last; g++) {
+        fill_cells(frame->view->groups, &frame->view->groups->list[order[g]], cells);
+        for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
+            if (strlen(cells[i]) + 1 > frame->widths[i])
+                frame->widths[i] = (unsigned)strlen(cells[i]) + 1;
+    }
+}
+
+static int put_group(struct dft_frame *frame, const struct dft_top_group *group, int is_selected)
+{
+    const struct dft_top_view *view = frame->view;
+    const struct dft_top_groups *groups = view->groups;
+    char cells[DFT_TOP_SORTS][DFT_TEXT_ROOM];
+    unsigned taken, shown = shown_numbers(frame, &taken);
+    char *name = dft_top_group_name(groups, view->watch, group);
+
+    if (!name)
+        return -ENOMEM;
+    fill_cells(groups, group, cells);
     if (is_selected && view->strong)
         fputs("\033[7m", frame->out);
-    put_cut(frame, name, name_width(view), groups->by == DFT_TOP_FILE);
+    put_cut(frame, name, name_width(frame), groups->by == DFT_TOP_FILE);
     for (unsigned i = 0; i < DFT_TOP_SORTS; i++)
         if (shown >> i & 1)
-            fprintf(frame->out, "%*s", (int)numbers[i].width, cells[i]);
-    if (spark_width(view)) {
+            fprintf(frame->out, "%*s", (int)frame->widths[i], cells[i]);
+    if (spark_width(frame)) {
         putc(' ', frame->out);
-        dft_frame_spark(frame, groups, group, spark_width(view));
+        dft_frame_spark(frame, groups, group, spark_width(frame));
     }
     if (is_selected && view->strong)
         fputs("\033[0m", frame->out);
@@ -231,7 +258,6 @@ int dft_frame_table(struct dft_frame *frame, struct dft_top_view *view, unsigned
 
     if (rc)
         return rc;
-    put_titles(frame);
     if (view->top && view->top < count)
         count = (size_t)view->top;
     if (view->selected >= count)
@@ -241,6 +267,8 @@ int dft_frame_table(struct dft_frame *frame, struct dft_top_view *view, unsigned
         first = view->selected >= room ? view->selected - room + 1 : 0;
         last = first + room;
     }
+    find_widths(frame, order, first, last);
+    put_titles(frame);
     for (size_t i = first; !rc && i < last; i++)
         rc = put_group(frame, &view->groups->list[order[i]], view->height && i == view->selected);
     free(order);
