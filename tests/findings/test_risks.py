@@ -44,6 +44,20 @@ def risks(traces, *options):
 
 
 @tests.case
+def what_lies_elsewhere(directory):
+    """With a directory only that is named which lies in it."""
+    script = "i=0; while [ $i -lt 1000 ]; do [ -e here/$i ]; i=$((i + 1)); done; [ -e there/1 ]; [ -e there/2 ]; sleep 1; :"
+    run_checked(["sh", "-c", script], cwd=directory, env=tracing(directory / "traces" / "t", DATA_DIR="all"))
+    risk = risks(directory / "traces")["missing"]
+    got = re.fullmatch(r"1,000 lookups fail, 1,000 files; (\d+) elsewhere", risk["evidence"])
+    true(risk["where"].endswith("/here") and got and risk["trips"] == 1000 + int(got[1]) >= 1002, str(risk))
+    script = "i=0; while [ $i -lt 1000 ]; do [ -e here/$i ]; [ -e here/$i ]; [ $i -gt 850 ] || [ -e here/$i ]; i=$((i + 1)); done"
+    run_checked(["sh", "-c", script], cwd=directory, env=tracing(directory / "often" / "t", DATA_DIR="all"))
+    [finding] = [f for f in asked("findings", directory / "often")["findings"] if f["code"] == "missing"]
+    true(re.search(r" files is asked for 3 times$", finding["why_sure"]), "2.85 of them: " + finding["why_sure"])
+
+
+@tests.case
 def small_requests(directory):
     """They take a thousandth of the time here. Their round trips are counted, never measured."""
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):

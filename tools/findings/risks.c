@@ -190,48 +190,71 @@ static uint64_t count_metadata(const struct dft_place *dir)
     return calls ? calls + dir->kinds[DFT_PLACE_STATS].calls + dir->kinds[DFT_PLACE_LOOKUPS].calls : 0;
 }
 
-/* The directories' risks of one kind: `small` files, `lost` lookups, or metadata of others. */
-static int say_places(struct dft_rules *rules, enum dft_finding_code code, const char *title, uint64_t trips,
-                      uint64_t files, const char *what, size_t number)
-{
-    struct dft_text where = dft_places_common(&rules->facts->places.dirs, number);
-    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
-    struct dft_risk *risk;
-    int rc = add(rules, code, trips, dft_text_escaped(where.length ? where.bytes : "", where.length), &risk);
+/* The directories' risks of one kind. `number`: of struct dft_place, chooses the directory that is named. */
+struct place_risk {
+    enum dft_finding_code code;
+    const char *title, *what;
+    size_t number;
+};
 
-    if (rc <= 0)
-        return rc;
-    rc = dft_finding_say(&risk->title, "%s", title);
-    return rc ? rc
-              : dft_finding_say(&risk->evidence, "%s %s, %s files", dft_text_count(a, trips), what,
-                                dft_text_count(b, files));
-}
-
-static int look_at_places(struct dft_rules *rules)
+static struct dft_place_sum sum_below(const struct dft_places *dirs, enum dft_finding_code code, struct dft_text above)
 {
-    const struct dft_facts *facts = rules->facts;
-    const struct dft_places *dirs = &facts->places.dirs;
-    struct dft_place_sum small = {0}, lost = {0};
-    uint64_t calls = 0, files = 0;
-    int rc = 0;
+    struct dft_place_sum sum = {0}, metadata = {0};
 
     for (size_t i = 0; i < dirs->count; i++) {
         const struct dft_place *dir = &dirs->list[i];
 
-        dft_place_sum_add(&small, &dir->small);
-        dft_place_sum_add(&lost, &dir->lost);
-        calls += count_metadata(dir);
-        files += count_metadata(dir) ? dir->meta.files : 0;
+        if (above.length && !dft_place_is_below(dir->text, above))
+            continue;
+        metadata.calls = count_metadata(dir);
+        metadata.files = metadata.calls ? dir->meta.files : 0;
+        dft_place_sum_add(&sum, code == DFT_FINDING_SMALL_FILES ? &dir->small
+                                : code == DFT_FINDING_MISSING   ? &dir->lost
+                                                                : &metadata);
     }
-    if (small.files >= dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES))
-        rc = say_places(rules, DFT_FINDING_SMALL_FILES, "many small files", small.calls, small.files, "calls",
-                        offsetof(struct dft_place, small.calls));
-    if (rc >= 0 && lost.calls / (facts->processes ? facts->processes : 1) >= dft_limit(rules, DFT_LIMIT_MISSING_CALLS))
-        rc = say_places(rules, DFT_FINDING_MISSING, "missing files asked for", lost.calls, lost.files, "lookups fail",
-                        offsetof(struct dft_place, lost.calls));
-    if (rc >= 0 && calls >= dft_limit(rules, DFT_LIMIT_METADATA_CALLS))
-        rc = say_places(rules, DFT_FINDING_METADATA, "many metadata calls", calls, files, "opens, stats and changes",
-                        offsetof(struct dft_place, meta.calls));
+    return sum;
+}
+
+/* `all` of them; what is not in the directory that is named is told apart. */
+static int say_places(struct dft_rules *rules, const struct place_risk *kind, struct dft_place_sum all)
+{
+    struct dft_text where = dft_places_common(&rules->facts->places.dirs, kind->number);
+    struct dft_place_sum below = where.length ? sum_below(&rules->facts->places.dirs, kind->code, where) : all;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+    struct dft_risk *risk;
+    int rc = add(rules, kind->code, all.calls, dft_text_escaped(where.length ? where.bytes : "", where.length), &risk);
+
+    if (rc <= 0)
+        return rc;
+    rc = dft_finding_say(&risk->title, "%s", kind->title) ||
+                 dft_finding_say(&risk->evidence, "%s %s, %s files", dft_text_count(a, below.calls), kind->what,
+                                 dft_text_count(b, below.files))
+             ? -ENOMEM
+             : 0;
+    return rc || below.calls == all.calls
+               ? rc
+               : dft_finding_say(&risk->evidence, "; %s elsewhere", dft_text_count(a, all.calls - below.calls));
+}
+
+static int look_at_places(struct dft_rules *rules)
+{
+    static const struct place_risk kinds[] = {
+        {DFT_FINDING_SMALL_FILES, "many small files", "calls", offsetof(struct dft_place, small.calls)},
+        {DFT_FINDING_MISSING, "missing files asked for", "lookups fail", offsetof(struct dft_place, lost.calls)},
+        {DFT_FINDING_METADATA, "many metadata calls", "opens, stats and changes",
+         offsetof(struct dft_place, meta.calls)}};
+    const uint64_t processes = rules->facts->processes + !rules->facts->processes;
+    int rc = 0;
+
+    for (size_t i = 0; rc >= 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        const enum dft_finding_code code = kinds[i].code;
+        const struct dft_place_sum all = sum_below(&rules->facts->places.dirs, code, (struct dft_text){"", 0});
+
+        if (code == DFT_FINDING_SMALL_FILES ? all.files >= dft_limit(rules, DFT_LIMIT_SMALL_FILES_FILES)
+            : code == DFT_FINDING_MISSING   ? all.calls / processes >= dft_limit(rules, DFT_LIMIT_MISSING_CALLS)
+                                            : all.calls >= dft_limit(rules, DFT_LIMIT_METADATA_CALLS))
+            rc = say_places(rules, &kinds[i], all);
+    }
     return rc < 0 ? rc : 0;
 }
 

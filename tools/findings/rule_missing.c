@@ -135,7 +135,8 @@ static int say(const struct dft_facts *facts, struct dft_finding *finding, const
     if (!rc)
         rc = missing->sum.files * 2 <= calls && !missing->sum.folded
                  ? dft_finding_say(&finding->why_sure, "each of %s files is asked for %s times",
-                                   dft_text_count(a, missing->sum.files), dft_text_count(b, calls / missing->sum.files))
+                                   dft_text_count(a, missing->sum.files),
+                                   dft_text_count(b, (calls + missing->sum.files / 2) / missing->sum.files))
                  : dft_finding_say(&finding->why_sure, facts->lacks ? "none of these calls found its file"
                                                                     : "none of these files was ever found");
     return rc || finding->where ? rc : -ENOMEM;
