@@ -5,8 +5,9 @@
 import collections
 import json
 import re
+import sys
 
-from tooltest import csv_text, dftmerge, dump, groups, main, make, pattern, phase, same_groups, summary, counts
+from tooltest import LIBRARY, csv_text, dftmerge, dump, groups, main, make, need_library, pattern, phase, run, same_groups, summary, counts
 
 KEYS = ["call", "cat", "name", "rank", "pid", "tid", "class", "call,rank", "cat,tid", "pid,name", "class,rank", "region",
         "region,call", "rank,region", "size", "access", "errno", "size,call", "access,class", "errno,name", "size,access,errno,class,rank"]
@@ -231,6 +232,18 @@ def top_and_sort(where):
     assert "no such column" in dftmerge("summary", "--sort", "nothing", where, expect=2).err
 
 
+def tracing_is_a_share_of_one_base(where):
+    """Its processor time, of all threads: the head of the page and its end say the same."""
+    need_library()
+    program = ("import os, threading\ndef work():\n    for _ in range(20000):\n        os.stat('/etc/passwd')\n"
+               "threads = [threading.Thread(target=work) for _ in range(3)]\n[t.start() for t in threads]\n[t.join() for t in threads]\n")
+    done = run(sys.executable, "-c", program, env={"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t")})
+    assert done.code == 0, done.err
+    text = " ".join(dftmerge("summary", where).out.decode().split())
+    said = re.findall(r"tracing (?:took )?([\d.]+ %)", text)
+    assert "4 threads" in text and len(said) == 2 and len(set(said)) == 1 and said[0] != "0.0 %", text
+
+
 def text_fits_and_ends_with_its_source(where):
     """One footer for all sections, and nothing wider than the terminal but names that have no place to break."""
     make(where, ranks=1)
@@ -290,4 +303,4 @@ if __name__ == "__main__":
           files_come_from_events,
           the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
           mixed_aggregates_and_events,
-          csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])
+          csv_says_the_same, top_and_sort, tracing_is_a_share_of_one_base, text_fits_and_ends_with_its_source])

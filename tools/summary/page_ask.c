@@ -74,7 +74,7 @@ static void add_lives(struct dft_page *page)
             continue;
         dft_process_lifetime(&processes[p], &start, &end);
         uncut = end > start ? end - start : 0;
-        page->uncut_lives_ns += uncut;
+        page->uncut_lives_ns += page->summary->job.threads_of[p] * uncut;
         page->overhead_ns += processes[p].end.overhead_ns;
         start = start < filter->from_ns ? filter->from_ns : start;
         end = end > filter->to_ns ? filter->to_ns : end;
