@@ -28,7 +28,7 @@ struct dft_page {
     int has_slowest;
     uint64_t lives_ns;         /* sum of the wall times of the processes */
     uint64_t from_ns, span_ns; /* where the part of the run begins that was asked about, and how long it is */
-    uint64_t overhead_ns, uncut_lives_ns; /* of tracing, and of the threads of the processes that pass: not cut by times */
+    uint64_t overhead_ns, uncut_lives_ns; /* of tracing, and of the threads of those that pass: not cut by times */
     uint64_t shortest_ns, longest_ns;
     uint64_t events; /* that these have kept, about */
     uint32_t processes;
