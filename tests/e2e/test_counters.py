@@ -351,8 +351,10 @@ def forms_of_the_answer(directory):
     line = next(line for line in lines if line["name"] == "rchar")
     equal((line["unit"], line["kind"], line["processes"], line["rank"]), ("bytes", "total", "2", ""), "CSV")
     text = dftmerge("counters", "--name", "rss*,rchar", it.place).out.decode()
-    equal([row.split()[:2] for row in text.splitlines()[1:]],
+    equal([row.split()[:2] for row in text.splitlines()[1:4]],
           [["process", "rchar"], ["process", "rss_bytes"], ["process", "rss_max_bytes"]], "a table")
+    equal(" ".join(text.split("\n", 4)[4].split()), "of several processes, first and last are sums; min and max are of one sample", "what two processes have")
+    true("are sums" not in dftmerge("counters", "--by", "process", it.place).out.decode(), "of one process nothing is a sum")
     done = dftmerge("counters", "--by", "nosuch", it.place)
     true(done.code == 2 and b"process, rank, host" in done.err, "a wrong key")
     equal(len(traces(it.place)), 2, "two traces")

@@ -8,6 +8,7 @@
 #include "base/plot.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "counters/counter_groups.h"
 #include "source/source_notes.h"
 
@@ -268,7 +269,7 @@ int dft_counters_text(const struct dft_counter_groups *groups)
                                                      {"mean, rate", 0, 0, 0}, {"over time", 1, 0, 3}};
     unsigned count = 1;
     struct dft_grid *grid;
-    int rc = 0;
+    int are_sums = 0, rc = 0;
 
     for (unsigned i = 0; i < groups->nby; i++)
         columns[count++] = (struct dft_grid_column){dft_counter_by_name((enum dft_counter_by)groups->by[i]),
@@ -277,10 +278,14 @@ int dft_counters_text(const struct dft_counter_groups *groups)
     grid = dft_grid_create(columns, count + (unsigned)(sizeof numbers / sizeof *numbers));
     if (!grid)
         return -ENOMEM;
-    for (size_t i = 0; !rc && i < groups->count; i++)
+    for (size_t i = 0; !rc && i < groups->count; i++) {
         rc = put_group(grid, groups, &groups->list[i]);
+        are_sums |= groups->list[i].processes > 1;
+    }
     if (!rc)
         dft_grid_print(grid, stdout);
+    if (!rc && are_sums)
+        dft_text_wrapped(stdout, "", 0, "of several processes, first and last are sums; min and max are of one sample");
     dft_grid_destroy(grid);
     return rc;
 }
