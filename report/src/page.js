@@ -59,6 +59,8 @@ export class Page {
     refresh() {
         const shades = colours();
 
+        clearTimeout(this.waiting);
+        this.waiting = null;
         this.views = this.data.runs.map(
             (run, i) =>
                 new View(run, this.filter, {
@@ -146,8 +148,6 @@ export class Page {
     }
 
     drawSeen() {
-        clearTimeout(this.waiting);
-        this.waiting = null;
         for (const card of this.cards) if (card.isStale && card.isSeen) this.drawCard(card);
     }
 
@@ -236,10 +236,7 @@ export class Page {
     }
 
     redrawSoon() {
-        this.waiting ??= setTimeout(() => {
-            this.waiting = null;
-            this.refresh();
-        }, REDRAW_AFTER_MS);
+        this.waiting ??= setTimeout(() => this.refresh(), REDRAW_AFTER_MS);
     }
 
     /* A link to a place of the page keeps the filter. */

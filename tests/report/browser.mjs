@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens pages in Chromium, as test_browser.py says on standard input, and prints what it saw as JSON.
 //
-//   {"url", "width", "dark", "before": script, "steps": [{"select": {...}, "ids": [...], "run": script}], "shot": path}
+//   {"url", "width", "dark", "before": script, "steps": [{"width", "select": {...}, "ids": [...], "run": script}], "shot": path}
 
 import { createRequire } from 'node:module';
 
@@ -47,7 +47,9 @@ await page.waitForFunction(() => document.documentElement.dataset.state, null, {
 seen.ready_ms = Date.now() - began;
 seen.state = await page.evaluate(() => document.documentElement.dataset.state);
 seen.pictures = await page.evaluate(look);
-for (const { select, ids, wait, run } of job.steps ?? []) {
+for (const { width, select, ids, wait, run } of job.steps ?? []) {
+    if (width)
+        await page.setViewportSize({ width, height: 1000 });
     if (wait)
         await page.waitForFunction(wait, null, { timeout: 60000 });
     seen.answers.push(await page.evaluate(([change, names]) => {

@@ -364,6 +364,23 @@ STAYS = """(async () => {
     return after - before;
 })()"""
 
+# The canvases that are wider than the card that they stand in, or do not fill it, a moment after the window has another width.
+FITS = """(async () => {
+    await new Promise((done) => setTimeout(done, 1500));
+    return [...document.querySelectorAll('.card canvas')]
+        .filter((canvas) => canvas.getBoundingClientRect().top < innerHeight)
+        .map((canvas) => [canvas.closest('.card').id, canvas.getBoundingClientRect().right, canvas.closest('.plot').getBoundingClientRect().right])
+        .filter(([, right, edge]) => right > edge + 1);
+})()"""
+
+
+def another_width(where):
+    """Pictures are drawn anew when the window gets narrower, also while cards come into sight by it."""
+    make(where / "t", ranks=1, processes=5)
+    seen = browse(page_of(where, where / "t"), steps=[{"width": width, "run": FITS} for width in (1000, 400, 1400, 400)])
+    assert seen["said"] == [[]] * 4 and not seen["scrolls"], seen["said"]
+
+
 # What a printed page has of the table of files.
 PAPER = """(() => {
     dispatchEvent(new Event('beforeprint'));
@@ -424,4 +441,4 @@ if __name__ == "__main__":
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         sys.exit(0)
     main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, eight_ranks_like_dlio,
-          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, spans_of_a_workflow, very_many, old_browsers_and_damaged_data, follows_a_job])
+          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, spans_of_a_workflow, another_width, very_many, old_browsers_and_damaged_data, follows_a_job])
