@@ -5,7 +5,7 @@ import { el, tipOn } from './draw.js';
 import { DIMS, dimName, everything, isEmpty, keyText } from './filter.js';
 import * as format from './format.js';
 import { isInLink } from './link.js';
-import { stateOfRun } from './run_state.js';
+import { jobsOf, stateOfRun } from './run_state.js';
 
 /** More values of a dimension than these are one chip. */
 const MOST_CHIPS = 3;
@@ -31,11 +31,18 @@ function preferred() {
 
 /* How RUN ended, and what it is in; a sentence is cut, and whole where the pointer is. */
 function stateBadge(run) {
-    const { state, text } = stateOfRun(run);
-    const whole = [run.name, run.ended?.text ?? text, run.in_flight].filter(Boolean).map(format.safe).join('; ');
+    const { state, text, whole: ends = text } = stateOfRun(run);
+    const whole = [run.name, ends, run.in_flight].filter(Boolean).map(format.safe).join('; ');
     const flight = run.in_flight && run.summary.verdict?.level !== 'in-flight' ? `, ${run.in_flight}` : '';
 
     return el('span', { class: `state is-${state}`, title: whole }, format.cut(text + flight, 90));
+}
+
+/** What RUN is called in the header: its command without the folder of the program; of many jobs how many. */
+export function titleOf(run) {
+    const jobs = jobsOf(run).length;
+
+    return jobs > 1 ? format.counted(jobs, 'job') : run.title.replace(/^\/\S*\/(?=[^\s/])/, '');
 }
 
 export class Bar {
@@ -91,12 +98,15 @@ export class Bar {
     }
 
     draw({ runs, made }, filter) {
-        const titles = runs.map((run) => (run.name ? `${run.name}  ` : '') + format.cut(run.title, 90));
+        const titles = runs.map((run) => (run.name ? `${run.name}  ` : '') + format.cut(titleOf(run), 90));
 
         this.title.textContent = titles.join('   against   ');
         this.title.title = runs.map((run) => format.safe(run.title)).join('\n');
         const times = runs.map((run) => format.ns(run.wall_ns)).join(' and ');
-        this.facts.textContent = `${times}, from ${format.moment(runs[0].base_ns, runs[0].start_ns)}`;
+        this.facts.replaceChildren(
+            times,
+            el('span', { class: 'from' }, `, from ${format.moment(runs[0].base_ns, runs[0].start_ns)}`),
+        );
         this.states.replaceChildren(...runs.map(stateBadge));
         this.facts.title = made ? `page made ${format.safe(made)}` : '';
         this.drawChips(runs[0], filter);

@@ -166,7 +166,10 @@ export class View {
             : [this.run.start_ns, this.run.start_ns + this.run.wall_ns];
     }
 
-    /** The time that chosen processes lived, in the chosen range; `each`: by row of `who`. */
+    /**
+     * The time that chosen processes lived, in the chosen range; `each`: by row of `who`. What execs goes on as another
+     * row, and is not counted twice.
+     */
     lives({ without = [] } = {}) {
         return this.keep(`lives ${without}`, () => {
             const processes = this.run.table('processes'),
@@ -186,7 +189,7 @@ export class View {
                 const lived = Math.max(0, Math.min(end, to) - Math.max(start, from));
                 each[p] += lived;
                 total += lived;
-                count++;
+                count += +(processes.ended?.[i] !== 'exec');
             }
             return { total, count, each };
         });

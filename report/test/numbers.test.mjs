@@ -7,12 +7,14 @@ import { test } from 'node:test';
 import { IO, READ, WORDS, WRITE } from '../src/classes.js';
 import { decode } from '../src/data.js';
 import { changed, everything } from '../src/filter.js';
+import { titleOf } from '../src/bar.js';
 import { View } from '../src/model.js';
 import { comparison } from '../src/pictures/headline.js';
+import { endsOf } from '../src/pictures/people.js';
 import { placesOf } from '../src/pictures/places.js';
 import { commonFolder, folderOf, shortOf } from '../src/pictures/folder.js';
 import { costOf } from '../src/pictures/findings.js';
-import { isLibrary } from '../src/pictures/flame.js';
+import { isLibrary } from '../src/pictures/flame_numbers.js';
 import { inOrder, pictures } from '../src/pictures/index.js';
 import { isShown, stateOf } from '../src/pictures/parts.js';
 import { drawProof } from '../src/pictures/proofs.js';
@@ -233,12 +235,85 @@ test('the header says how a run ended', () => {
 
     assert.deepEqual(stateOfRun(run), { state: 'ended', text: 'ended' });
     assert.deepEqual(state({ done: 45, running: 3 }), { state: 'running', text: 'running: 3 of 48' });
-    assert.deepEqual(state({ done: 45, killed: 3, first }), { state: 'failed', text: 'rank 5 SIGSEGV: 3 of 48' });
-    assert.equal(state({ done: 47, killed: 1, first: { ...first, signal: null } }).text, 'rank 5 killed');
+    assert.deepEqual(state({ done: 45, killed: 3, first }), {
+        state: 'failed',
+        text: 'rank 5 died: SIGSEGV',
+        whole: '3 of 48 ended badly',
+    });
+    assert.equal(state({ done: 47, killed: 1, first: { ...first, signal: null } }).text, 'rank 5 died: killed');
     assert.equal(state({ done: 47, failed: 1, first: { rank: null, signal: null, status: 3 } }).text, 'exit 3');
-    assert.equal(state({ done: 40, failed: 1, killed: 7, first: null }).text, 'killed: 8 of 48');
+    assert.equal(state({ done: 40, failed: 1, killed: 7, first: null }).text, '8 of 48 ended badly');
     assert.deepEqual(state({ done: 46, unseen: 2 }), { state: 'unknown', text: 'without an end: 2 of 48' });
     assert.equal(stateOfRun({ ...run, ended: undefined }).text, 'ended');
+});
+
+test('of several jobs the header and the table say which ended badly', () => {
+    const [run] = open('ranks');
+    const ends = ['exit', 'exit 4', 'SIGSEGV', 'exit'];
+    const overview = ends.map((ended, i) => ({ name: `r${i}`, job: `${i}`, ended, io_ns: 7 }));
+    const jobs = [1, 2, 3].map((i) => ({ name: `${i}`, start_ns: 0, end_ns: 5 }));
+    const of = (summary) => ({ ...run, summary: { ...run.summary, ...summary } });
+
+    assert.deepEqual(stateOfRun(of({ overview, jobs })), {
+        state: 'failed',
+        text: '2 of 3 jobs ended badly',
+        whole: '1: exit 4, 2: SIGSEGV',
+    });
+    assert.equal(stateOfRun(of({ overview: overview.slice(0, 2), jobs })).text, 'at least 1 of 3 jobs ended badly');
+    assert.equal(stateOfRun(of({ overview, jobs: jobs.slice(0, 1) })).text, 'ended', 'the others are not shown');
+    const said = new View(of({ overview, jobs }), everything());
+    assert.match(picture('jobs').sentence(said, numbers(said, 'jobs')), /^3 jobs, 2 ended badly; /);
+    assert.deepEqual(numbers(said, 'jobs').jobs.map(({ ended, io_ns }) => [ended, io_ns])[2], ['exit', 7]);
+});
+
+test('the header names a program without its folder, and says how many jobs there are', () => {
+    assert.equal(titleOf({ title: '/usr/bin/python3 train.py /data/x' }), 'python3 train.py /data/x');
+    assert.equal(titleOf({ title: './solver' }), './solver');
+    assert.equal(titleOf({ title: '/a b', summary: { jobs: [{ name: '1' }, { name: '2' }] } }), '2 jobs');
+});
+
+test('time in I/O is the sum, and says of what it is a share', () => {
+    const [run] = open('ranks'),
+        view = new View(run, everything());
+    const head = numbers(view, 'headline'),
+        share = `${((100 * head.io_ns) / head.lives_ns).toFixed(1)} % of all processes`;
+
+    const { host } = stubPage(900);
+    picture('headline').draw(host, Object.assign(new View(run, everything(), { colours })), head);
+    assert.ok(host.textContent.replaceAll('\u00a0', ' ').includes(share), host.textContent);
+    assert.ok(picture('bandwidth').sentence(view, numbers(view, 'bandwidth')).endsWith(`; I/O is ${share}.`));
+    assert.ok(picture('classes').sentence(view, numbers(view, 'classes')).startsWith(`I/O is ${share}, most of it `));
+    assert.match(
+        picture('bandwidth').sentence(view, numbers(view, 'bandwidth')),
+        /at most [\d.]+ \w+\/s in [\d.]+ \w+;/,
+    );
+});
+
+test('what execs is one process, and the table says who died first', () => {
+    const [run] = open('ranks'),
+        table = run.table('processes'),
+        count = table.rows;
+    const ends = ['exec', 'killed', 'killed', 'killed', 'SIGTERM', 'SIGSEGV'];
+    const ended = Array.from(table.ended, (_, i) => ends[i] ?? 'SIGTERM');
+    const other = { ...run, ended: { first: { pid: table.pid[5] } } };
+    const changedTable = (name) => (name === 'processes' ? { ...table, ended } : run.table(name));
+    const view = new View({ ...other, table: changedTable }, everything());
+    const tree = numbers(view, 'tree');
+
+    assert.equal(view.lives().count, count - 1);
+    assert.equal(numbers(view, 'headline').processes, count - 1);
+    assert.equal(tree.count, count);
+    const known = count - 4;
+    assert.ok(
+        picture('tree').sentence(view, tree).startsWith(
+            `${count - 1} killed: ${known - 1} by SIGTERM, 1 by SIGSEGV, 3 by an unknown signal ` +
+                `(or left by a raw exit_group). ` +
+                `${count - 1} processes (${count} programs), `,
+        ),
+        picture('tree').sentence(view, tree),
+    );
+    assert.equal(endsOf(view.run).get(table.p[5]), 'SIGSEGV, first');
+    assert.equal(endsOf(view.run).get(table.p[6]), 'SIGTERM');
 });
 
 test('names stand without the folder that most of the I/O is below', () => {

@@ -9,7 +9,8 @@ import { aroundOf, flameNumbers, functionsOf, layout } from '../src/pictures/fla
 import { heatNumbers } from '../src/pictures/heat_numbers.js';
 import { ranksNumbers } from '../src/pictures/ranks_numbers.js';
 import { searched } from '../src/pictures/tree.js';
-import { endingOf, treeNumbers, treeOrder } from '../src/pictures/tree_numbers.js';
+import { treeNumbers, treeOrder } from '../src/pictures/tree_numbers.js';
+import { endingOf } from '../src/run_state.js';
 import { nodeAt, squares, treemapNumbers } from '../src/pictures/treemap_numbers.js';
 import { encode } from './encode.mjs';
 import { runsOf } from './made.mjs';
@@ -76,6 +77,30 @@ test('flame: a function has all that is below it, once', async () => {
         }
         assert.deepEqual(numbers.ignored, []);
     }
+});
+
+test('flame: who makes the calls is the last function of the program, not of a library', async () => {
+    const { run } = await runOf('train');
+    const stacks = [
+        'main (a.cpp:9);get (a.cpp:28);xsgetn [libstdc++.so.6];read [libc.so.6]',
+        'main (a.cpp:9);log (a.cpp:3)',
+    ];
+    const text = Array.from(run.table('stacks').text, (_, k) => (k ? stacks[+(k > 2)] : ''));
+    const table = (name) => (name === 'stacks' ? { ...run.table(name), text } : run.table(name));
+    const view = viewOf({ ...run, table });
+    const numbers = flameNumbers(view, 'stacks');
+    const own = functionsOf(numbers.root);
+
+    assert.deepEqual(
+        numbers.own,
+        ['get (a.cpp:28)', 'log (a.cpp:3)']
+            .map((name) => ({ name, self: own.get(name).total }))
+            .reduce((a, b) => (b.self > a.self ? b : a)),
+    );
+    for (let k = 1; k < text.length; k++) text[k] = stacks[0];
+    assert.equal(flameNumbers(viewOf(view.run), 'stacks').own.name, 'get (a.cpp:28)');
+    for (let k = 1; k < text.length; k++) text[k] = 'a [x.so];b [y.so]';
+    assert.equal(flameNumbers(viewOf(view.run), 'stacks').own.name, 'b [y.so]', 'there is no other');
 });
 
 test('flame: callees of a function that calls itself count once', async () => {

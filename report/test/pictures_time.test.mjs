@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { fold, fromCell, heatNumbers, toCell } from '../src/pictures/heat_numbers.js';
+import offsets from '../src/pictures/offsets.js';
 import { offsetsNumbers } from '../src/pictures/offsets_numbers.js';
 import { isWait } from '../src/classes.js';
 import classes from '../src/pictures/classes.js';
@@ -191,6 +192,18 @@ test('ranks: a row lived no longer than the chosen time', async () => {
 
     assert.ok(whole.some((row) => row.life_ns > 10 * run.time.width_ns));
     assert.ok(part.every((row) => row.life_ns > 0 && row.life_ns <= 10 * run.time.width_ns));
+});
+
+test('offsets: numbers of a sample do not stand as those of the file', async () => {
+    const { run } = await runOf('ranks');
+    const view = viewOf(run),
+        numbers = offsetsNumbers(view);
+    const whole = offsets.sentence(view, numbers),
+        part = offsets.sentence(view, { ...numbers, of: 600157, kept: 3997 });
+
+    assert.match(whole, /accesses\); [\d,]+ (read|write)s?, together /);
+    assert.match(part, /accesses in a sample\); the sample has 3,997 of 600,157 accesses, from /);
+    assert.doesNotMatch(part, /together|writes?,/);
 });
 
 test('offsets: accesses of the file that was chosen, and how they follow', async () => {

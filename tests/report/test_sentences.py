@@ -61,7 +61,8 @@ def cards(page, whole):
     lives, by_class = sum(whole["kept_ns"].values()), {one["class"]: one["time_ns"] for one in whole["classes"]}
     io, flown = sum(by_class.get(word, 0) for word in IO), sum(flight["for_ns"] for flight in whole["in_flight"])
     wait = by_class.get("wait", 0) + flown
-    share, word, most = re.match(QUANTITY + r" of the time in I/O, most of it ([\w-]+) \(" + QUANTITY, page["cards"]["classes"]["sentence"]).groups()
+    share, word, most = re.match(r"I/O is " + QUANTITY + r" of (?:the time|all processes), most of it ([\w-]+) \(" + QUANTITY,
+                                 page["cards"]["classes"]["sentence"]).groups()
     close(share, 100 * io / lives, "in I/O")
     close(most, 100 * max(by_class.get(name, 0) for name in IO) / lives, f"most of it {word}")
     assert float(most.split()[0]) <= float(share.split()[0]), page["cards"]["classes"]["sentence"]
@@ -76,7 +77,7 @@ def cards(page, whole):
     assert len(lines) == len(set(lines)), lines
     offsets = page["cards"].get("offsets")
     if offsets:
-        assert ("sampled: " in offsets["sentence"]) == (offsets["numbers"]["of"] > offsets["numbers"]["kept"]), offsets["sentence"]
+        assert (" in a sample" in offsets["sentence"]) == (offsets["numbers"]["of"] > offsets["numbers"]["kept"]), offsets["sentence"]
 
 
 def agrees(where, traces, state):
@@ -142,7 +143,7 @@ def ranks(where, how="live", state="ended"):
 
 def ranks_that_die(where):
     page, _ = ranks(where, "die", "failed")
-    assert page["state"]["text"].startswith("rank 1 SIGSEGV"), page["state"]
+    assert page["state"]["text"].startswith("rank 1 died: SIGSEGV"), page["state"]
 
 
 def a_hung_one(where):

@@ -8,6 +8,7 @@ import { binsBetween, brush, el, hideTip, showTip, ticks } from '../draw.js';
 import * as format from '../format.js';
 import { classButton, legend } from '../legend.js';
 import { switcher } from '../table.js';
+import { shareOf } from './outside.js';
 
 const MOVED_HEIGHT = 170,
     BUSY_HEIGHT = 120,
@@ -54,6 +55,7 @@ function numbersOf(view) {
         written_total: inside.b[WRITE],
         io_ns: IO.reduce((sum, kind) => sum + inside.d[kind], 0),
         lives_ns: view.lives().total,
+        processes: view.lives().count,
         ignored: [...new Set([...sums.ignored, ...inside.ignored])],
     };
 }
@@ -254,9 +256,10 @@ export default {
         const seconds = numbers.width_ns / 1e9,
             [from, to] = view.range(),
             chosen = view.filter.t ?? [0, Infinity];
-        const peak = (values) => format.rate(largest(values.slice(...chosen)) / seconds);
+        const peak = (values) =>
+            `${format.rate(largest(values.slice(...chosen)) / seconds)} in ${format.ns(numbers.width_ns)}`;
         if (!largest(numbers.share, numbers.read_bytes, numbers.written_bytes)) return 'No time in I/O.';
-        const io = `${format.share(numbers.io_ns, numbers.lives_ns)} of the time in I/O.`;
+        const io = `I/O is ${shareOf(view, numbers.io_ns, numbers.lives_ns, numbers.processes)}.`;
         if (!numbers.read_total && !numbers.written_total) return `Nothing was read or written; ${io}`;
         const mean = (bytes) => (to > from ? `${format.rate(bytes / ((to - from) / 1e9))} on average` : '-');
         const moved = (word, bytes, values) =>

@@ -6,7 +6,7 @@ import { el, tipOn } from '../draw.js';
 import * as format from '../format.js';
 import { classButton } from '../legend.js';
 import { flightsOf } from './flights.js';
-import { inIo, outside, timesOf } from './outside.js';
+import { inIo, outside, shareOf, timesOf } from './outside.js';
 
 const STACKED = [...IO, WAIT];
 
@@ -170,18 +170,18 @@ export default {
                     slowest,
                 ),
             );
-        return { bars, ignored: sums.ignored };
+        return { bars, count, ignored: sums.ignored };
     },
-    sentence({ run }, { bars }) {
+    sentence(view, { bars, count }) {
         const [all, most] = bars;
         const top = IO.reduce((best, kind) => (all.times[WORDS[kind]] > all.times[WORDS[best]] ? kind : best));
-        const kind = run.who === 'process' ? 'process' : 'rank';
+        const kind = view.run.who === 'process' ? 'process' : 'rank';
 
         const waits = all.times.wait > 0 ? `; ${format.share(all.times.wait, all.life_ns)} waiting` : '';
 
         if (!all.io_ns) return `No time in I/O${waits}.`;
         return (
-            `${format.share(all.io_ns, all.life_ns)} of the time in I/O, most of it ${NAMES[top]} ` +
+            `I/O is ${shareOf(view, all.io_ns, all.life_ns, count)}, most of it ${NAMES[top]} ` +
             `(${format.share(all.times[WORDS[top]], all.life_ns)})${waits}` +
             (most && all.io_ns
                 ? `; the ${kind} with the most, ${format.cut(most.name.slice(6), 40)}, ` +

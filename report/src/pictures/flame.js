@@ -4,7 +4,16 @@
 import { el } from '../draw.js';
 import * as format from '../format.js';
 import { choice, controls, cut, hint, inkOn, mix, searchField, shadeOf, stage } from './canvas.js';
-import { aroundOf, flameNumbers, functionsOf, kindsOf, layout, MEASURES, NO_STACK } from './flame_numbers.js';
+import {
+    aroundOf,
+    flameNumbers,
+    functionsOf,
+    isLibrary,
+    kindsOf,
+    layout,
+    MEASURES,
+    NO_STACK,
+} from './flame_numbers.js';
 import { otherNumbers, stateOf, thinnedText } from './parts.js';
 
 const LINE = 18,
@@ -20,7 +29,7 @@ function kindOf(view) {
 }
 
 function sentence(view, numbers) {
-    const { root, top, kind } = numbers;
+    const { root, top, own, kind } = numbers;
     const what = numbers.is_io ? 'I/O' : 'calls';
     if (!root.d || !top) return 'No call has a stack here.';
     const [first] = [...root.children].sort((a, b) => b.d - a.d);
@@ -32,13 +41,11 @@ function sentence(view, numbers) {
     const none = root.places.get(NO_STACK)?.d ?? 0;
     const unknown = none ? ` ${format.share(none, root.d)} has no stack.` : '';
     return (
-        `${format.cut(top.name, 60)} makes the calls that take longest: ${format.ns(top.self)} = ${format.share(top.self, root.d)} of ` +
+        `${format.cut(own.name, 60)} makes the calls that take longest: ${format.ns(own.self)} = ` +
+        `${format.share(own.self, root.d)} of ` +
         `${format.ns(root.d)} in ${what}; ${format.counted(numbers.functions, 'function')}, at most ${numbers.depth} deep.${unknown}`
     );
 }
-
-/** Whether frame NAME is of a library, "write [libc.so.6]"; own code has its line, "main (a.c:12)". */
-export const isLibrary = (name) => / \[(?!clone )[^\]]*\]$/.test(name);
 
 function nodeAt(root, path) {
     return path.reduce((at, name) => at?.places.get(name), root) ?? root;

@@ -10,6 +10,9 @@ export const MEASURES = [
     ['n', 'calls'],
 ];
 
+/** Whether frame NAME is of a library, "write [libc.so.6]"; own code has its line, "main (a.c:12)". */
+export const isLibrary = (name) => / \[(?!clone )[^\]]*\]$/.test(name);
+
 /** The name of the frame of calls without a stack. */
 export const NO_STACK = '(no stack)';
 
@@ -73,19 +76,26 @@ export function flameNumbers(view, kind) {
     return { kind, root, is_io: Boolean(cube.class) && !view.filter.c, ...heaviest(root), ignored: answer.ignored };
 }
 
-/* The function that is at the end of stacks for most of the time; the deepest depth. */
+/*
+ * The function that is at the end of stacks for most of the time, and `own`: the one that is the last of the program's
+ * own, which is the same where there is none; the deepest depth.
+ */
 function heaviest(root) {
     const own = functionsOf(root);
     let top = null,
         depth = 0;
 
     for (const one of own.values()) if (one.name !== NO_STACK && (!top || one.self > top.self)) top = one;
-    const walk = (at) => {
+    const selves = new Map();
+    const walk = (at, last) => {
+        const mine = at.parent && at.name !== NO_STACK && !isLibrary(at.name) ? at.name : last;
         depth = Math.max(depth, at.depth);
-        at.children.forEach(walk);
+        if (mine) selves.set(mine, (selves.get(mine) ?? 0) + at.self.d);
+        at.children.forEach((child) => walk(child, mine));
     };
-    walk(root);
-    return { top, depth, functions: own.size };
+    walk(root, null);
+    const [name, self] = [...selves].reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
+    return { top, own: name ? { name, self } : top, depth, functions: own.size };
 }
 
 /** By name: `total` in which it is anywhere on the stack, counted once where it recurs, and `self` at its end. */

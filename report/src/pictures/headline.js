@@ -6,7 +6,7 @@ import { el } from '../draw.js';
 import * as format from '../format.js';
 import { drawFindings, isOfFinding, risks } from './findings.js';
 import missing from './missing.js';
-import { inIo } from './outside.js';
+import { inIo, shareOf } from './outside.js';
 
 /** "B is 1.8x slower: 12.1 s instead of 6.7 s". */
 export function comparison(base, other) {
@@ -63,14 +63,7 @@ function tilesOf(view) {
             format.ns,
             (numbers) => [isEach(numbers) ? '' : processes(numbers), many].filter(Boolean).join(', '),
         ],
-        [
-            'in I/O',
-            'io_each_ns',
-            format.ns,
-            (numbers) =>
-                `${numbers.processes > 1 ? 'a process, ' : ''}${format.share(numbers.io_ns, numbers.lives_ns)} of its time` +
-                (numbers.processes > 1 ? `; ${format.ns(numbers.io_ns)} together` : ''),
-        ],
+        ['in I/O', 'io_ns', format.ns, (numbers) => shareOf(view, numbers.io_ns, numbers.lives_ns, numbers.processes)],
         ['read', 'read_bytes', format.bytes, calls('reads', 'read_ns'), 'reads'],
         ['written', 'written_bytes', format.bytes, calls('writes', 'write_ns'), 'writes'],
         ['metadata', 'meta_ns', format.ns, calls('metas'), 'metas'],
@@ -199,7 +192,6 @@ const picture = {
             calls: inIo(sums.n),
             failed: inIo(sums.e),
             io_ns: inIo(sums.d),
-            io_each_ns: inIo(sums.d) / Math.max(1, lives.count),
             read_bytes: sums.b[READ],
             reads: sums.n[READ],
             read_ns: sums.d[READ],

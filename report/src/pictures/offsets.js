@@ -35,16 +35,18 @@ function sentence(view, numbers) {
 
     if (!numbers.order.length) return `${format.path(shortOf(view.run, path), 50)} is not accessed here.`;
     const how = `mostly ${word}`;
-    const kept = sampled ? 'sampled: ' : '';
     const moved_bytes = [
-        numbers.reads ? `${format.counted(numbers.reads, 'read')} of ${format.bytes(numbers.read_bytes)}` : null,
-        numbers.writes ? `${format.counted(numbers.writes, 'write')} of ${format.bytes(numbers.written_bytes)}` : null,
+        numbers.reads ? `${format.counted(numbers.reads, 'read')}, together ${format.bytes(numbers.read_bytes)}` : null,
+        numbers.writes ? `${format.counted(numbers.writes, 'write')}, together ${format.bytes(numbers.written_bytes)}` : null,
     ];
-    return (
-        `${format.path(shortOf(view.run, path), 50)}: ${how} (${format.share(most, all)} of accesses); ${kept}${moved_bytes.filter(Boolean).join(', ')}, ` +
-        `from ${numbers.lowest ? format.bytes(numbers.lowest) : 'the start'} to ${format.bytes(numbers.highest)}.` +
-        (sampled ? ` The sample has ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses.` : '')
-    );
+    const name = format.path(shortOf(view.run, path), 50),
+        places = `from ${numbers.lowest ? format.bytes(numbers.lowest) : 'the start'} to ${format.bytes(numbers.highest)}`;
+    if (sampled)
+        return (
+            `${name}: ${how} (${format.share(most, all)} of accesses in a sample); ` +
+            `the sample has ${format.count(numbers.kept)} of ${format.count(numbers.of)} accesses, ${places}.`
+        );
+    return `${name}: ${how} (${format.share(most, all)} of accesses); ${moved_bytes.filter(Boolean).join(', ')}, ${places}.`;
 }
 
 /* The offsets that are drawn: of two runs those of both, where it is the same file. */
@@ -247,9 +249,9 @@ function draw(element, view, numbers) {
             'File',
             files
                 .slice(0, MOST_FILES)
-                .map(({ f, bytes }) => [
+                .map(({ f, of }) => [
                     f,
-                    `${format.path(shortOf(view.run, paths[f] || '(other files)'), 60)}  ${format.bytes(bytes)}`,
+                    `${format.path(shortOf(view.run, paths[f] || '(other files)'), 60)}  ${format.counted(of, 'access', 'accesses')}`,
                 ]),
             shown.file,
             (value) => {

@@ -2,9 +2,14 @@
 // The time that processes spend outside of calls: one rule for all pictures that speak of it.
 
 import { IO, WAIT } from '../classes.js';
+import * as format from '../format.js';
 
 /** Of VALUES by class, or by row and class those of ROW, the sum of what is I/O. */
 export const inIo = (values, row = 0) => IO.reduce((sum, kind) => sum + values[row * 7 + kind], 0);
+
+/** What a time of I/O is a share of: PART of the lives of COUNT processes, in words: "27.4 % of all processes". */
+export const shareOf = ({ filter }, part, lives_ns, count) =>
+    `${format.share(part, lives_ns)} of ${count === 1 ? 'the time' : filter.p ? 'these processes' : 'all processes'}`;
 
 /**
  * Of TIMES by class and the LIFE of who spent them: `{io_ns, rest_ns, is_over}`, ns. What is neither I/O nor a wait is

@@ -2,6 +2,7 @@
 // Ranks, or processes: what each of them spent on I/O, as a table to sort and choose from.
 
 import * as format from '../format.js';
+import { endingOf, isBad } from '../run_state.js';
 import { Table } from '../table.js';
 import { bytes, counts, means, times } from './columns.js';
 import { chosenOf, groupSums, most, total } from './groups.js';
@@ -13,6 +14,28 @@ function firstProcesses(run) {
 
     for (let row = 0; row < processes.rows; row++) if (!first.has(processes.p[row])) first.set(processes.p[row], row);
     return (column) => (p) => (first.has(p) ? processes[column][first.get(p)] : '');
+}
+
+/* How each row of P ended: as the process that ended worst, else as its last one; who died first is said. */
+export function endsOf(run) {
+    const { rows, p, pid, ended } = run.table('processes'),
+        ends = new Map();
+    const first = run.ended?.first?.pid;
+
+    for (let row = 0; row < rows; row++) {
+        if (isBad(ends.get(p[row]) ?? '') && pid[row] !== first) continue;
+        ends.set(p[row], isBad(ended[row]) && pid[row] === first ? `${ended[row]}, first` : ended[row]);
+    }
+    return ends;
+}
+
+/* That column, where one at least did not end well. */
+function ended({ run }) {
+    const ends = endsOf(run),
+        of = (p) => ends.get(p) ?? '';
+
+    if (![...ends.values()].some(endingOf)) return [];
+    return [{ title: 'ended', width: 104, value: of, css: (p) => (isBad(of(p)) ? 'worse' : '') }];
 }
 
 /* Columns that say who it is. */
@@ -126,6 +149,7 @@ export default {
             sort: 'I/O',
             columns: [
                 ...names(view, numbers),
+                ...ended(view),
                 times('lived', numbers.life_ns, { is_minor: true }),
                 times('I/O', numbers.time_ns),
                 ...sinceBase(view, numbers, this),

@@ -5,7 +5,8 @@ import { el, timeAxis } from '../draw.js';
 import * as format from '../format.js';
 import { controls, cut, hint, legend, searchField, stage } from './canvas.js';
 import { drawnWindow, keepSpan, stateOf, thinnedText } from './parts.js';
-import { endingOf, treeNumbers } from './tree_numbers.js';
+import { endingOf } from '../run_state.js';
+import { treeNumbers } from './tree_numbers.js';
 import { moved, zoomed } from './span.js';
 
 const ROW = 18,
@@ -16,6 +17,17 @@ const ROW = 18,
 
 const baseName = (text) => text.slice(text.lastIndexOf('/') + 1);
 
+/* "16 killed: 3 by SIGTERM, 1 by SIGSEGV, 12 by an unknown signal (or left by a raw exit_group)." */
+function killedText(signals) {
+    const known = signals.filter(([name]) => name.startsWith('SIG'));
+    const sum = (list) => list.reduce((all, [, count]) => all + count, 0);
+    const unknown = sum(signals) - sum(known);
+    const parts = known.map(([name, count]) => `${format.count(count)} by ${name}`);
+
+    if (unknown) parts.push(`${format.count(unknown)} by an unknown signal (or left by a raw exit_group)`);
+    return `${format.count(sum(signals))} killed: ${parts.join(', ')}. `;
+}
+
 function sentence(view, numbers) {
     const processes = view.run.table('processes');
     const [, killed, failed] = numbers.endings;
@@ -24,13 +36,14 @@ function sentence(view, numbers) {
     if (!numbers.count) return 'No process lives here.';
     const ends =
         killed || failed
-            ? `${killed ? `${format.counted(killed, 'process was', 'processes were')} ended by a signal. ` : ''}` +
+            ? (killed ? killedText(numbers.signals) : '') +
               `${failed ? `${format.counted(failed, 'ends', 'end')} with a status that is not 0. ` : ''}`
             : 'No process was ended by a signal. ';
     const name = format.cut(baseName(processes.program[longest]), 40);
+    const programs = numbers.images ? ` (${format.counted(numbers.count, 'program')})` : '';
     const few = numbers.count === 1 ? '' : `, together ${format.ns(numbers.together)}`;
     return (
-        `${ends}${format.counted(numbers.count, 'process', 'processes')}${few}; ` +
+        `${ends}${format.counted(numbers.count - numbers.images, 'process', 'processes')}${programs}${few}; ` +
         `${name} ${processes.pid[longest]} lives longest, ${format.ns(processes.life_ns[longest])}.`
     );
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The numbers of the process tree: processes below the one that started them, and how they ended.
 
+import { endingOf } from '../run_state.js';
 import { filtered, passing, windowOf } from './parts.js';
-
-/** What the word in the column `ended` means: 0 well, 1 a signal or killed, 2 a status that is not 0, 3 not known. */
-export function endingOf(text) {
-    if (/signal|kill|\bSIG/i.test(text)) return 1;
-    if (/\b(?:status|exit|code)\D*[1-9]/i.test(text)) return 2;
-    return /unknown|running|^$/i.test(text) ? 3 : 0;
-}
 
 /* Children of each process in the order of their starts, as a list that is linked by row: the first, the next. */
 function children(processes) {
@@ -62,7 +56,9 @@ export function treeNumbers(view) {
     const endings = [0, 0, 0, 0];
     let longest = -1,
         together = 0,
+        images = 0,
         deepest = 0;
+    const signals = new Map();
 
     rows.forEach((row, i) => {
         const start = processes.start_ns[row],
@@ -70,10 +66,14 @@ export function treeNumbers(view) {
         if (!wanted[processes.p[row]] || start > window[1] || start + life < window[0]) return;
         out.rows.push(row);
         out.depths.push(depths[i]);
-        endings[endingOf(processes.ended[row])]++;
+        const { [row]: ended } = processes.ended,
+            ending = endingOf(ended);
+        endings[ending]++;
+        if (ending === 1) signals.set(ended, (signals.get(ended) ?? 0) + 1);
+        images += +(ended === 'exec');
         deepest = Math.max(deepest, depths[i]);
         together += life;
         if (longest < 0 || life > processes.life_ns[longest]) longest = row;
     });
-    return { ...out, count: out.rows.length, endings, longest, together, deepest };
+    return { ...out, count: out.rows.length, endings, signals: [...signals], images, longest, together, deepest };
 }
