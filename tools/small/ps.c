@@ -79,9 +79,9 @@ const struct dft_command dft_command_ps = {
     .details =
         "There is one line for each process image (a process that execs has several), children under their "
         "parents. Time, bytes and share of I/O are of the calls that pass the filter. Killed processes that are "
-        "alike, and ended alike, are one line; who died first has its own. Below it stand the calls and regions that were in flight when the process was killed, "
-        "or that are in flight now. With --stacks, the stack of each of their threads follows: what is a hung "
-        "process doing? A thread is stopped for some 0.2 ms, and goes on as before.",
+        "alike, and ended alike, are one line; who died first has its own. Below a process stand the calls and regions "
+        "that were in flight when it was killed, or that are in flight now. With --stacks, the stack of each of their "
+        "threads follows: what is a hung process doing? A thread is stopped for some 0.2 ms, and goes on as before.",
     .example = "dftmerge ps --stacks traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,
