@@ -132,7 +132,7 @@ static unsigned blame_of(const struct dft_source_process *process)
 
 int dft_fates_knows_end(const struct dft_source_process *process)
 {
-    return process->ended || process->waited;
+    return process->waited || (process->ended && process->exit_kind != DFT_ENDING_KILLED); /* else: its last event */
 }
 
 static uint64_t end_of(const struct dft_source_process *process)
