@@ -273,25 +273,12 @@ static int try_end(void)
 
 /* --- end -------------------------------------------------------------------------------------- */
 
-void dft_shutdown_end(enum dft_ending exit_kind, int status)
+static void end_trace(enum dft_ending exit_kind, int status)
 {
     const struct dft_ended not_known = {0};
-    struct dft_signals before;
     struct dft_ended end;
     int unsure;
 
-    dft_inlined_sync_all();
-    if (dft_vfork_child_ends(exit_kind, status) || dft_sandbox_end(exit_kind, status))
-        return;
-    dft_process_start_at_last(dft_traced_left_out());
-    if (!is_ours_to_end())
-        return;
-    /* a handler that ends the process now would leave it without an end */
-    before = dft_signals_block();
-    if (!try_end()) {
-        wait_for_the_end();
-        return dft_signals_restore(before);
-    }
     dft_sampler_stop();
     dft_requests_end();
     if (dft_self)
@@ -314,6 +301,24 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
     __atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
         dft_futex_wake(&done, INT32_MAX);
+}
+
+void dft_shutdown_end(enum dft_ending exit_kind, int status)
+{
+    struct dft_signals before;
+
+    dft_inlined_sync_all();
+    if (dft_vfork_child_ends(exit_kind, status) || dft_sandbox_end(exit_kind, status))
+        return;
+    dft_process_start_at_last(dft_traced_left_out());
+    if (!is_ours_to_end())
+        return;
+    /* a handler that ends the process now would leave it without an end */
+    before = dft_signals_block();
+    if (try_end())
+        end_trace(exit_kind, status);
+    else
+        wait_for_the_end();
     /* A signal that came meanwhile would have found no process: with it now, _exit would end as killed. */
     if (exit_kind != DFT_ENDING__EXIT)
         dft_signals_restore(before);
