@@ -77,8 +77,11 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
                       int argc, char **argv, int *code);
 void dft_options_fini(struct dft_options *options);
 
-/* Takes the newest run alone, where no option says which. Before dft_command_begin. */
+/* Takes the newest run alone, where no option says which, and the answer is not for programs. Before
+ * dft_command_begin. */
 void dft_command_take_newest(struct dft_options *options);
+/* How many runs with an id are not left out; *last is the newest of them, or NULL. */
+uint32_t dft_command_count_runs(const struct dft_source *source, const struct dft_source_job **last);
 /* Prints which of several runs this is, or that there may be several where nothing tells, as the line "run"; nothing
  * where there is one. dft_command_print_newest: only where the newest was taken, for the first line of what a command
  * says. */

@@ -9,22 +9,33 @@
 
 void dft_command_take_newest(struct dft_options *options)
 {
-    options->source.newest |= !options->source.runs && !options->all_runs && !options->source.jobs;
+    options->source.newest |=
+        !options->json && !options->csv && !options->source.runs && !options->all_runs && !options->source.jobs;
+}
+
+uint32_t dft_command_count_runs(const struct dft_source *source, const struct dft_source_job **last)
+{
+    uint32_t count, shown = 0;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
+
+    *last = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].id.length && !runs[i].left_out) {
+            shown++;
+            *last = &runs[i];
+        }
+    return shown;
 }
 
 static void say_runs(FILE *out, const struct dft_source *source)
 {
-    uint32_t count, apart, named, shown = 0;
-    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last = NULL;
+    uint32_t count, apart, named, shown;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last;
 
     if (!count)
         return;
     named = count - !runs[0].id.length;
-    for (uint32_t i = 0; i < count; i++)
-        if (runs[i].id.length && !runs[i].left_out) {
-            shown++;
-            last = &runs[i];
-        }
+    shown = dft_command_count_runs(source, &last);
     if (named > 1 && shown == 1)
         fprintf(out, "%s, %s%u (--run all: all of them, --run NAME: another; dftmerge ps lists them)", last->name,
                 last == &runs[count - 1] ? "the newest of " : "one of ", named);
@@ -45,7 +56,7 @@ static void say_runs(FILE *out, const struct dft_source *source)
 void dft_command_print_runs(const struct dft_options *options, const struct dft_source *source)
 {
     struct dft_sentence text;
-    FILE *out = options->source.jobs ? NULL : dft_sentence_begin(&text); /* a job is what was asked for */
+    FILE *out = options->source.jobs ? NULL : dft_sentence_begin(&text); /* jobs were chosen */
 
     if (!out)
         return;

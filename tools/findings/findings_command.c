@@ -75,8 +75,7 @@ static int run(int argc, char **argv)
         return list(&limits);
     }
     options.only_queries = 1;
-    if (!options.json)
-        dft_command_take_newest(&options);
+    dft_command_take_newest(&options);
     if (dft_command_begin(&options, &source, &code))
         return code;
     dft_source_note_outside(source);

@@ -21,15 +21,15 @@ static int say_jobs(FILE *out, const struct dft_fates *fates, const struct dft_s
         there += of[r] & 1u;
         bad += of[r] >> 1;
     }
-    if (there > 1 && bad)
+    if (there > 1 && bad) {
         fprintf(out, "%u of %u %s (", bad, there, njobs > 1 ? "jobs" : "runs");
-    for (uint32_t r = 1; there > 1 && r <= nruns && said < NAMED; r++)
-        if (of[r] >> 1)
-            fprintf(out, "%s%s", said++ ? ", " : "", runs[r - 1].name);
-    if (there > 1 && bad > said)
-        fprintf(out, ", %u more", bad - said);
-    if (there > 1 && bad)
+        for (uint32_t r = 1; r <= nruns && said < NAMED; r++)
+            if (of[r] >> 1)
+                fprintf(out, "%s%s", said++ ? ", " : "", runs[r - 1].name);
+        if (bad > said)
+            fprintf(out, ", %u more", bad - said);
         fputs("): ", out);
+    }
     free(of);
     return there > 1 && bad;
 }

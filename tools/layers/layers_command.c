@@ -193,8 +193,7 @@ static int run(int argc, char **argv)
         dft_options_fini(options);
         return code;
     }
-    if (!options->json && !options->csv)
-        dft_command_take_newest(options);
+    dft_command_take_newest(options);
     if (!dft_command_begin(options, &source, &code)) {
         dft_command_aggregates(source, "layers");
         rc = answer(&asked, source, &preset);

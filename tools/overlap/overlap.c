@@ -99,8 +99,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    if (!options.json)
-        dft_command_take_newest(&options);
+    dft_command_take_newest(&options);
     if (dft_command_begin(&options, &request.source, &code))
         return code;
     request.filter = &options.filter;

@@ -49,12 +49,10 @@ static char *job_command(const struct dft_job *job, size_t width)
 /* "36 jobs, the first: " where several are counted together; "" where there is one. */
 static const char *text_several(char *room, size_t size, const struct dft_source *source)
 {
-    uint32_t count, njobs, nruns = 0;
-    const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
+    const struct dft_source_job *last;
+    uint32_t njobs, nruns = dft_command_count_runs(source, &last);
 
     dft_source_jobs(source, &njobs);
-    for (uint32_t i = 0; i < count; i++)
-        nruns += runs[i].id.length && !runs[i].left_out;
     *room = 0;
     if (njobs > 1 || nruns > 1)
         snprintf(room, size, "%u %s, the first: ", njobs > 1 ? njobs : nruns, njobs > 1 ? "jobs" : "runs");

@@ -236,8 +236,7 @@ static int run(int argc, char **argv)
         summary.query.classes = DFT_CLASSES_IO;
     options.only_queries = 1;
     options.all_runs |= has_key(&summary.query, DFT_BY_RUN) || has_key(&summary.query, DFT_BY_JOB);
-    if (!options.json && !options.csv)
-        dft_command_take_newest(&options);
+    dft_command_take_newest(&options);
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
     if (cuts_periods(&summary, &asked))

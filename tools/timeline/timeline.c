@@ -250,8 +250,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
-    if (!options.json && !options.csv)
-        dft_command_take_newest(&options);
+    dft_command_take_newest(&options);
     if (dft_command_begin(&options, &timeline.source, &code))
         return code;
     dft_source_note_outside(timeline.source);
