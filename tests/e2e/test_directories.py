@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import sys
 
-from tracing import (DFTMERGE, DFTRUN, LIBRARY, Skip, Tests, asked, compile_program, dftmerge, dump,
+from tracing import (DFTMERGE, DFTRUN, LIBRARY, Skip, Tests, answer_of, compile_program, dftmerge, dump,
                      environment, equal, run, run_checked, traces, tracing, true)
 
 tests = Tests()
@@ -91,7 +91,7 @@ def a_directory_made_or_renamed_later(directory):
                        env=tracing(out / "t", DATA_DIR=setting, ENABLE_AGGREGATION=mode))
             run_checked(["rm", "-rf", directory / "far" / "moved", directory / "far" / "l2"])
             equal((done.code, done.out), (0, b"x\nx\nx\n"), "the shell")
-            answer = asked("summary", "--by", "file", "-q", out)
+            answer = answer_of("summary", "--by", "file", "-q", out)
             equal({g["file"].split("/")[-2] for g in answer["groups"] if g["file"].endswith("/in")}, where,
                   f"{setting}, aggregates {mode}")
             run_checked(["rm", "-rf", out])
@@ -283,7 +283,7 @@ def mounts_met_later_and_by_links(directory):
             run_checked(["unshare", "-Urm", "env", f"LD_PRELOAD={LIBRARY}", "/usr/bin/python3", "-c", LATER], cwd=directory,
                         env=environment(DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=directory / f"out{mode}" / "t", DFTRACER_ENABLE_AGGREGATION=mode))
             (directory / "to" / "there").unlink()
-            answer = asked("summary", "--by", "mount", "-q", directory / f"out{mode}")
+            answer = answer_of("summary", "--by", "mount", "-q", directory / f"out{mode}")
             true({"/dev/shm", f"{directory}/point x"} <= {group["mount"] for group in answer["groups"]}, f"{answer}")
             true(not any(str(directory / "to") in group["mount"] for group in answer["groups"]), f"{answer}")
             both = run_checked([DFTMERGE, "summary", "--by", "file", "--mount", f"{directory}/point x", "--json", directory / f"out{mode}"]).out
@@ -291,7 +291,7 @@ def mounts_met_later_and_by_links(directory):
             if not mode:
                 run_checked([DFTMERGE, "anonymize", "--new-key", directory / "key"])
             run_checked([DFTMERGE, "anonymize", "--key", directory / "key", "-o", directory / f"names{mode}", directory / f"out{mode}"])
-            hidden = asked("summary", "--by", "mount", "-q", directory / f"names{mode}")
+            hidden = answer_of("summary", "--by", "mount", "-q", directory / f"names{mode}")
             equal(sorted(g["count"] for g in hidden["groups"]), sorted(g["count"] for g in answer["groups"]), "anonymized")
     finally:
         run_checked(["rm", "-rf", memory])

@@ -6,7 +6,7 @@ says that it is unseen."""
 import shutil
 import sys
 
-from tracing import (DFTMERGE, LIBRARY, ROOT, Tests, asked, compile_program, dftmerge, dump, equal, run,
+from tracing import (DFTMERGE, LIBRARY, ROOT, Tests, answer_of, compile_program, dftmerge, dump, equal, run,
                      run_checked, traces, tracing, true)
 
 tests = Tests()
@@ -31,7 +31,7 @@ def traced(directory, how, *more, preload=LIBRARY, aggregates=0, err=b"", **sett
     equal(done.err if err is not None else None, err, "nothing is printed")
     if not traces(out):
         return {}
-    answer = asked("summary", "-q", "--by", "name", out)
+    answer = answer_of("summary", "-q", "--by", "name", out)
     return {g["name"]: g["count"] for g in answer["groups"] if g["name"] in ONCE}
 
 

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
 import reportpage  # noqa: E402
-from tracing import (BUILD, DFTMERGE, Tests, asked, compile_program, dump, environment, equal,  # noqa: E402
+from tracing import (BUILD, DFTMERGE, Tests, answer_of, compile_program, dump, environment, equal,  # noqa: E402
                      run_checked, tracing, true)
 
 tests = Tests()
@@ -34,11 +34,11 @@ def traced(directory, **settings):
 
 
 def rows(traces, query):
-    return asked("sql", traces, query)
+    return answer_of("sql", traces, query)
 
 
 def groups(traces, by, *options):
-    return asked("summary", traces, "--by", by, *options)["groups"]
+    return answer_of("summary", traces, "--by", by, *options)["groups"]
 
 
 def truth(traces):
@@ -63,7 +63,7 @@ def summaries(traces, by_rank):
             equal(sum(g["io_ns"] for g in groups(traces, by, *options)), whole, f"summary --by {by} {options}")
     equal({g["class"]: g["io_ns"] for g in groups(traces, "class")},
           {g["class"]: g["time_ns"] * (g["class"] in IO) for g in groups(traces, "class")}, "a class is in I/O, or it is not")
-    every = asked("summary", traces, "--all")
+    every = answer_of("summary", traces, "--all")
     equal(sum(g["time_ns"] for g in every["classes"] if g["class"] in IO), whole, "summary --all")
     equal(sum(g["io_ns"] for g in every["by_rank"]), whole, "summary --all, by rank")
 
@@ -81,14 +81,14 @@ def tables(traces):
 
 def others(traces, by_rank, has_events):
     whole = sum(by_rank.values())
-    equal(sum(p["io_ns"] for p in asked("ps", traces)["processes"]), whole, "ps")
-    equal({r["rank"]: r["io_ns"] for r in asked("ranks", traces)["ranks"]}, by_rank, "ranks")
-    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in asked("ranks", traces)["ranks"]), whole, "ranks, by kind")
-    equal(sum(i["time_ns"] for i in asked("timeline", traces)["intervals"]), whole, "timeline")
-    equal(asked("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
+    equal(sum(p["io_ns"] for p in answer_of("ps", traces)["processes"]), whole, "ps")
+    equal({r["rank"]: r["io_ns"] for r in answer_of("ranks", traces)["ranks"]}, by_rank, "ranks")
+    equal(sum(r["read_ns"] + r["write_ns"] + r["metadata_ns"] for r in answer_of("ranks", traces)["ranks"]), whole, "ranks, by kind")
+    equal(sum(i["time_ns"] for i in answer_of("timeline", traces)["intervals"]), whole, "timeline")
+    equal(answer_of("top", traces, "--once")["total"]["time_ns"], whole, "top --once")
     if has_events:
-        equal(asked("overlap", traces)["io_ns"], whole, "overlap")
-        instances = asked("summary", traces, "--by", "instance", "--region", "all")["instances"]
+        equal(answer_of("overlap", traces)["io_ns"], whole, "overlap")
+        instances = answer_of("summary", traces, "--by", "instance", "--region", "all")["instances"]
         true(0 < sum(i["io_ns"] for i in instances) <= whole, "summary --by instance")
 
 

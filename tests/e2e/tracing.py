@@ -116,7 +116,7 @@ def run_checked(command, **more):
     return done
 
 
-def asked(command, *arguments):
+def answer_of(command, *arguments):
     """What the command of dftmerge answers, as JSON."""
     return json.loads(run_checked([DFTMERGE, command, "--json", *arguments]).out)
 

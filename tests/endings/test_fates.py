@@ -251,11 +251,11 @@ def ranks_whose_end_nobody_knows(directory):
     while any(p["ended"] == "running" for p in processes(place)) and time.monotonic() < until:
         time.sleep(0.1)
     own = ended(place)
-    told = re.fullmatch(r"exit 1, rank 5 died first \(SIGSEGV\) of those whose end is known, 1 process by SIGTERM up to (\S+ \S+) later; "
-                        r"14 more were killed \(or left by a raw exit_group\), when is not known", own["text"])
+    match = re.fullmatch(r"exit 1, rank 5 died first \(SIGSEGV\) of those whose end is known, 1 process by SIGTERM up to (\S+ \S+) later; "
+                         r"14 more were killed \(or left by a raw exit_group\), when is not known", own["text"])
     waited = {p["rank"]: p["waited_ns"] for p in processes(place) if p["waited_ns"] is not None}
     equal((set(waited), own["later_ns"]), ({0, 5}, waited[0] - waited[5]), f"{own}")
-    true(told, own["text"])
+    true(match, own["text"])
     text = " ".join(dftmerge("ranks", place).out.decode().split())
     true("; rank 5: its last call was write of" in text and " end last calls within " in text, text)
 
@@ -288,8 +288,8 @@ def when_it_died(directory):
     last = answer("ranks", place)["last_call"]["ts"]
     for options, since in (((), ranks[0]["start_ns"]), (("--align", "first"), ranks[1]["start_ns"])):
         line = first_line("ranks", place, *options)
-        told = re.search(r", until \+([0-9.]+) s", line)
-        true(told and abs(float(told[1]) - (last - since) / 1e9) < 0.5, f"{options}: {line}, not {(last - since) / 1e9} s")
+        match = re.search(r", until \+([0-9.]+) s", line)
+        true(match and abs(float(match[1]) - (last - since) / 1e9) < 0.5, f"{options}: {line}, not {(last - since) / 1e9} s")
 
 
 REUSED = WORK + """

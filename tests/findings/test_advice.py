@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import io_ns  # noqa: E402
-from tracing import Tests, asked, need, run_checked, tracing, true  # noqa: E402
+from tracing import Tests, answer_of, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 TRIES = 3  # the times are those of a machine that others use
@@ -27,7 +27,7 @@ def followed(directory, name, when, rules):
     (work / "settings").write_bytes(b"settings")
     (directory / "rules").write_text(rules)
     run_checked([program, name, when], cwd=work, env=tracing(traces / "t", DATA_DIR=work))
-    answer = asked("findings", "--rules", directory / "rules", traces)
+    answer = answer_of("findings", "--rules", directory / "rules", traces)
     calls = len(re.findall(r"^(?:read|write|pread64|pwrite64|lseek|openat|close|newfstatat|stat|fsync|rename)\(",
                            run_checked(["strace", "-o", "/dev/stdout", program, name, when], cwd=work).out.decode(), re.M))
     return {finding["code"]: finding for finding in answer["findings"]}, io_ns(traces), calls

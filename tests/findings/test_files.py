@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import surely, told_once  # noqa: E402
-from tracing import LIBRARY, Tests, asked, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import LIBRARY, Tests, answer_of, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 MIB = 1 << 20
@@ -68,7 +68,7 @@ def traced(directory, trouble, number, slow=None, program="files.c", **settings)
 
 
 def findings_of(traces, *options):
-    return told_once(traces, asked("findings", *options, traces))
+    return told_once(traces, answer_of("findings", *options, traces))
 
 
 def found(answer):
@@ -198,7 +198,7 @@ def missing_files_from_aggregates(directory):
 
 
 def summary_of_file(traces, file):
-    groups = asked("summary", "--by", "file", traces)["groups"]
+    groups = answer_of("summary", "--by", "file", traces)["groups"]
     return next((group for group in groups if group["file"] == file), {"errors": 0})
 
 

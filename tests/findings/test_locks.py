@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from told import told_once  # noqa: E402
-from tracing import Skip, Tests, asked, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import Skip, Tests, answer_of, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 HELD_NS = 200_000_000  # as locks.c holds it
@@ -37,7 +37,7 @@ def traced(directory, source, *arguments, number=0, **settings):
 
 
 def findings(traces, *options):
-    return told_once(traces, asked("findings", *options, traces))
+    return told_once(traces, answer_of("findings", *options, traces))
 
 
 def of_kind(answer, code):
@@ -68,7 +68,7 @@ def waits(way):
             true(HELD_NS * 0.9 <= finding["cost_ns"], f"{end}: cost {finding['cost_ns']}")
             says(finding, r"; lock: .* by 2 processes; the longest, ",
                  rf"\(locks, pid {waiter}\), ended when locks, pid {holder}, gave the lock back after ")
-            groups = {(g["name"], g["class"]): g["time_ns"] for g in asked("summary", "--by", "name,class", traces)["groups"]}
+            groups = {(g["name"], g["class"]): g["time_ns"] for g in answer_of("summary", "--by", "name,class", traces)["groups"]}
             equal([key for key in groups if key[0] == WAYS[way]], [(WAYS[way], "wait")], f"{end}: classes")
             equal(finding["cost_ns"], groups[WAYS[way], "wait"], f"{end}: the time is that of these calls")
     case.__name__ = f"waits_{way}"
@@ -132,7 +132,7 @@ def failing(directory, what, title, advice, again, name, **settings):
         says(finding, rf"; {name}: all of them; {again}$")
     if name:
         equal(finding["where"], str(pathlib.Path(directory, "work", name)), f"{what}: where")
-    groups = asked("summary", "--by", "name,errno", traces)["groups"]
+    groups = answer_of("summary", "--by", "name,errno", traces)["groups"]
     equal(finding["cost_ns"], sum(g["time_ns"] for g in groups if g["errors"] and g["count"] == TIMES), f"{what}: cost")
     return finding
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 
 from remount import remount  # noqa: E402
 from told import told_once  # noqa: E402
-from tracing import LIBRARY, Skip, Tests, asked, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import LIBRARY, Skip, Tests, answer_of, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 MIB = 1 << 20
@@ -44,7 +44,7 @@ def traced(directory, place, trouble, number=CALLS, slow_us=0, small=0, size=8 *
 
 
 def answer(traces, *options):
-    return told_once(traces, asked("findings", *options, traces))
+    return told_once(traces, answer_of("findings", *options, traces))
 
 
 def found(directory, kind, *options):

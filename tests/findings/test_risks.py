@@ -10,7 +10,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-from tracing import DFTMERGE, Tests, asked, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import DFTMERGE, Tests, answer_of, equal, need, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 TRIP_NS = 500_000
@@ -33,7 +33,7 @@ def traced(directory, program, *arguments, **settings):
 
 
 def told(traces, *options):
-    page = asked("findings", *options, traces)
+    page = answer_of("findings", *options, traces)
     both = {risk["code"] for risk in page["risks"]} & {finding["code"] for finding in page["findings"]}
     equal(both, set(), "told as risks, and as findings")
     return page
@@ -53,7 +53,7 @@ def what_lies_elsewhere(directory):
     true(risk["where"].endswith("/here") and got and risk["trips"] == 1000 + int(got[1]) >= 1002, str(risk))
     script = "i=0; while [ $i -lt 1000 ]; do [ -e here/$i ]; [ -e here/$i ]; [ $i -gt 850 ] || [ -e here/$i ]; i=$((i + 1)); done"
     run_checked(["sh", "-c", script], cwd=directory, env=tracing(directory / "often" / "t", DATA_DIR="all"))
-    [finding] = [f for f in asked("findings", directory / "often")["findings"] if f["code"] == "missing"]
+    [finding] = [f for f in answer_of("findings", directory / "often")["findings"] if f["code"] == "missing"]
     true(re.search(r" files is asked for 3 times$", finding["why_sure"]), "2.85 of them: " + finding["why_sure"])
 
 

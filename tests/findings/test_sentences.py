@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
 
 from quantities import close  # noqa: E402
-from tracing import DFTMERGE, ROOT, SECONDS, Tests, asked, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import DFTMERGE, ROOT, SECONDS, Tests, answer_of, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 IO = ("read", "write", "sync", "meta", "startup")
@@ -91,7 +91,7 @@ def classes(text, whole):
 
 
 def page(traces):
-    whole = asked("summary", traces, "--all")
+    whole = answer_of("summary", traces, "--all")
     text = run_checked([DFTMERGE, traces], env=environment(COLUMNS=1000)).out.decode()
     lines = {line.partition(" ")[0]: line[6:] for line in text.splitlines() if re.match(r"(job|time|I/O)  ", line + " ")}
     head(lines, whole)
@@ -165,9 +165,9 @@ for _ in range(100 if os.environ["OMPI_COMM_WORLD_RANK"] == "2" else 10):
                                      "PMIX_NAMESPACE": "job"}) for rank in range(4)]
     equal([process.wait(SECONDS) for process in started], [0] * 4, "exit codes")
     true(page(directory / "traces") >= 1, "findings")
-    whole = asked("summary", directory / "traces", "--all")
+    whole = answer_of("summary", directory / "traces", "--all")
     fsync = next(f for f in whole["findings"] if f["code"] == "fsync")
-    longest = max(g["time_ns"] for g in asked("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
+    longest = max(g["time_ns"] for g in answer_of("summary", directory / "traces", "--by", "rank,class")["groups"] if g["class"] == "sync")
     equal(fsync["cost_job_ns"], min(longest, fsync["cost_ns"], whole["wall_ns"]), "what one rank has")
 
 

@@ -14,7 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
-from tracing import BUILD, DFTMERGE, Skip, Tests, asked, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+from tracing import BUILD, DFTMERGE, Skip, Tests, answer_of, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 BYTES = 4 << 20
@@ -52,8 +52,8 @@ def verdict(directory, traces, *arguments):
     """It, which all commands say alike, and which is the first line of the page and of findings."""
     rules = ("--rules", rules_of(directory))
     words = environment(COLUMNS=1000)
-    found = asked("findings", "--run", "all", *rules, *arguments, traces)
-    summary = asked("summary", "--all", "--run", "all", *rules, *arguments, traces)
+    found = answer_of("findings", "--run", "all", *rules, *arguments, traces)
+    summary = answer_of("summary", "--all", "--run", "all", *rules, *arguments, traces)
     text = run_checked([DFTMERGE, "findings", "--run", "all", *rules, *arguments, traces], env=words).out.decode()
     page = run_checked([DFTMERGE, "summary", "--run", "all", *rules, *arguments, traces], env=words).out.decode()
     own = found["verdict"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What holds for the findings of any program: no time is in two of them, whether about calls, ranks, or computing."""
 
-from tracing import asked, true
+from tracing import answer_of, true
 
 # Kinds whose cost is time of calls, also of those of one rank; others are about waiting.
 OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync", "missing", "reopened", "small-files", "metadata", "saves", "file-explosion", "copies", "removal", "growth",
@@ -9,7 +9,7 @@ OF_CALLS = {"one-byte", "small-reads", "small-writes", "stream", "flush", "fsync
 
 
 def io_ns(traces):
-    groups = asked("summary", "--by", "class", traces)["groups"]
+    groups = answer_of("summary", "--by", "class", traces)["groups"]
     return sum(group["time_ns"] for group in groups if group["class"] not in ("none", "wait"))
 
 

@@ -344,11 +344,11 @@ def odd_traces(where):
     make(where / "b", processes=2, same_time=1)
     assert ranks(where / "b")["participating"] == 2
     answer = ranks(make_ranks(where / "one", ranks=1, seconds=5))
-    told = dftmerge("ranks", where / "one").out.decode()
-    assert answer["first"] is None and told.startswith("one rank alone: ") and "Imbalance" not in told and "\nend " not in told, told
+    text = dftmerge("ranks", where / "one").out.decode()
+    assert answer["first"] is None and text.startswith("one rank alone: ") and "Imbalance" not in text and "\nend " not in text, text
     make(where / "lone", processes=1, ranks=1)
-    told = dftmerge("ranks", where / "lone").out.decode()
-    assert re.match(r"(\d+) of \d+ ranks ha(ve|s) no trace here, and one rank alone ", told) and "; missing: " in told, told
+    text = dftmerge("ranks", where / "lone").out.decode()
+    assert re.match(r"(\d+) of \d+ ranks ha(ve|s) no trace here, and one rank alone ", text) and "; missing: " in text, text
     (where / "empty").mkdir()
     assert run(DFTMERGE, "ranks", where / "empty").code == 1
     assert run(DFTMERGE, "ranks").code == 2

@@ -251,7 +251,7 @@ static const char *say_counts(FILE *out, const struct counts *counts, const char
     return comma;
 }
 
-/* Those of which nobody has told an end: when they died, nothing says. */
+/* Those whose end nobody waited for: when they died, nothing says. */
 static const char *say_unknown(FILE *out, const struct counts *counts, int is_first_said, const char *comma)
 {
     if (counts->killed && is_first_said) {

@@ -27,8 +27,8 @@ struct dft_filter dft_overlap_any_call(const struct dft_filter *filter);
 /* What a call is, as 1 << enum dft_busy; of a region that is a scope also 1 << (DFT_BUSY_SCOPE +
  * enum dft_overlap_kind). Any thread. */
 unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call);
-/* From when to when a call in flight waits, within the time that is asked about, and the lane of its process. Returns 0
- * where it does not: a region may compute. */
+/* From when to when a call in flight waits, within the time of the filter, and the lane of its process. Returns 0 where
+ * it does not: a region may compute. */
 int dft_overlap_flight(const struct dft_overlapping *overlapping, const struct dft_flight *flight, uint32_t *lane,
                        uint64_t *start, uint64_t *end);
 /* Does I/O pass but for its time and its call? */

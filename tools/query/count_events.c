@@ -140,7 +140,7 @@ struct look {
     uint64_t file, region, stack;
     uint32_t call, facets;
     uint8_t phase, op;
-    uint8_t adds_io; /* its time is I/O, and that is asked for */
+    uint8_t adds_io; /* its time is I/O, and the query has members that need it */
 };
 
 /* Of an event that was placed; its call is known while it is. */
