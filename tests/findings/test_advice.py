@@ -71,7 +71,7 @@ def a_stream_with_a_buffer_of_its_own(directory):
 
 @tests.case
 def a_stream_that_seeks_needs_no_larger_buffer(directory):
-    # a seek fills the buffer, so a read takes little itself
+    # a seek reads a block, too: the reads have half of the time
     finding = helps(directory, "seeks", "stream", "any.share = 0 %\nstream.call = 1 ns\n")
     true("pread" in finding["advice"] and "setvbuf" not in finding["advice"], finding["advice"])
 

@@ -11,6 +11,8 @@
 #define RECORD 200
 #define TIMES  30000L
 #define ROOM   (1 << 20)
+#define BLOCK  4096L
+#define PLACES 2000L
 
 static int is_cured;
 static char record[RECORD] = "a record";
@@ -29,14 +31,15 @@ static void stream_out(void)
     fclose(out);
 }
 
-/* Records at a place of their own each: here a larger buffer harms. */
+/* Records at a place of their own each: here a larger buffer harms. A seek fills the buffer with the block of its place,
+ * and each record ends in the next block: so the reads make a system call each, too, on a machine of any speed. */
 static void stream_seeks(void)
 {
     FILE *in = is_cured ? NULL : fopen("data", "r");
     int fd = is_cured ? open("data", O_RDONLY) : -1;
 
     for (long i = 0; i < TIMES; i++) {
-        long at = i * 7919 % TIMES * RECORD;
+        long at = (1 + i * 7919 % PLACES) * BLOCK - RECORD / 2;
 
         if (in)
             fseek(in, at, SEEK_SET);
