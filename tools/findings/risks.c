@@ -215,7 +215,7 @@ static struct dft_place_sum sum_below(const struct dft_places *dirs, enum dft_fi
     return sum;
 }
 
-/* `all` of them; what is not in the directory that is named is told apart. */
+/* `all` of them; what is not in the directory that is named is counted apart. */
 static int say_places(struct dft_rules *rules, const struct place_risk *kind, struct dft_place_sum all)
 {
     struct dft_text where = dft_places_common(&rules->facts->places.dirs, kind->number);
