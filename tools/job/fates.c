@@ -204,14 +204,12 @@ void dft_fates_free(struct dft_fates *fates)
 /* --- words -------------------------------------------------------------------------------------- */
 
 struct counts {
-    uint32_t signals[DFT_SIGNALS]; /* 0: no number is known */
-    uint32_t failed, killed, unseen;
+    struct dft_killed killed;
+    uint32_t failed, unseen;
 };
 
 static void count(struct counts *counts, const struct dft_fates *fates, const struct dft_source_process *process)
 {
-    int number = dft_process_signal(process);
-
     switch (fates->of[process->number]) {
     case DFT_FATE_UNSEEN:
         counts->unseen++;
@@ -220,10 +218,7 @@ static void count(struct counts *counts, const struct dft_fates *fates, const st
         counts->failed++;
         break;
     case DFT_FATE_KILLED:
-        if (process->exit_kind == DFT_ENDING_KILLED && !number)
-            counts->killed++;
-        else
-            counts->signals[number > 0 && number < DFT_SIGNALS ? number : 0]++;
+        dft_killed_add(&counts->killed, process);
         break;
     default:
         break;
@@ -243,9 +238,9 @@ static const char *say_counts(FILE *out, const struct counts *counts, const char
 {
     char name[DFT_ENDED_ROOM], how[DFT_ENDED_ROOM + 4];
 
-    for (int i = 0; i < DFT_SIGNALS; i++) {
+    for (int i = 1; i < DFT_SIGNALS; i++) {
         snprintf(how, sizeof how, "by %s", dft_signal_name(name, i) ? name : "a signal");
-        say_count(out, &comma, counts->signals[i], how);
+        say_count(out, &comma, counts->killed.signals[i], how);
     }
     say_count(out, &comma, counts->failed, "with an exit status");
     return comma;
@@ -254,12 +249,14 @@ static const char *say_counts(FILE *out, const struct counts *counts, const char
 /* Those whose end nobody waited for: when they died, nothing says. */
 static const char *say_unknown(FILE *out, const struct counts *counts, int is_first_said, const char *comma)
 {
-    if (counts->killed && is_first_said) {
-        fprintf(out, "; %u more %s killed (or left by a raw exit_group), when is not known", counts->killed,
-                counts->killed == 1 ? "was" : "were");
+    uint32_t killed = counts->killed.signals[0];
+
+    if (killed && is_first_said) {
+        fprintf(out, "; %u more %s killed (or left by a raw exit_group), when is not known", killed,
+                killed == 1 ? "was" : "were");
         comma = ", ";
     } else {
-        say_count(out, &comma, counts->killed, "killed (or left by a raw exit_group)");
+        say_count(out, &comma, killed, "killed (or left by a raw exit_group)");
     }
     if (counts->unseen)
         fprintf(out, "%s%u unknown (still running, or killed)", comma, counts->unseen);

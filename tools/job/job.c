@@ -216,8 +216,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
         job->dropped[reason] += process->end.dropped[reason];
     job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
     job->overhead_ns += process->end.overhead_ns;
-    job->killed += process->exit_kind == DFT_ENDING_KILLED && !dft_process_signal(process);
-    job->signalled += process->exit_kind == DFT_ENDING_SIGNAL || dft_process_signal(process) != 0;
+    job->killed += dft_process_is_killed(process) != 0;
     job->recovered += process->exit_kind == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
     job->unseen += process->exit_kind == DFT_ENDING_UNKNOWN && process->unseen;
     job->running += process->exit_kind == DFT_ENDING_RUNNING;

@@ -22,8 +22,7 @@ struct dft_job {
     uint32_t world_size;        /* the largest that a process says, or the highest rank + 1; 0: no ranks */
     uint32_t *missing_ranks;    /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
-    uint32_t signalled; /* processes that a signal ended, and it is known which */
-    uint32_t killed;    /* processes without an end: killed, or left by a raw exit_group; nobody has waited for them */
+    uint32_t killed; /* processes that a signal ended, or that left by a raw exit_group */
     uint32_t running;
     uint32_t ioless;            /* processes that recorded annotations alone */
     uint32_t rewritten;         /* processes whose traces were removed while they ran, and written again whole */

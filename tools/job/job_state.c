@@ -35,7 +35,7 @@ static void say_times(FILE *out, uint64_t count, const char *who)
 /* How long a pause went on behind the last sign of life, nothing tells. */
 static void say_endless(FILE *out, const struct dft_job *job)
 {
-    const char *how = job->killed || job->signalled ? "killed" : "last seen";
+    const char *how = job->killed ? "killed" : "last seen";
 
     if (job->endless_pauses && job->processes == 1)
         fprintf(out, ", until it was %s; for how long is not known", how);

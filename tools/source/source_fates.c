@@ -64,7 +64,7 @@ void dft_killed_add(struct dft_killed *killed, const struct dft_source_process *
 {
     int number = dft_process_signal(process);
 
-    if (process->exit_kind != DFT_ENDING_KILLED && !number)
+    if (!dft_process_is_killed(process))
         return;
     killed->count++;
     killed->signals[number > 0 && number < DFT_SIGNALS ? number : 0]++;

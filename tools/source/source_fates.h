@@ -9,11 +9,12 @@
 
 #define DFT_SIGNALS 65 /* their numbers are below */
 
-/* Processes that a signal ended, or that have no end and do not run any more. */
+/* Processes that were killed (dft_process_is_killed). */
 struct dft_killed {
     uint32_t count, signals[DFT_SIGNALS]; /* by number; 0: it is not known */
 };
 
+/* Adds the process if it was killed. */
 void dft_killed_add(struct dft_killed *killed, const struct dft_source_process *process);
 /* How, behind "killed": " by SIGTERM", " (or left by a raw exit_group)", ": 1 by SIGSEGV, 3 by SIGTERM, 12 by an unknown
  * signal (or left by a raw exit_group)". */

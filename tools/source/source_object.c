@@ -140,9 +140,14 @@ int dft_process_knows_status(const struct dft_source_process *process)
     return (process->ended || process->waited) && process->exit_kind != DFT_ENDING_RUNNING && !process->unseen;
 }
 
+int dft_process_is_killed(const struct dft_source_process *process)
+{
+    return process->exit_kind == DFT_ENDING_KILLED || process->exit_kind == DFT_ENDING_SIGNAL;
+}
+
 int dft_process_signal(const struct dft_source_process *process)
 {
-    if (process->exit_kind != DFT_ENDING_KILLED && process->exit_kind != DFT_ENDING_SIGNAL)
+    if (!dft_process_is_killed(process))
         return 0;
     return process->end.status < 0 ? -process->end.status : process->end.status;
 }

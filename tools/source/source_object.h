@@ -228,6 +228,8 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
 /* Is it known how the process ended, so that end.status says something? */
 int dft_process_knows_status(const struct dft_source_process *process);
+/* Did a signal end it, whether it is known which or not? Without an end it may have left by a raw exit_group, too. */
+int dft_process_is_killed(const struct dft_source_process *process);
 /* The signal that ended it; 0: none, or it is not known which. */
 int dft_process_signal(const struct dft_source_process *process);
 #define DFT_ENDED_ROOM 24u

@@ -56,7 +56,7 @@ static void json_losses(struct dft_json *json, const struct dft_summary *summary
 
     dft_job_json_dropped(json, job);
     dft_json_uint(json, "arguments_cut", job->args_cut);
-    dft_json_uint(json, "killed", job->killed + job->signalled);
+    dft_json_uint(json, "killed", job->killed);
     dft_fates_json(json, &job->fates, summary->source);
     dft_json_uint(json, "running", job->running);
     dft_json_uint(json, "unknown", job->unseen);

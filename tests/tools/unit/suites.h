@@ -15,6 +15,7 @@ int suite_family(void);
 int suite_findings(void);
 int suite_first_cause(void);
 int suite_judge(void);
+int suite_killed(void);
 int suite_limits(void);
 int suite_own(void);
 int suite_pattern(void);
