@@ -3,13 +3,14 @@
 """Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
 
 import json
+import mmap
 import os
 import re
 import shutil
 import struct
 import time
 
-from tooltest import BUILD, counts, dftmerge, dump, groups, main, make, need_preload, same_groups, summary
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, main, make, need_preload, run, same_groups, summary
 
 END_MEANWHILE = BUILD / "lib" / "libend_meanwhile.so"
 EVENTS = 500  # of a thread in blocks; its ring holds [490, 520)
@@ -203,7 +204,21 @@ def ps_puts_killed_ones_together(where):
     assert dftmerge("ps", where / "ended").out.decode().count(" ./app ") == 8  # nobody killed them
 
 
+def another_with_its_pid_reads_it(where):
+    """Pids come again: who has the pid of the dead process, and maps its live file to read it, is not that process."""
+    make(where, live=1, processes=1)
+    live, = where.glob("*.live")
+    data = bytearray(live.read_bytes())
+    struct.pack_into("<I", data, 32, os.getpid())
+    live.write_bytes(data)
+    with open(live, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED):
+        done = run(DFTMERGE, "check", "--json", where)
+    answer = json.loads(done.out)
+    assert (answer["live_left"], answer["live_running"]) == (1, 0), answer
+
+
 if __name__ == "__main__":
     main([killed, in_flight, one_note_however_many, summary_counts_them, found_beside_its_trace, without_its_trace,
           without_its_live_file, just_created, damaged, ends_while_it_is_read,
-          filled_anew_behind_the_copy, ps_says_what_they_did, ps_puts_killed_ones_together])
+          filled_anew_behind_the_copy, another_with_its_pid_reads_it, ps_says_what_they_did,
+          ps_puts_killed_ones_together])

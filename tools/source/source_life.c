@@ -174,7 +174,8 @@ static int add_process(struct dft_mapped *mapped, unsigned long pid)
     snprintf(path, sizeof path, "/proc/%lu/maps", pid);
     file = fopen(path, "re");
     while (!rc && file && getline(&line, &capacity, file) > 0)
-        if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu", mode, &major, &minor, &inode) == 4 && mode[3] == 's' && inode)
+        if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu", mode, &major, &minor, &inode) == 4 && mode[1] == 'w' &&
+            mode[3] == 's' && inode)
             rc = add_mapping(mapped, (struct dft_mapping){makedev(major, minor), inode, own_pid(pid)});
     if (file)
         fclose(file);
