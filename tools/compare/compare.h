@@ -29,10 +29,11 @@
  *
  * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
  * run is also looked at by itself, where there are several. The process stands out where its
- * calls cost more than DFT_ALONE_TIMES what they cost in any process of the other run. The change
- * is beyond the spread when DFT_UNITS_MIN slices of the process's time at least each cost more
- * than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be
- * told; the change is never within the spread.
+ * calls cost more than DFT_ALONE_TIMES what they cost in any process of the other run. A process
+ * whose time beyond that cost is less than DFT_ALONE_SHARE of the largest such time is left out: it
+ * explains nothing. The change is beyond the spread when DFT_UNITS_MIN slices of the process's
+ * time at least each cost more than any slice of the other run, which has as many. Else, as of
+ * aggregates alone, it cannot be told; the change is never within the spread.
  *
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
  * does not know which calls were made on which files, nor what was done in a slice of its time.
@@ -60,6 +61,7 @@
 
 #define DFT_UNITS_MIN   DFT_RANK_TEST_MIN
 #define DFT_ALONE_TIMES 2
+#define DFT_ALONE_SHARE 0.05
 #define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
 
 enum dft_measure {
