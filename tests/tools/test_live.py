@@ -213,6 +213,8 @@ def another_with_its_pid_reads_it(where):
     live.write_bytes(data)
     with open(live, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED):
         done = run(DFTMERGE, "check", "--json", where)
+        stacks = dftmerge("ps", "--stacks", os.getpid(), expect=None)
+    assert stacks.code and f"process {os.getpid()} has no live file" in stacks.err, stacks
     answer = json.loads(done.out)
     assert (answer["live_left"], answer["live_running"]) == (1, 0), answer
 

@@ -80,9 +80,7 @@ static void find_since(const struct dft_cell *cells, uint32_t count, double limi
 /* The time (ns) of a process beyond what its calls would take at the usual cost; 0: they do not stand out. */
 static double excess_of(const struct cost *cost, double usual)
 {
-    double excess = (double)cost->time_ns - (double)cost->count * usual;
-
-    return cost_of(cost) > DFT_ALONE_TIMES * usual && excess > 0 ? excess : 0;
+    return cost_of(cost) > DFT_ALONE_TIMES * usual ? (double)cost->time_ns - (double)cost->count * usual : 0;
 }
 
 static double largest_excess(const struct dft_cell *cells, uint32_t count, double usual)
@@ -105,17 +103,19 @@ void dft_compare_alone(struct dft_item *item)
     const struct dft_cell *own = item->cells[side], *others = item->cells[!side];
     uint32_t n = item->ncells[side], nothers = item->ncells[!side];
     double process = largest_cost(others, nothers, 0), slice = largest_cost(others, nothers, 1), most = 0;
-    double least = DFT_ALONE_SHARE * largest_excess(own, n, process);
+    double least, excess;
     int enough = slices_beyond(others, nothers, 0) >= DFT_UNITS_MIN;
     struct cost cost;
 
     item->alone = (struct dft_alone){.side = (uint8_t)side};
     if (!calls->value[!side] || !time->value[!side] || !n || !own->group->key.process_group)
         return;
+    least = DFT_ALONE_SHARE * largest_excess(own, n, process);
     for (uint32_t i = 0, end; i < n; i = end) {
         end = add_unit(own, n, i, 0, &cost);
+        excess = excess_of(&cost, process);
         item->alone.processes++;
-        if (!excess_of(&cost, process) || excess_of(&cost, process) < least)
+        if (!excess || excess < least)
             continue;
         item->alone.count++;
         item->alone.sure |= enough && slices_beyond(own + i, end - i, slice) >= DFT_UNITS_MIN;

@@ -5,42 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "small/ps_stacks.h"
-
-/* Visits the files that a process shares the memory of, until `found` returns nonzero. Returns
- * that, 0, or -errno: its mappings cannot be read. */
-static int visit_shared(uint32_t pid, int (*found)(void *context, uint64_t device, uint64_t inode, const char *path),
-                        void *context)
-{
-    char name[64], mode[8], *line = NULL;
-    unsigned long long inode;
-    unsigned major, minor;
-    size_t capacity = 0;
-    FILE *file;
-    int rc = 0;
-
-    snprintf(name, sizeof name, "/proc/%u/maps", pid);
-    file = fopen(name, "re");
-    if (!file)
-        return -errno;
-    errno = 0;
-    while (!rc && getline(&line, &capacity, file) > 0) {
-        int path = 0;
-
-        line[strcspn(line, "\n")] = 0;
-        if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu %n", mode, &major, &minor, &inode, &path) == 4 && mode[3] == 's' &&
-            path)
-            rc = found(context, makedev(major, minor), inode, line + path);
-    }
-    if (!rc && ferror(file))
-        rc = -errno;
-    free(line);
-    fclose(file);
-    return rc;
-}
+#include "source/shared_files.h"
 
 static int is_same_file(void *context, uint64_t device, uint64_t inode, const char *path)
 {
@@ -68,7 +36,7 @@ int dft_ps_stacks_is_of(uint32_t pid, const char *live_path)
 {
     struct stat st;
 
-    return stat(live_path, &st) ? 0 : visit_shared(pid, is_same_file, &st);
+    return stat(live_path, &st) ? 0 : dft_shared_files_visit(pid, is_same_file, &st);
 }
 
 /* A number that is no path. */
@@ -83,7 +51,7 @@ static int is_pid(const char *argument)
 static char *path_of(const char *pid)
 {
     char *path = NULL, *end;
-    int rc = visit_shared((uint32_t)strtoul(pid, NULL, 10), take_live_path, &path);
+    int rc = dft_shared_files_visit((uint32_t)strtoul(pid, NULL, 10), take_live_path, &path);
 
     if (rc == -ENOENT || rc == -ESRCH)
         fprintf(

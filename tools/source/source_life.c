@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/event.h"
 #include "format/live_format.h"
+#include "source/shared_files.h"
 
 /* --- by pid ----------------------------------------------------------------------------------- */
 
@@ -129,14 +129,14 @@ static int is_of_earlier_boot(const struct dft_process *process)
 
 /* The pid that a process sees itself. A process has a pid in each namespace from here to its own:
  * this is the last one. 0 means that the pid is not known. */
-static uint32_t own_pid(unsigned long pid)
+static uint32_t own_pid(uint32_t pid)
 {
     char path[64], *line = NULL, *last;
     size_t capacity = 0;
     uint32_t own = 0;
     FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%lu/status", pid);
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
     file = fopen(path, "re");
     while (file && getline(&line, &capacity, file) > 0)
         if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
@@ -147,10 +147,19 @@ static uint32_t own_pid(unsigned long pid)
     return own;
 }
 
-static int add_mapping(struct dft_mapped *mapped, struct dft_mapping mapping)
+struct looking {
+    struct dft_mapped *mapped;
+    uint32_t pid;
+};
+
+static int add_mapping(void *context, uint64_t device, uint64_t inode, const char *path)
 {
+    const struct looking *looking = context;
+    struct dft_mapped *mapped = looking->mapped;
+    const struct dft_mapping mapping = {device, inode, own_pid(looking->pid)};
     struct dft_mapping *last = mapped->count ? &mapped->list[mapped->count - 1] : NULL, *more;
 
+    (void)path;
     if (last && !memcmp(last, &mapping, sizeof mapping)) /* rings of one file stand together */
         return 0;
     more = reallocarray(mapped->list, mapped->count + 1, sizeof *more);
@@ -161,38 +170,21 @@ static int add_mapping(struct dft_mapped *mapped, struct dft_mapping mapping)
     return 0;
 }
 
-/* Adds the files whose memory a process shares. A file that may not be seen proves nothing. */
-static int add_process(struct dft_mapped *mapped, unsigned long pid)
-{
-    char path[64], mode[8], *line = NULL;
-    unsigned long long inode;
-    unsigned major, minor;
-    size_t capacity = 0;
-    FILE *file;
-    int rc = 0;
-
-    snprintf(path, sizeof path, "/proc/%lu/maps", pid);
-    file = fopen(path, "re");
-    while (!rc && file && getline(&line, &capacity, file) > 0)
-        if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu", mode, &major, &minor, &inode) == 4 && mode[1] == 'w' &&
-            mode[3] == 's' && inode)
-            rc = add_mapping(mapped, (struct dft_mapping){makedev(major, minor), inode, own_pid(pid)});
-    if (file)
-        fclose(file);
-    free(line);
-    return rc;
-}
-
+/* A process that may not be seen proves nothing. */
 static void look(struct dft_mapped *mapped)
 {
     DIR *dir = opendir("/proc");
+    struct looking looking = {.mapped = mapped};
     struct dirent *entry;
     int rc = 0;
 
     mapped->looked = 1;
-    while (!rc && dir && (entry = readdir(dir)))
-        if (*entry->d_name >= '1' && *entry->d_name <= '9')
-            rc = add_process(mapped, strtoul(entry->d_name, NULL, 10));
+    while (rc != -ENOMEM && dir && (entry = readdir(dir))) {
+        if (*entry->d_name < '1' || *entry->d_name > '9')
+            continue;
+        looking.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        rc = dft_shared_files_visit(looking.pid, add_mapping, &looking);
+    }
     if (dir)
         closedir(dir);
 }
