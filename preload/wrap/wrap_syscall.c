@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void describe(struct meaning *meani
     }
 }
 
-/* As a wrapper of wrap.c, of which the call is known only now. */
+/* As a wrapper of wrap.h, of which the call is known only now. */
 static long make_row(PARAMETERS)
 {
     struct meaning meaning;

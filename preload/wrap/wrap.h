@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers: one for each row of calls.def, nothing else. */
+/* What makes a wrapper of each row of calls.def, for calls_*.c: each takes one part of the table. */
+#ifndef DFT_WRAP_H
+#define DFT_WRAP_H
+
 #include "wrap/wrapper.h"
 
 #include <fcntl.h>
@@ -167,5 +170,5 @@
 #define DFT_GATE(...)
 #define DFT_VERSIONED(...)
 #define DFT_EVENT(...)
-VERSION(dft_wrap_glob_older, glob64, DFT_FIRST_GLIBC)
-#include <dftrace/calls.def>
+
+#endif
