@@ -90,10 +90,6 @@ struct dft_facts {
     uint64_t unnamed_ns; /* the most processor time of a process that no such region names; with has_cpu */
 };
 
-/* Returns 0 or -ENOMEM. Collective. */
-int dft_facts_collect(struct dft_facts *facts, const struct dft_findings_request *request);
-void dft_facts_fini(struct dft_facts *facts);
-
 int dft_facts_has(const struct dft_facts *facts, enum dft_fact fact);
 /* The options of the filter (1 << enum dft_filter_option) because of which facts lack these. */
 uint64_t dft_facts_options(const struct dft_facts *facts, unsigned lacks);
@@ -132,97 +128,20 @@ enum dft_when dft_facts_when(const struct dft_facts *facts, uint64_t ops, unsign
 /* How time lies in the run, in DFT_FACT_WINDOWS parts and one for what lies behind them. */
 enum dft_when dft_facts_judge(const uint64_t *time_ns);
 
-/* --- rules ------------------------------------------------------------------------------------ */
-
-struct dft_rules {
-    const struct dft_facts *facts;
-    const struct dft_limits *limits;
-    struct dft_findings *findings;
-    struct dft_map reported; /* file -> code + 1 */
-    uint64_t flushes_ns;     /* told, of files that are not known: rows of files do not tell flushes apart */
-};
-
-/* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or
- * -ENOMEM. */
-typedef int dft_rule_fn(struct dft_rules *rules);
-
-/* Adds a finding of this code that costs `cost_ns` of `of_ns`, with advice from the table. Returns
- * 1 and *finding, for the caller to complete; 0: it is below the limit any.share, or not wanted; or
- * -ENOMEM. *finding is valid until the next one is added. */
-int dft_rules_add(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
-                  struct dft_finding **finding);
-/* The same of calls on these files (each is a key), of the wall times of all processes. */
-int dft_rules_add_files(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
-                        uint64_t cost_ns, struct dft_finding **finding);
-/* The same, and reports these files, as dft_rules_report_files does. */
-int dft_rules_add_reported(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
-                           uint64_t cost_ns, struct dft_finding **finding);
-/* The same as dft_rules_add, whatever it costs, and before what is not urgent. */
-int dft_rules_tell(struct dft_rules *rules, enum dft_finding_code code, uint64_t cost_ns, uint64_t of_ns,
-                   struct dft_finding **finding);
-/* The time of this file is in a finding: rules that come later in the list leave the file out.
- * Returns 0 or -ENOMEM. */
-int dft_rules_report(struct dft_rules *rules, uint64_t file, enum dft_finding_code code);
-/* The same of files that are keys. */
-int dft_rules_report_files(struct dft_rules *rules, const struct dft_map *files, enum dft_finding_code code);
-/* The code that has it; DFT_FINDINGS: none. */
-enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file);
-/* The time that findings have, of calls of these classes (1 << enum dft_io), or of those and
- * others. */
-uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes);
-/* How much of the time of calls of its classes is left to a finding of this code: no other has it.
- * UINT64_MAX: it has no time of calls. */
-uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code);
-/* Of a cost in several ranks: what one of them has at most, which is all its time of calls that may have it (on these
- * files; NULL: any), and no more than the wall time of the job. *is_known: of no others, or hardly any. */
-uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
-                               uint64_t cost_ns, int *is_known);
-/* The finding that has most time of calls of these classes; NULL: there is none. */
-struct dft_finding *dft_rules_costliest(const struct dft_rules *rules, unsigned classes);
-/* Says what costs no time that is known, but is worth to know. Returns 0 or -ENOMEM. */
-int dft_rules_note(struct dft_rules *rules, const char *note);
-/* Is there a finding of this kind? */
-int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code);
-/* Appends to a text of a finding, NULL at first. Returns 0 or -ENOMEM. */
-int dft_finding_say(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends to the advice how much there is to gain at most. Returns 0 or -ENOMEM. */
-int dft_finding_say_gain(struct dft_finding *finding);
-/* Says what to do instead of what the table of kinds says. Returns 0 or -ENOMEM. */
-int dft_finding_advise(struct dft_finding *finding, const char *advice);
-/* Is there this answer? Where it is not, these kinds (1 << code) were not looked for, and it is
- * said why. Returns 1, 0 or -ENOMEM. */
-int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes);
-/* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
-int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
-/* The same where much of the time is that of files anywhere that aggregates do not tell apart. */
-int dft_rules_skip_folded(struct dft_rules *rules, uint64_t codes);
-/* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
-int dft_rules_good(struct dft_rules *rules, const char *what);
+/* The rank of a group by rank or process; -1: none. */
+int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group);
+/* Is this region a call of MPI-IO that all ranks make together? */
+int dft_is_collective(struct dft_text name);
+/* Is a group by region inside of one? */
+int dft_facts_in_collective(const struct dft_answer *answer, const struct dft_group *group);
 
 /* Does this team's trainer wait for data most in the first steps of its epochs? */
 int dft_facts_starts_slowly(const struct dft_facts *facts, const struct dft_overlap_team *team);
-
-/* Adds the risks, when all findings are made. Returns 0 or -ENOMEM. */
-int dft_risks_make(struct dft_rules *rules);
-void dft_risk_fini(struct dft_risk *risk);
-
-static inline uint64_t dft_limit(const struct dft_rules *rules, enum dft_limit limit)
-{
-    return rules->limits->values[limit];
-}
 
 /* Is this as much of all time in I/O as a finding has at least? */
 static inline int dft_facts_matters(const struct dft_facts *facts, uint64_t time_ns)
 {
     return time_ns >= facts->total_ns / 1000 * facts->request->limits->values[DFT_LIMIT_ANY_SHARE];
 }
-
-dft_rule_fn dft_rule_lost, dft_rule_in_flight, dft_rule_untraced, dft_rule_sync, dft_rule_sizes, dft_rule_good,
-    dft_rule_locks, dft_rule_failing;
-dft_rule_fn dft_rule_mpi, dft_rule_straggler, dft_rule_contention, dft_rule_imbalance;
-dft_rule_fn dft_rule_saves, dft_rule_file_explosion, dft_rule_copies, dft_rule_removal;
-dft_rule_fn dft_rule_missing, dft_rule_reopened, dft_rule_small_files, dft_rule_metadata, dft_rule_random,
-    dft_rule_reread, dft_rule_misaligned, dft_rule_mapped, dft_rule_seeks, dft_rule_mount, dft_rule_cache;
-dft_rule_fn dft_rule_overlap, dft_rule_workers, dft_rule_gaps, dft_rule_serial;
 
 #endif

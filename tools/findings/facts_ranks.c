@@ -16,34 +16,6 @@
 #define PARTS        200u
 #define PATTERN_MAX  8192
 
-int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group)
-{
-    return group->key.process_group ? answer->process_group[group->key.process_group - 1]->process.rank : -1;
-}
-
-int dft_is_collective(struct dft_text name)
-{
-    static const char *const ends[] = {"_all", "_all_begin", "_all_end", "_ordered", "_ordered_begin", "_ordered_end"};
-
-    if (name.length < 9 || memcmp(name.bytes, "MPI_File_", 9) != 0)
-        return 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t length = strlen(ends[i]);
-
-        if (name.length > length && !memcmp(name.bytes + name.length - length, ends[i], length))
-            return 1;
-    }
-    return 0;
-}
-
-int dft_facts_in_collective(const struct dft_answer *answer, const struct dft_group *group)
-{
-    struct dft_key_value region;
-
-    dft_group_value(answer, group, DFT_BY_REGION, &region);
-    return region.type == DFT_KEY_TEXT && dft_is_collective(region.text);
-}
-
 /* --- files of several ranks ------------------------------------------------------------------- */
 
 static void add_group(struct dft_shared_file *file, const struct dft_metrics *metrics)

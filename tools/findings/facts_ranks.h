@@ -13,9 +13,6 @@ void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *qu
 /* Asks for what depends on these answers. Returns 0 or -ENOMEM. Collective. */
 int dft_facts_collect_ranks(struct dft_facts *facts);
 
-/* The rank of a group by rank or process; -1: none. */
-int64_t dft_facts_rank(const struct dft_answer *answer, const struct dft_group *group);
-
 /* Calls of one class on a file, of all ranks. */
 struct dft_shared_file {
     uint64_t file;
@@ -34,10 +31,5 @@ int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **lis
 /* Do small pieces of all ranks lie between each other, which together are the file about once? Those
  * at random are another finding: a rank can sort its own. `by_mpi`: MPI-IO moves them. */
 int dft_shared_is_interleaved(const struct dft_rules *rules, const struct dft_shared_file *file, int by_mpi);
-
-/* Is this region a call of MPI-IO that all ranks make together? */
-int dft_is_collective(struct dft_text name);
-/* Is a group by region inside of one? */
-int dft_facts_in_collective(const struct dft_answer *answer, const struct dft_group *group);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 #define INDENT        3u
 #define TITLE         34u /* columns, at most: costs stand behind them in a column */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes from the calls on a mount what other findings account for. */
 #include "findings/mount_parts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,13 +2,14 @@
 /* No time of calls is in two findings: how much of the time of calls of a class no finding has yet.
  * Findings about files know it file by file; those about ranks and about computing by the classes
  * of calls. */
-#include "findings/facts.h"
+#include "findings/reported.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "findings/facts_ranks.h"
 #include "findings/rank_sums.h"
+#include "findings/rules.h"
 
 #define IO(class) (1u << DFT_IO_##class)
 #define DATA      (IO(READ) | IO(WRITE))
@@ -31,19 +32,19 @@ int dft_rules_report_files(struct dft_rules *rules, const struct dft_map *files,
     return rc;
 }
 
-int dft_rules_add_reported(struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
-                           uint64_t cost_ns, struct dft_finding **finding)
-{
-    int rc = dft_rules_add_files(rules, code, files, cost_ns, finding);
-
-    return rc > 0 && dft_rules_report_files(rules, files, code) ? -ENOMEM : rc;
-}
-
 enum dft_finding_code dft_rules_reported(const struct dft_rules *rules, uint64_t file)
 {
     const uint64_t *reported = file ? dft_map_find(&rules->reported, file) : NULL;
 
     return reported ? (enum dft_finding_code)(*reported - 1) : DFT_FINDINGS;
+}
+
+int dft_rules_has(const struct dft_rules *rules, enum dft_finding_code code)
+{
+    for (size_t i = 0; i < rules->findings->count; i++)
+        if (rules->findings->list[i].code == code)
+            return 1;
+    return 0;
 }
 
 /* The classes that the time of a finding may be of; 0: it is not the time of calls. */

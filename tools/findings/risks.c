@@ -12,6 +12,9 @@
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
 #include "findings/rank_sums.h"
+#include "findings/reported.h"
+#include "findings/risks.h"
+#include "findings/rules.h"
 #include "findings/sizes.h"
 
 /* Adds a risk: so many round trips, and `bytes` that take longer than these. `where` becomes the

@@ -5,6 +5,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 struct misaligned {
     const struct dft_access_class *top;

@@ -5,6 +5,7 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 #include "format/hash.h"
 
 /* The kernel counts what block devices, NFS, SMB and Ceph fetch. Others move data unseen. */

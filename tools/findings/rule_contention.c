@@ -5,6 +5,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 struct load {
     uint64_t calls, time_ns, bytes, median_ns;

@@ -7,6 +7,8 @@
 #include "base/order.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 #include "source/source_names.h"
 
 #define STAGES 16u /* temporary files that a copy goes through, at most; also ends what leads to itself */

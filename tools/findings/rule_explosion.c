@@ -8,6 +8,8 @@
 #include "base/map.h"
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 /* Files of one pattern that one rank alone writes each. */
 struct own_files {

@@ -8,6 +8,7 @@
 #include "base/facet_words.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 #define ERRORS 256u /* numbers of errors that are counted by themselves */
 

@@ -7,6 +7,8 @@
 #include "base/order.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 #include "query/file_facts.h"
 
 #define OP(op)   (UINT64_C(1) << (op))

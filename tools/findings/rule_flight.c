@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 static int say(struct dft_finding *finding, const struct dft_findings_request *request, const struct dft_flight *flight,
                const char *title)

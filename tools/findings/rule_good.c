@@ -5,6 +5,7 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 /* Calls that were to write, or to make durable what was written. The verdict reports those that failed. */
 static int look_at_failures(struct dft_rules *rules)

@@ -4,6 +4,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 #define BUSY_MACHINE     10u                      /* a process may get a tenth of a processor where many want it */
 #define PART(all, share) ((all) / 1000 * (share)) /* of the unit of limits */

@@ -7,6 +7,7 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 #include "findings/lock_waits.h"
+#include "findings/rules.h"
 
 static int say_process(char **text, const struct dft_source_process *process)
 {

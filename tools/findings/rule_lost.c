@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 /* Pauses that are too short to matter are named among what is good. */
 static int say_good(struct dft_rules *rules)

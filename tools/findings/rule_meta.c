@@ -7,6 +7,8 @@
 #include "base/saturate.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 #include "query/file_facts.h"
 
 #define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */

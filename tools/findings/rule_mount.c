@@ -8,6 +8,7 @@
 #include "base/facet_words.h"
 #include "base/write_text.h"
 #include "findings/mount_parts.h"
+#include "findings/rules.h"
 
 /* The same calls on a local file system. */
 struct yardstick {

@@ -9,6 +9,8 @@
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
 #include "findings/rank_sums.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 #define NAMED 3u
 

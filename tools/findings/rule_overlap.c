@@ -6,6 +6,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 #include "overlap/overlap_kinds.h"
 
 #define PART(all, share) ((all) / 1000 * (share)) /* of the unit of limits */

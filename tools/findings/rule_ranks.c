@@ -6,6 +6,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts_ranks.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 #define PARTS 512u /* of the run, at most */
 

@@ -9,6 +9,8 @@
 #include "base/saturate.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 /* Reads or writes of a file. */
 struct order {

@@ -4,6 +4,8 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 
 #define KIND(kind) (1u << DFT_PLACE_##kind)
 #define FREES      (KIND(REMOVALS) | KIND(RENAMES) | KIND(CUTS))

@@ -10,6 +10,8 @@
 
 #include "base/saturate.h"
 #include "base/write_text.h"
+#include "findings/reported.h"
+#include "findings/rules.h"
 #include "findings/sizes.h"
 
 #define CHARACTERS 2u /* the size class of 1 byte */

@@ -10,6 +10,7 @@
 #include "base/program.h"
 #include "base/write_text.h"
 #include "findings/facts_ask.h"
+#include "findings/rules.h"
 #include "findings/untraced.h"
 #include "format/format.h"
 #include "mpi/comm.h"

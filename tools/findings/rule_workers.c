@@ -6,6 +6,7 @@
 
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 
 /* The workers of one name in a team: a new epoch has new processes for them. */
 struct worker {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects reads and writes by the size of their requests, and estimates what larger ones would
  * save. */
+#include "findings/rules.h"
 #include "findings/sizes.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "base/facet_words.h"
 #include "base/write_text.h"
 #include "findings/facts.h"
+#include "findings/rules.h"
 #include "findings/verdict_unseen.h"
 
 #define DATA   (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC)
