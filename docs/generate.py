@@ -28,7 +28,7 @@ def strings(text):
 
 def words_of_types():
     """The words that each type of option takes, as the parsers of the library have them."""
-    source = (ROOT / "preload" / "os" / "config.c").read_text()
+    source = (ROOT / "preload" / "settings" / "config.c").read_text()
     found = re.findall(r"static int parse_(\w+)\([^)]*\)\s*{[^}]*?WORDS\(([^)]*)\)", source)
     words = {name: ", ".join(f"`{word}`" for word in re.findall(r'"(\w+)"', text)) for name, text in found}
     return {**words, "BOOL": "`0`, `1`", "TEXT": "text", "UINT": "number", "MODE": "octal number"}

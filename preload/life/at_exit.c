@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "life/shutdown.h"
-#include "os/own_calls.h"
-#include "os/resolve.h"
+#include "os/own.h"
+#include "loader/resolve.h"
 
 /* exit() and a return from main call two functions of ours: the destructor and the handler. Only
  * the handler learns the status. Loaded at the start, the handler is the last of all. Loaded later,

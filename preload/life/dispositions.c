@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
-#include "os/resolve.h"
+#include "settings/config.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 
 uint64_t dft_fatal_signals;

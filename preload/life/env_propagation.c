@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
-#include "os/config_place.h"
+#include "settings/config.h"
+#include "settings/config_place.h"
 #include "os/reading.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 #include "ring/thread.h"
 #include "store/first.h"

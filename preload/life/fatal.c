@@ -19,9 +19,9 @@
 #include "life/shutdown.h"
 #include "unwind/backtrace.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/onstack.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 #include "ring/thread.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "format/live_format.h"
-#include "os/own_calls.h"
+#include "os/own.h"
 #include "os/sys.h"
 #include "os/self.h"
 

@@ -21,7 +21,7 @@
 #include "probe/probe.h"
 #include "os/line.h"
 #include "os/proc.h"
-#include "os/rules.h"
+#include "settings/rules.h"
 #include "ring/ring.h"
 #include "ring/rows.h"
 #include "probe/traced.h"

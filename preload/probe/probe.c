@@ -11,7 +11,7 @@
 #include "probe/startup.h"
 #include "os/own_files.h"
 #include "os/reading.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 

@@ -6,7 +6,7 @@
 
 #include "format/event.h"
 #include "format/hash.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "probe/paths.h"
 #include "os/reading.h"
 

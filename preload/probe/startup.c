@@ -8,8 +8,8 @@
 
 #include "format/calls.h"
 #include "format/file_class.h"
-#include "os/image.h"
-#include "os/loader.h"
+#include "loader/image.h"
+#include "loader/loader.h"
 #include "os/proc.h"
 #include "os/self.h"
 

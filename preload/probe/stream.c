@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #define IN_BACKUP 0x100 /* of _flags: pushed-back characters are being read, the rest waits in the save area */
 #define PUTTING   0x800

@@ -7,8 +7,8 @@
 
 #include "os/bulk.h"
 #include "probe/call.h"
-#include "os/config.h"
-#include "os/config_place.h"
+#include "settings/config.h"
+#include "settings/config_place.h"
 #include "probe/paths.h"
 #include "probe/traced_real.h"
 #include "store/first.h"

@@ -5,7 +5,7 @@
 
 #include "regions/annotate.h"
 #include "probe/call.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 

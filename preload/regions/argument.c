@@ -7,7 +7,7 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 
 #define STRING_MAX  4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */

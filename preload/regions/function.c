@@ -15,8 +15,8 @@
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "store/process.h"
-#include "os/image.h"
-#include "os/resolve.h"
+#include "loader/image.h"
+#include "loader/resolve.h"
 
 typedef void hook(void *function, void *call_site);
 static hook *next_enter, *next_exit;

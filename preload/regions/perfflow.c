@@ -13,11 +13,11 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
-#include "os/resolve.h"
-#include "os/nearest.h"
-#include "os/settings.h"
+#include "loader/resolve.h"
+#include "settings/nearest.h"
+#include "settings/settings.h"
 
 #define PART_MAX 60u /* bytes of an option that are shown */
 

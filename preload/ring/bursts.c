@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/live_format.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "tables/fdtable.h"
 
 /* Returns 0, or -1 when the bursts may not be touched now. */

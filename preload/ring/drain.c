@@ -12,7 +12,7 @@
 #include "format/unfinished.h"
 #include "format/calls.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "store/context.h"
 #include "store/counters.h"
 #include "os/self.h"

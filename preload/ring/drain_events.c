@@ -14,7 +14,7 @@
 
 #include "aggregator/cursor.h"
 #include "format/encode.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/self.h"
 #include "store/staging.h"
 

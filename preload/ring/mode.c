@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "os/clock.h"
-#include "os/config.h"
-#include "os/rules.h"
+#include "settings/config.h"
+#include "settings/rules.h"
 #include "os/sys.h"
 #include "ring/governor.h"
 #include "ring/ring.h"

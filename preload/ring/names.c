@@ -7,9 +7,9 @@
 
 #include "os/bulk.h"
 #include "format/hash.h"
-#include "os/elf.h"
-#include "os/image.h"
-#include "os/rules.h"
+#include "loader/elf.h"
+#include "loader/image.h"
+#include "settings/rules.h"
 #include "store/process.h"
 
 #define NAME_ROOM 448u /* longer names are cut */

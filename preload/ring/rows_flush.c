@@ -7,7 +7,7 @@
 
 #include "format/encode.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/onstack.h"
 #include "os/sys.h"
 #include "store/context.h"

@@ -13,7 +13,7 @@
 #include "ring/names.h"
 #include "os/clock.h"
 #include "format/hash.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "ring/ring.h"
 #include "unwind/unwind.h"
 

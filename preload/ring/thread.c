@@ -12,8 +12,8 @@
 
 #include "os/bulk.h"
 #include "os/clock.h"
-#include "os/config.h"
-#include "os/own_calls.h"
+#include "settings/config.h"
+#include "loader/own_calls.h"
 #include "os/own_files.h"
 #include "ring/drain.h"
 #include "os/shared_tls.h"

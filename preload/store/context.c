@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/memory.h"
 #include "os/onstack.h"
 #include "os/sys.h"

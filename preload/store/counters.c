@@ -15,7 +15,7 @@
 #include "format/live_counters.h"
 #include "os/bulk.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/proc.h"
 #include "os/self.h"
 #include "os/sys.h"

@@ -11,11 +11,11 @@
 
 #include "os/bulk.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
 #include "tables/fd_progress.h"
 #include "os/self.h"
-#include "os/settings.h"
+#include "settings/settings.h"
 #include "os/sys.h"
 #include "store/tracename.h"
 

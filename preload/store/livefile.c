@@ -19,7 +19,7 @@
 #include "os/bulk.h"
 #include "format/calls.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/memory.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"

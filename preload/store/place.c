@@ -9,9 +9,9 @@
 
 #include "format/trust.h"
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/proc.h"
-#include "os/settings.h"
+#include "settings/settings.h"
 #include "os/sys.h"
 #include "store/tracename.h"
 

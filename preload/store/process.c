@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "format/notes.h"
 #include "format/encode.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "store/counters.h"
 #include "store/first.h"
 #include "store/kept.h"

@@ -7,7 +7,7 @@
 
 #include "format/format.h"
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
 #include "os/self.h"
 #include "os/sys.h"

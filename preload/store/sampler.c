@@ -11,7 +11,7 @@
 #include <sched.h>
 
 #include "os/clock.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "store/counters.h"

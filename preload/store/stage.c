@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
 #include "os/sys.h"
 #include "store/livefile.h"

@@ -16,7 +16,7 @@
 #include "os/bulk.h"
 #include "format/crc32c.h"
 #include "format/format.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/secure.h"
 #include "os/self.h"
 #include "os/ourfile.h"

@@ -13,7 +13,7 @@
 
 #include "format/live_format.h"
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
 #include "os/self.h"
 #include "os/proc.h"

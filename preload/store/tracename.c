@@ -11,8 +11,8 @@
 
 #include "os/bulk.h"
 #include "os/clock.h"
-#include "os/config.h"
-#include "os/config_place.h"
+#include "settings/config.h"
+#include "settings/config_place.h"
 #include "os/proc.h"
 #include "os/secure.h"
 #include "os/self.h"

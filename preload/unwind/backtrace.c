@@ -6,9 +6,9 @@
 #include <setjmp.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 #include "unwind/symbols.h"
 #include "unwind/unwind.h"

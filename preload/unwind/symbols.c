@@ -11,7 +11,7 @@
 
 #include "os/bulk.h"
 #include "tables/fd_progress.h"
-#include "os/elf.h"
+#include "loader/elf.h"
 #include "os/memory.h"
 #include "os/sys.h"
 

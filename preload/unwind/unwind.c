@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 #include "os/bulk.h"
-#include "os/image.h"
+#include "loader/image.h"
 #include "os/sys.h"
 
 #define TABLE     8192u

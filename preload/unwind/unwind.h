@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "os/library.h"
+#include "loader/library.h"
 
 /* The registers that locate a frame. On 64-bit ARM `bx` is x19. */
 enum { DFT_UNWIND_PC, DFT_UNWIND_FP, DFT_UNWIND_BX, DFT_UNWIND_SP, DFT_UNWIND_REGISTERS };

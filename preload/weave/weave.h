@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/config.h"
+#include "settings/config.h"
 
 #ifdef DFT_HAVE_FFI
 

@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-#include "os/library.h"
-#include "os/resolve.h"
+#include "loader/library.h"
+#include "loader/resolve.h"
 #include "weave/weave_inside.h"
 #include "weave/weave_loaded.h"
 

@@ -5,7 +5,7 @@
 
 #include <dftrace/dftrace.h>
 
-#include "os/library.h"
+#include "loader/library.h"
 #include "regions/annotate.h"
 #include "weave/weave.h"
 #include "weave/weave_prototype.h"

@@ -4,7 +4,7 @@
 #ifndef DFT_WEAVE_LOADED_H
 #define DFT_WEAVE_LOADED_H
 
-#include "os/library.h"
+#include "loader/library.h"
 
 /* A library that is loaded. */
 struct dft_weave_object {

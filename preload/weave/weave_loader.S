@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dlopen, dlsym and dlvsym as woven programs call them. */
-#include "os/with_caller.inc"
+#include "loader/with_caller.inc"
 
 	.text
 	.hidden	dft_weave_dlopen, dft_weave_dlsym, dft_weave_dlvsym

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "os/loader.h"
+#include "loader/loader.h"
 #include "weave/weave_caller.h"
 #include "weave/weave_inside.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 #include "ring/thread.h"
 #include "weave/weave_inside.h"

@@ -13,11 +13,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/bulk.h"
 #include "store/first.h"
 #include "os/line.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/sys.h"
 #include "os/whole.h"
 #include "weave/weave_inside.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/config.h"
+#include "settings/config.h"
 
 int dft_weave_fail(struct dft_weave_text *text, const char *wrong, const char *word, size_t length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dlopen, dlsym and dlvsym: wrap_loader.c answers. */
-#include "os/with_caller.inc"
+#include "loader/with_caller.inc"
 
 	.text
 	with_caller	dlopen, dft_answer_dlopen

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and
  * who is who. */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include "life/env_propagation.h"
 #include "life/lifecycle.h"

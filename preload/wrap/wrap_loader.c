@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/image.h"
-#include "os/library.h"
-#include "os/loader.h"
-#include "os/own_calls.h"
+#include "loader/image.h"
+#include "loader/library.h"
+#include "loader/loader.h"
+#include "loader/own_calls.h"
 #include "os/self.h"
 #include "os/sys.h"
 #include "ring/names.h"

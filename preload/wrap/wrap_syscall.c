@@ -3,7 +3,7 @@
  * of the same meaning are; all others go straight on. The real syscall() makes every call, never
  * the function of that meaning: syscall() is no cancellation point, and passes its arguments on
  * unchanged. */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include <fcntl.h>
 

@@ -2,7 +2,7 @@
 /* The rows of syscalls.def that are written by hand, but for those of processes: what needs more
  * than a table can say, with the same functions as the wrappers of the C library's functions have
  * (wrap_special.h, wrap_maps.h). */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

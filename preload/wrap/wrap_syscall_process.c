@@ -2,7 +2,7 @@
 /* The rows of syscalls.def that make, replace, await and end processes, or forbid them system
  * calls. */
 #include "os/own_files.h"
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "life/sandbox.h"
 #include "os/shared_tls.h"
 

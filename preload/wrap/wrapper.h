@@ -3,7 +3,7 @@
 #ifndef DFT_WRAPPER_H
 #define DFT_WRAPPER_H
 
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -13,7 +13,7 @@
 #include "format/decode.h"
 #include "format/hash.h"
 #include "model.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/self.h"
 #include "ring/drain_events.h"
 #include "store/staging.h"

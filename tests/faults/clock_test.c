@@ -7,7 +7,7 @@
 
 #include "os/clock.h"
 
-#include "os/resolve.h"
+#include "loader/resolve.h"
 #include "os/self.h"
 
 static uint64_t test_ticks, test_ns, test_real_ns;

@@ -6,7 +6,7 @@
  * Functions are called with six register arguments, whatever their prototype: what a function takes
  * of them arrives unchanged, and the rest does not matter. What an argument must point to is read
  * off the prototype's text. */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>

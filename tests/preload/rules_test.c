@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "format/hash.h"
-#include "os/rules_inside.h"
-#include "os/rules_text.h"
+#include "settings/rules_inside.h"
+#include "settings/rules_text.h"
 
 uint32_t dft_pid = 4711;
 

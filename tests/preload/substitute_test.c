@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stand-ins for functions that older C libraries lack do what this C library's functions do. */
-#include "os/substitute.h"
+#include "loader/substitute.h"
 
 #include <CUnit/Basic.h>
 #include <dlfcn.h>
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/own_calls.h"
-#include "os/resolve.h"
+#include "loader/own_calls.h"
+#include "loader/resolve.h"
 
 struct dft_reals dft_real = {.syscall = syscall};
 

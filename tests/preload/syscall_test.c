@@ -2,7 +2,7 @@
 /* syscall() hands on exactly what it was given, and records the event that syscalls.def says. As
  * forwarding_test.c: the objects of libdftrace.so are linked into this program, and a mock stands
  * in for the real syscall(). */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>

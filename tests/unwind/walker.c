@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "os/own_calls.h"
+#include "os/own.h"
 #include "os/sys.h"
 #include "unwind/unwind.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the reading of rules files. A file is applied whole or not at all. */
-#include "os/rules_file.h"
+#include "settings/rules_file.h"
 
 #include <string.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
-#include "os/nearest.h"
-#include "os/rules_inside.h"
-#include "os/rules_text.h"
-#include "os/settings.h"
+#include "settings/nearest.h"
+#include "settings/rules_inside.h"
+#include "settings/rules_text.h"
+#include "settings/settings.h"
 
 static struct dft_line line DFT_BULK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the stand-ins: functions that came to the C library after 2.17 and are hardly more than a
  * system call. The kernel answers ENOSYS where it has no such call either. */
-#include "os/substitute.h"
+#include "loader/substitute.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "os/own_calls.h"
-#include "os/resolve.h"
+#include "loader/own_calls.h"
+#include "loader/resolve.h"
 
 /* The program's system call: it sets errno. */
 #define CALL(...) DFT_REAL(syscall)(__VA_ARGS__)

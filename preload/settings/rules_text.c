@@ -6,12 +6,12 @@
  *     factor       NOT factor | ( expression ) | comparison
  *     comparison   field operator value | field [NOT] IN { value, ... } | field [NOT] LIKE text
  */
-#include "os/rules_text.h"
+#include "settings/rules_text.h"
 
 #include <string.h>
 
-#include "os/rules_inside.h"
-#include "os/nearest.h"
+#include "settings/rules_inside.h"
+#include "settings/nearest.h"
 
 #define NESTING_MAX 32
 

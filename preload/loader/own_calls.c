@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the functions of the C library that this library calls. Their version would be newer than
  * what old systems have, or others replace them. So they are found by name. */
-#include "os/own_calls.h"
+#include "loader/own_calls.h"
 
 #include <dlfcn.h>
 
-#include "os/library.h"
-#include "os/loader.h"
-#include "os/resolve.h"
+#include "loader/library.h"
+#include "loader/loader.h"
+#include "loader/resolve.h"
 #include "os/self.h"
 #include "os/sys.h"
 
-struct dft_own_calls dft_own;
 static struct dft_library c_library;
 
 #if defined(__x86_64__)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns relative names of files in settings. */
-#include "os/config_place.h"
+#include "settings/config_place.h"
 
 #include <string.h>
 
 #include "os/bulk.h"
-#include "os/config_inside.h"
-#include "os/settings.h"
+#include "settings/config_inside.h"
+#include "settings/settings.h"
 #include "os/sys.h"
 
 #define PREFIX    DFT_CONFIG_PREFIX

@@ -8,7 +8,7 @@
  * counts, as for a program linked today. An old version counts only where no library has a default
  * one. An old version of another library may come first: libattr has fsetxattr@ATTR_1.0, ahead of
  * the C library. A call of the C library's function would not reach that version. */
-#include "os/resolve.h"
+#include "loader/resolve.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/library.h"
-#include "os/loader.h"
-#include "os/substitute.h"
+#include "loader/library.h"
+#include "loader/loader.h"
+#include "loader/substitute.h"
 
 struct dft_reals dft_real;
 

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "os/rules.h"
+#include "settings/rules.h"
 
 #define DFT_RULES_STEPS 1024u
 #define DFT_RULES_DEPTH 60u /* of the stack */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks names up in loaded libraries, by the two hash tables of ELF and by symbol versions. */
-#include "os/library.h"
+#include "loader/library.h"
 
 #include <elf.h>
 #include <string.h>

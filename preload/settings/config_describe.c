@@ -2,9 +2,9 @@
 /* Owns the text that tells which settings a process ran with. */
 #include <string.h>
 
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
-#include "os/settings.h"
+#include "settings/settings.h"
 
 static size_t put_first(char *text, size_t capacity, size_t used, const char *more, size_t length)
 {

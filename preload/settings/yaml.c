@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the reading of YAML files. Every function of libyaml is called here. */
-#include "os/yaml.h"
+#include "settings/yaml.h"
 
 #ifdef DFT_HAVE_YAML
 

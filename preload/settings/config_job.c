@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the place of this process in its job, from our variables and those of launchers. */
 #include "format/launch.h"
-#include "os/config_inside.h"
+#include "settings/config_inside.h"
 
 #define PREFIX DFT_CONFIG_PREFIX
 

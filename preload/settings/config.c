@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the options and the launcher's variables. Reads the environment once and copies the texts
  * that stay. */
-#include "os/config.h"
+#include "settings/config.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "os/config_inside.h"
-#include "os/configuration.h"
-#include "os/settings.h"
+#include "settings/config_inside.h"
+#include "settings/configuration.h"
+#include "settings/settings.h"
 #include "os/ourfile.h"
 #include "os/secure.h"
 #include "os/sys.h"

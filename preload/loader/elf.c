@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the headers of ELF images in memory. */
-#include "os/elf.h"
+#include "loader/elf.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the compiled rules and their evaluation. Truth has three values while a part of an event is
  * not known: that is how the answers by call are worked out. */
-#include "os/rules.h"
+#include "settings/rules.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/bulk.h"
-#include "os/rules_inside.h"
+#include "settings/rules_inside.h"
 #include "os/self.h"
 
 int dft_rules_on;

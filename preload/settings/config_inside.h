@@ -3,7 +3,7 @@
 #ifndef DFT_CONFIG_INSIDE_H
 #define DFT_CONFIG_INSIDE_H
 
-#include "os/config.h"
+#include "settings/config.h"
 
 #define DFT_CONFIG_PREFIX         "DFTRACER_"
 #define DFT_CONFIG_NOT_UNDERSTOOD "the value is not understood; the default is used"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the loader's list of libraries. */
-#include "os/loader.h"
+#include "loader/loader.h"
 
 #include <stddef.h>
 #include <string.h>

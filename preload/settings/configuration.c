@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the keys of the file of settings: each stands for a variable. */
-#include "os/configuration.h"
+#include "settings/configuration.h"
 
 #include <string.h>
 
 #include "os/bulk.h"
-#include "os/config.h"
+#include "settings/config.h"
 #include "os/line.h"
-#include "os/nearest.h"
-#include "os/rules_file.h"
-#include "os/settings.h"
-#include "os/yaml.h"
+#include "settings/nearest.h"
+#include "settings/rules_file.h"
+#include "settings/settings.h"
+#include "settings/yaml.h"
 
 /* SAME: the variable's value; INVERTED: a switch of the opposite meaning; ACCEPTED: of DFTracer, and
  * without effect here; GROUP: a map of more keys; LIST: rules. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the library of an address: by the loader's own function, else in its list. */
-#include "os/image.h"
+#include "loader/image.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <sys/auxv.h>
 
-#include "os/elf.h"
-#include "os/loader.h"
-#include "os/own_calls.h"
+#include "loader/elf.h"
+#include "loader/loader.h"
+#include "os/own.h"
 #include "os/sys.h"
 
 #define PAGE UINT64_C(4096)

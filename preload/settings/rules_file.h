@@ -3,7 +3,7 @@
 #ifndef DFT_RULES_FILE_H
 #define DFT_RULES_FILE_H
 
-#include "os/yaml.h"
+#include "settings/yaml.h"
 
 /* Reads the file that `variable` (NAME=path) names. Returns 0, or -1: what is wrong is noted
  * (settings.h), and there are no rules. */

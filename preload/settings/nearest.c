@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the search for the word that was meant. */
-#include "os/nearest.h"
+#include "settings/nearest.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the list of settings that have no effect, and the search for the intended name. */
-#include "os/settings.h"
+#include "settings/settings.h"
 
 #include <string.h>
 
-#include "os/config.h"
-#include "os/nearest.h"
+#include "settings/config.h"
+#include "settings/nearest.h"
 
 #define NOTES_MAX 16u
 #define SHOWN_MAX 160u

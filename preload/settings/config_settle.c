@@ -2,9 +2,9 @@
 /* Owns settings that make sense by themselves, but not here, and combinations that do not. */
 #include <string.h>
 
-#include "os/config_inside.h"
-#include "os/configuration.h"
-#include "os/rules_file.h"
+#include "settings/config_inside.h"
+#include "settings/configuration.h"
+#include "settings/rules_file.h"
 
 #define PREFIX DFT_CONFIG_PREFIX
 
