@@ -184,18 +184,9 @@ in: path=/data/in/*,/top cat=POSIX
 steps: region=step
 "odd
 meta: class=meta
-with-comma: path="/data/out/with,comma*"
+with-comma: path="/data/out/with\\,comma*"
 in: name=p*,fr[e]ad
 """
-
-CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write"}
-
-
-def class_of(event):
-    if event["cat"] in ("APP", "LIB", "PROCESS", "sys"):
-        return "none"
-    return CLASSES.get(event["name"], "meta")
-
 
 def fits(text, *patterns):
     return text is not None and any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns)
@@ -208,7 +199,7 @@ def group_of(event):
         return "in"
     if fits(event.get("region"), "step") or (event["name"] == "step" and event["cat"] in ("APP", "LIB")):
         return "steps"
-    if class_of(event) == "meta":
+    if event["class"] == "meta":
         return "meta"
     if any(fits(f, "/data/out/with,comma*") for f in files):
         return "with-comma"
@@ -290,9 +281,9 @@ def what_makes_no_rules(where):
     make(where / "t")
     (where / "binary").write_bytes(b"a:\0b")
     (where / "long").write_text("\n".join(f"g{i}: cat=x" for i in range(64)))
-    for rules, word in (("a: colour=red", "conditions are"), ("nothing", "No such file"), ("a/b: cat=x", "name"),
-                        ("aggregates: cat=x", "name"), ("a: path=\"x", "quote"), ("a: cat=,x", "pattern"),
-                        ("a: class=big", "classes"), ("a:;b", "NAME"), ("#:", "none"), (where / "binary", "no list"),
+    for rules, word in (("a: colour=red", "no such key"), ("nothing", "No such file"), ("a/b: cat=x", "name"),
+                        ("aggregates: cat=x", "name"), ("a: path=\"x", "quote"), ("a: cat=,x", "none of them empty"),
+                        ("a: class=big", "no class 'big'"), ("a:;b", "NAME"), ("#:", "none"), (where / "binary", "no list"),
                         (where / "long", "too many"), ("ok: cat=POSIX; cat=x", "line 2")):
         done = dftmerge("merge", "-o", where / "out", "--group", rules, where / "t", expect=2)
         assert word in done.err, (rules, done.err)

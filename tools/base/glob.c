@@ -10,7 +10,7 @@ size_t dft_glob_escape(char *to, const char *bytes, size_t length)
     size_t n = 0;
 
     for (size_t i = 0; i < length; i++) {
-        if (bytes[i] && strchr("*?[\\", bytes[i]))
+        if (bytes[i] && strchr("*?[!\\", bytes[i]))
             to[n++] = '\\';
         to[n++] = bytes[i];
     }

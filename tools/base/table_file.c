@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest_word.h"
 #include "base/write_text.h"
 
 #define LINE_BYTES 512u
@@ -70,4 +71,91 @@ int dft_table_file_read(struct dft_table_file *file, int (*row)(void *context, c
     if (in)
         fclose(in);
     return rc;
+}
+
+int dft_table_text_read(struct dft_table_file *file, char *text, const char *ends,
+                        int (*row)(void *context, char *line), void *context)
+{
+    int rc = 0;
+
+    for (char *end; !rc && text; text = end) {
+        end = text + strcspn(text, ends);
+        if (*end)
+            *end++ = 0;
+        else
+            end = NULL;
+        file->line++;
+        rc = row(context, text);
+    }
+    return rc;
+}
+
+/* --- KEY=VALUE -------------------------------------------------------------------------------- */
+
+/* The length of the key before a '=', or of another word. */
+static size_t key_length(const char *at)
+{
+    return strcspn(at, "= \t");
+}
+
+static unsigned find_key(const char *word, size_t length, const char *const *keys, unsigned nkeys)
+{
+    unsigned key = 0;
+
+    while (key < nkeys && (strlen(keys[key]) != length || memcmp(keys[key], word, length) != 0))
+        key++;
+    return key;
+}
+
+/* Does a comment, a key or the end follow? */
+static int ends_value(const char *at, const char *const *keys, unsigned nkeys)
+{
+    size_t length;
+
+    if (*at && !strchr(" \t", *at))
+        return 0;
+    at += strspn(at, " \t");
+    length = key_length(at);
+    return !*at || *at == '#' || (at[length] == '=' && find_key(at, length, keys, nkeys) < nkeys);
+}
+
+/* The closing quote; NULL: there is none. */
+static char *end_of_quoted(char *at, const char *const *keys, unsigned nkeys)
+{
+    char *first = NULL;
+
+    for (at = strchr(at, '"'); at; at = strchr(at + 1, '"')) {
+        if (ends_value(at + 1, keys, nkeys))
+            return at;
+        if (!first && strchr(" \t", at[1]))
+            first = at;
+    }
+    return first;
+}
+
+int dft_table_file_value(const struct dft_table_file *file, char **at, const char *const *keys, unsigned nkeys,
+                         unsigned *key, char **value)
+{
+    char *word = *at + strspn(*at, " \t\r"), *equals = word + key_length(word), *end;
+    int has_value = *equals == '=';
+
+    if (!*word || *word == '#')
+        return 0;
+    *equals = 0;
+    if (!has_value)
+        return dft_table_file_fail(file, word, ": a condition is KEY=VALUE.", NULL);
+    *key = find_key(word, strlen(word), keys, nkeys);
+    if (*key == nkeys)
+        return dft_table_file_fail(file, word, ": there is no such key.",
+                                   dft_nearest_word(word, strlen(word), keys, nkeys));
+    *value = equals + 1;
+    if (**value == '"')
+        end = end_of_quoted(++*value, keys, nkeys);
+    else
+        end = *value + strcspn(*value, " \t\r");
+    if (!end)
+        return dft_table_file_fail(file, *value - 1, ": a quote is missing, or a blank after it.", NULL);
+    *at = end + (*end != 0);
+    *end = 0;
+    return **value ? 1 : dft_table_file_fail(file, keys[*key], "= has no value.", NULL);
 }

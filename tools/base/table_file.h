@@ -20,5 +20,13 @@ int dft_table_file_fail(const struct dft_table_file *file, const char *word, con
 /* Gives each line to `row`, which may change it, and which returns 0 or -errno: after -EINVAL it
  * has written the error. Returns the first of these, 0, or -errno with an error. */
 int dft_table_file_read(struct dft_table_file *file, int (*row)(void *context, char *line), void *context);
+/* The same with the lines of a text, which it changes. `ends`: the characters that end a line. */
+int dft_table_text_read(struct dft_table_file *file, char *text, const char *ends,
+                        int (*row)(void *context, char *line), void *context);
+/* Cuts the blanks and KEY=VALUE or KEY="VALUE" off the front of *at, which it changes. A quoted value ends at the quote
+ * before the next key, so it may have quotes of its own. *key: position in `keys`. Returns 1, 0: the line ends here, or
+ * a comment begins, or -EINVAL after an error. */
+int dft_table_file_value(const struct dft_table_file *file, char **at, const char *const *keys, unsigned nkeys,
+                         unsigned *key, char **value);
 
 #endif

@@ -123,6 +123,8 @@ static int prepare(const struct asked *asked, struct dft_source *source, struct 
 
     if (!rc && !asked->preset)
         rc = dft_preset_init(preset, tells ? tells : dft_builtin_preset("posix"));
+    if (!rc)
+        rc = dft_preset_begin(preset, source);
     if (rc == -E2BIG)
         fprintf(stderr,
                 "dftmerge layers: there are more than %u layers; a preset with cat=A,B chooses among categories\n",

@@ -3,13 +3,14 @@
 #include "layers/matching.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/order.h"
 
-#define PATHS_KNOWN (UINT64_C(1) << 63)
+#define PLACES_KNOWN (UINT64_C(1) << 63)
 
 /* An event of a layer that rules with inside= or outside= name. */
 struct around {
@@ -37,6 +38,7 @@ void dft_layer_matching_fini(struct dft_layer_matching *matching)
     free(matching->rules);
     dft_map_fini(&matching->calls);
     dft_map_fini(&matching->paths);
+    dft_map_fini(&matching->regions);
     dft_map_fini(&matching->numbers);
     *matching = (struct dft_layer_matching){0};
 }
@@ -63,12 +65,10 @@ int dft_layer_events_compare(const struct dft_layer_event *a, const struct dft_l
 
 int dft_layer_rule_fits(const struct dft_layer_rule *rule, uint8_t io, struct dft_text category, struct dft_text name)
 {
-    if (rule->classes && !(rule->classes >> io & 1))
-        return 0;
     if (rule->exact && (strlen(rule->exact) != category.length ||
                         (category.length && memcmp(rule->exact, category.bytes, category.length))))
         return 0;
-    return dft_preset_fits(rule->cat, category, 1) && dft_preset_fits(rule->name, name, 1);
+    return dft_selection_call_fits(&rule->selection, category, name, io, FNM_CASEFOLD);
 }
 
 static int find_candidates(struct dft_layer_matching *matching, const struct dft_layer_event *event,
@@ -99,26 +99,48 @@ static int find_candidates(struct dft_layer_matching *matching, const struct dft
     return 0;
 }
 
-/* Which rules with path= a file fits. */
-static int add_paths(struct dft_layer_matching *matching, uint64_t file, uint64_t *fits)
+/* Which rules with path= or region= a file or a region fits: 1 << place_bit each. Rules without the key fit any. */
+static int find_places(struct dft_layer_matching *matching, enum dft_selection_key key, uint64_t id, uint64_t *fits)
 {
     const struct dft_preset *preset = matching->preset;
-    uint64_t *known;
+    uint64_t *known = dft_map_put(key == DFT_SELECT_PATH ? &matching->paths : &matching->regions, dft_map_join(id, 0));
+    struct dft_text category, text = {0};
+    char shown[18];
 
-    if (!file || !preset->npaths)
-        return 0;
-    known = dft_map_put(&matching->paths, file);
     if (!known)
         return -ENOMEM;
     if (!*known) {
-        struct dft_text path = dft_names_text(matching->names, file);
+        *known = PLACES_KNOWN;
+        if (id && key == DFT_SELECT_PATH)
+            text = dft_names_show(matching->names, id, shown);
+        else if (id)
+            dft_names_call(matching->names, id, &category, &text, shown);
+        for (uint32_t i = 0; i < preset->nrules; i++) {
+            const struct dft_layer_rule *rule = &preset->rules[i];
 
-        *known = PATHS_KNOWN;
-        for (uint32_t i = 0; i < preset->nrules; i++)
-            if (preset->rules[i].path && dft_preset_fits(preset->rules[i].path, path, 0))
-                *known |= UINT64_C(1) << preset->rules[i].path_bit;
+            if (rule->place_bit >= 0 && (id ? dft_selection_text_fits(&rule->selection, key, text, 0)
+                                            : !dft_selection_has(&rule->selection, key)))
+                *known |= UINT64_C(1) << rule->place_bit;
+        }
     }
     *fits |= *known;
+    return 0;
+}
+
+/* Which rules with path= or region= an event fits. */
+static int find_event_places(struct dft_layer_matching *matching, const struct dft_event *event, uint64_t *fits)
+{
+    uint64_t regions = 0;
+
+    *fits = UINT64_MAX;
+    if (!matching->preset->nplaces)
+        return 0;
+    *fits = 0;
+    if (find_places(matching, DFT_SELECT_PATH, event->file, fits) ||
+        (event->file2 && find_places(matching, DFT_SELECT_PATH, event->file2, fits)) ||
+        find_places(matching, DFT_SELECT_REGION, event->region, &regions))
+        return -ENOMEM;
+    *fits &= regions;
     return 0;
 }
 
@@ -164,20 +186,20 @@ int dft_layer_match(struct dft_layer_matching *matching, const struct dft_layer_
     struct dft_layer_thread *thread = thread_of(matching, event);
     struct dft_layer_candidates candidates;
     struct dft_layer_set around = {0};
-    uint64_t fits = 0;
+    uint64_t fits;
 
     *layers = (struct dft_layer_set){0};
     if (!thread || find_candidates(matching, event, &candidates))
         return -ENOMEM;
     if (!candidates.count)
         return 0;
-    if (add_paths(matching, event->event.file, &fits) || add_paths(matching, event->event.file2, &fits))
+    if (find_event_places(matching, &event->event, &fits))
         return -ENOMEM;
     find_around(thread, event, &around);
     for (uint32_t i = 0; i < candidates.count; i++) {
         const struct dft_layer_rule *rule = &preset->rules[matching->rules[candidates.from + i]];
 
-        if ((rule->path_bit < 0 || fits >> rule->path_bit & 1) &&
+        if ((rule->place_bit < 0 || fits >> rule->place_bit & 1) &&
             (!rule->is_inside || dft_layer_set_meets(&rule->inside, &around)) &&
             !dft_layer_set_meets(&rule->outside, &around) && !dft_layer_set_meets(&rule->outside, layers))
             dft_layer_set_add(layers, rule->layer);

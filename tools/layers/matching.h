@@ -24,7 +24,8 @@ struct dft_layer_matching {
     struct dft_map calls; /* call and class -> position + 1 */
     struct dft_layer_candidates *candidates;
     uint16_t *rules;        /* numbers of rules, of all candidates */
-    struct dft_map paths;   /* file -> which rules with path= it fits, and KNOWN */
+    struct dft_map paths;   /* file -> which rules with a place_bit it fits, and KNOWN */
+    struct dft_map regions; /* region -> the same */
     struct dft_map numbers; /* process and thread -> position + 1 */
     struct dft_layer_thread *threads;
     uint32_t ncandidates, candidates_capacity, nrules, rules_capacity, nthreads, threads_capacity;

@@ -8,21 +8,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "source/filter_paths.h"
 
-int dft_preset_fits(const char *patterns, struct dft_text text, int fold_case)
+int dft_preset_begin(struct dft_preset *preset, const struct dft_source *source)
 {
-    char *copy;
-    int fits;
+    int rc = 0;
 
-    if (!patterns)
-        return 1;
-    copy = strndup(text.length ? text.bytes : "", text.length);
-    fits = *patterns == '!';
-    for (const char *at = patterns; copy && *at; at += strlen(at) + 1)
-        if (!fnmatch(at + (*at == '!'), copy, fold_case ? FNM_CASEFOLD : 0))
-            fits = *at != '!';
-    free(copy);
-    return copy && fits;
+    for (uint32_t i = 0; !rc && i < preset->nrules; i++)
+        rc = dft_selection_begin(&preset->rules[i].selection, source);
+    return rc;
 }
 
 int dft_layer_is_above(const struct dft_preset *preset, unsigned layer, unsigned other)
@@ -33,20 +27,17 @@ int dft_layer_is_above(const struct dft_preset *preset, unsigned layer, unsigned
     return 0;
 }
 
-static void free_rule(struct dft_layer_rule *rule)
-{
-    free(rule->cat);
-    free(rule->name);
-    free(rule->path);
-    free(rule->exact);
-}
-
 void dft_preset_fini(struct dft_preset *preset)
 {
     for (uint32_t i = 0; i < preset->nlayers; i++)
         free(preset->layers[i].name);
-    for (uint32_t i = 0; i < preset->nrules; i++)
-        free_rule(&preset->rules[i]);
+    for (uint32_t i = 0; i < preset->nrules; i++) {
+        if (preset->rules[i].exact)
+            dft_filter_paths_fini(&preset->rules[i].selection.paths);
+        else
+            dft_selection_fini(&preset->rules[i].selection);
+        free(preset->rules[i].exact);
+    }
     free(preset->layers);
     free(preset->rules);
     *preset = (struct dft_preset){0};
@@ -75,19 +66,6 @@ static int layer_of(struct dft_preset *preset, const struct dft_layer_rule *rule
     return preset->nlayers < DFT_LAYERS_MAX ? -ENOMEM : -E2BIG;
 }
 
-static char *copy_list(const char *list)
-{
-    const char *end = list;
-    char *copy;
-
-    if (!list)
-        return NULL;
-    while (*end)
-        end += strlen(end) + 1;
-    copy = malloc((size_t)(end - list) + 1);
-    return copy ? memcpy(copy, list, (size_t)(end - list) + 1) : NULL;
-}
-
 /* A rule for one category. Conditions of the category itself hold already. */
 static int add_rule(struct dft_preset *preset, const struct dft_layer_rule *model, uint16_t layer,
                     struct dft_text category)
@@ -95,14 +73,11 @@ static int add_rule(struct dft_preset *preset, const struct dft_layer_rule *mode
     struct dft_layer_rule rule = *model;
 
     rule.layer = layer;
-    rule.cat = NULL;
-    rule.name = copy_list(model->name);
-    rule.path = copy_list(model->path);
+    rule.selection.by[DFT_SELECT_CAT].count = 0;
     rule.exact = strndup(category.length ? category.bytes : "", category.length);
-    if (rule.exact && !rule.name == !model->name && !rule.path == !model->path &&
-        !DFT_ARRAY_PUSH(preset->rules, preset->rules_capacity, preset->nrules, rule))
+    if (rule.exact && !DFT_ARRAY_PUSH(preset->rules, preset->rules_capacity, preset->nrules, rule))
         return 0;
-    free_rule(&rule);
+    free(rule.exact);
     return -ENOMEM;
 }
 
@@ -115,7 +90,7 @@ int dft_preset_expand(struct dft_preset *preset, const struct dft_text *categori
         if (preset->rules[i].layer != DFT_LAYER_NONE)
             continue;
         for (uint32_t k = 0; rc >= 0 && k < count; k++) {
-            if (!dft_preset_fits(preset->rules[i].cat, categories[k], 1))
+            if (!dft_selection_text_fits(&preset->rules[i].selection, DFT_SELECT_CAT, categories[k], FNM_CASEFOLD))
                 continue;
             rc = layer_of(preset, &preset->rules[i], categories[k]);
             if (rc >= 0) {

@@ -2,11 +2,9 @@
 /* A preset: layers, and the rules that say which events belong to them.
  *
  * One rule a line: "LAYER KEY=VALUE...". # begins a comment. Lines of one layer add to each other;
- * all conditions of a line must hold. A value with blanks stands in double quotes. Keys:
+ * all conditions of a line must hold. Keys are those of a selection (source/selection.h), where
+ * letters of categories and names fit in either case, and:
  *
- *   cat= name= path=   patterns with commas (* ? [ ]), ! takes away what those before it chose;
- *                      letters of categories and names fit in either case
- *   class=             classes of calls, with commas
  *   inside=            layers, with commas: a region of one of them is around the event
  *   outside=           layers, with commas: the event is in none of them, and none is around it
  *   parent=            the layer that calls this layer
@@ -22,11 +20,12 @@
 #include <stdio.h>
 
 #include "format/event.h"
+#include "source/selection.h"
 
-#define DFT_LAYERS_MAX      128u
-#define DFT_LAYER_RULES_MAX 512u
-#define DFT_LAYER_PATHS_MAX 63u /* rules with path= */
-#define DFT_LAYER_NONE      UINT16_MAX
+#define DFT_LAYERS_MAX       128u
+#define DFT_LAYER_RULES_MAX  512u
+#define DFT_LAYER_PLACES_MAX 63u /* rules with path= or region= */
+#define DFT_LAYER_NONE       UINT16_MAX
 
 struct dft_layer_set {
     uint64_t bits[DFT_LAYERS_MAX / 64];
@@ -60,13 +59,12 @@ struct dft_layer {
 };
 
 struct dft_layer_rule {
-    char *cat, *name, *path; /* patterns, each with a NUL behind it, one more at the end; NULL: any */
-    char *exact;             /* the category that a layer of {cat} stands for, else NULL */
+    struct dft_selection selection;
+    char *exact; /* the category that a layer of {cat} stands for, else NULL; it borrows its selection */
     struct dft_layer_set inside, outside;
-    unsigned classes; /* 1 << enum dft_io; 0: any */
     uint16_t layer;   /* DFT_LAYER_NONE: {cat} */
     uint16_t parent;  /* of layers of {cat} */
-    int8_t path_bit;  /* number among the rules with path=; -1: it has none */
+    int8_t place_bit; /* number among the rules with path= or region=; -1: it has neither */
     uint8_t is_inside, computes;
 };
 
@@ -75,7 +73,7 @@ struct dft_preset {
     struct dft_layer *layers;
     struct dft_layer_rule *rules;
     struct dft_layer_set around; /* layers that inside= and outside= name */
-    uint32_t nlayers, layers_capacity, nrules, rules_capacity, npaths;
+    uint32_t nlayers, layers_capacity, nrules, rules_capacity, nplaces;
 };
 
 struct dft_builtin_preset {
@@ -96,12 +94,12 @@ void dft_builtin_preset_print(FILE *out, const struct dft_builtin_preset *builti
 int dft_preset_init(struct dft_preset *preset, const struct dft_builtin_preset *builtin);
 int dft_preset_read(struct dft_preset *preset, const char *path, char *error, size_t size);
 void dft_preset_fini(struct dft_preset *preset);
+/* Prepares the paths of the rules for a source. Returns 0 or -ENOMEM. */
+int dft_preset_begin(struct dft_preset *preset, const struct dft_source *source);
 /* Makes layers of {cat} for these categories, which are in order. Returns 0, -ENOMEM, or -E2BIG:
  * there would be more than DFT_LAYERS_MAX layers. */
 int dft_preset_expand(struct dft_preset *preset, const struct dft_text *categories, uint32_t count);
 
-/* Does a text fit a list of patterns, each with a NUL behind it? NULL: it does. */
-int dft_preset_fits(const char *patterns, struct dft_text text, int fold_case);
 /* Is `layer` above `other`, by their parents? */
 int dft_layer_is_above(const struct dft_preset *preset, unsigned layer, unsigned other);
 

@@ -55,6 +55,6 @@ void dft_builtin_preset_print(FILE *out, const struct dft_builtin_preset *builti
 {
     fprintf(out,
             "# Preset %s: %s. `dftmerge layers --preset FILE` reads this form.\n"
-            "# LAYER KEY=VALUE...; keys are cat name path class inside outside parent role.\n%s",
+            "# LAYER KEY=VALUE...; keys are cat name path class region inside outside parent role.\n%s",
             builtin->name, builtin->brief, builtin->text);
 }

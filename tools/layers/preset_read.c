@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/facet_words.h"
 #include "base/nearest_word.h"
 #include "base/table_file.h"
 #include "layers/preset.h"
@@ -18,32 +17,12 @@ struct reading {
     uint16_t before;            /* the layers of earlier lines */
 };
 
-static const char *const keys[] = {"cat", "name", "path", "class", "inside", "outside", "parent", "role"};
-enum key { KEY_CAT, KEY_NAME, KEY_PATH, KEY_CLASS, KEY_INSIDE, KEY_OUTSIDE, KEY_PARENT, KEY_ROLE, KEYS };
+static const char *const keys[] = {DFT_SELECTION_WORDS, "inside", "outside", "parent", "role"};
+enum { KEY_INSIDE = DFT_SELECTION_KEYS, KEY_OUTSIDE, KEY_PARENT, KEY_ROLE, KEYS };
 
 static int fail(const struct reading *reading, const char *word, const char *why, const char *nearest)
 {
     return dft_table_file_fail(&reading->file, word, why, nearest);
-}
-
-/* A list with commas into one with a NUL behind each word. Returns 0, -EINVAL after an error, or
- * -ENOMEM. */
-static int split(const struct reading *reading, const char *value, char **list)
-{
-    size_t length = strlen(value), n = 0;
-
-    *list = malloc(length + 2);
-    if (!*list)
-        return -ENOMEM;
-    for (size_t i = 0; i < length; i++)
-        if (value[i] != ',' || (n && (*list)[n - 1]))
-            (*list)[n++] = value[i] == ',' ? '\0' : value[i];
-    if (n && (*list)[n - 1])
-        (*list)[n++] = '\0';
-    (*list)[n] = '\0';
-    if (n)
-        return 0;
-    return fail(reading, "", "a value is missing, as in cat=POSIX,STDIO.", NULL);
 }
 
 /* The number of a layer of an earlier line, or -EINVAL after an error. */
@@ -60,34 +39,19 @@ static int find_layer(const struct reading *reading, const char *name)
     return fail(reading, name, ": no layer of an earlier line has this name.", nearest);
 }
 
-static int set_layers(struct reading *reading, const char *list, struct dft_layer_set *set)
+static int set_layers(struct reading *reading, char *list, struct dft_layer_set *set)
 {
-    for (const char *at = list; *at; at += strlen(at) + 1) {
-        int layer = find_layer(reading, at);
+    for (char *name = list, *comma; name; name = comma) {
+        int layer;
 
+        comma = strchr(name, ',');
+        if (comma)
+            *comma++ = '\0';
+        layer = find_layer(reading, name);
         if (layer < 0)
             return layer;
         dft_layer_set_add(set, (unsigned)layer);
         dft_layer_set_add(&reading->preset->around, (unsigned)layer);
-    }
-    return 0;
-}
-
-static int set_classes(struct reading *reading, const char *list)
-{
-    const char *words[DFT_IO_COUNT];
-
-    for (unsigned io = 0; io < DFT_IO_COUNT; io++)
-        words[io] = dft_io_word((uint8_t)io);
-    for (const char *at = list; *at; at += strlen(at) + 1) {
-        unsigned io = 0;
-
-        while (io < DFT_IO_COUNT && strcmp(words[io], at) != 0)
-            io++;
-        if (io == DFT_IO_COUNT)
-            return fail(reading, at, ": there is no such class of calls.",
-                        dft_nearest_word(at, strlen(at), words, DFT_IO_COUNT));
-        reading->rule.classes |= 1u << io;
     }
     return 0;
 }
@@ -122,44 +86,37 @@ static int set_role(struct reading *reading, const char *role)
     return 0;
 }
 
-static int set_path(struct reading *reading, const char *value)
-{
-    if (reading->preset->npaths == DFT_LAYER_PATHS_MAX)
-        return fail(reading, "path", ": at most 63 rules have paths.", NULL);
-    reading->rule.path_bit = (int8_t)reading->preset->npaths++;
-    return split(reading, value, &reading->rule.path);
-}
-
-static int set_list(struct reading *reading, enum key key, const char *value)
+static int select_events(struct reading *reading, unsigned key, const char *value)
 {
     struct dft_layer_rule *rule = &reading->rule;
-    char *list;
-    int rc = split(reading, value, &list);
+    char why[DFT_FILTER_WHY + 2] = ": ";
+    int rc;
 
-    if (!rc && key == KEY_CLASS)
-        rc = set_classes(reading, list);
-    else if (!rc)
-        rc = set_layers(reading, list, key == KEY_INSIDE ? &rule->inside : &rule->outside);
-    rule->is_inside |= key == KEY_INSIDE;
-    free(list);
-    return rc;
+    if ((key == DFT_SELECT_PATH || key == DFT_SELECT_REGION) && rule->place_bit < 0) {
+        if (reading->preset->nplaces == DFT_LAYER_PLACES_MAX)
+            return fail(reading, keys[key], ": at most 63 rules have paths or regions.", NULL);
+        rule->place_bit = (int8_t)reading->preset->nplaces++;
+    }
+    rc = dft_selection_add(&rule->selection, key, value, why + 2);
+    return rc == -EINVAL ? fail(reading, keys[key], why, NULL) : rc;
 }
 
-static int set(struct reading *reading, enum key key, const char *value)
+static int set(struct reading *reading, unsigned key, char *value)
 {
+    struct dft_layer_rule *rule = &reading->rule;
+
     switch (key) {
-    case KEY_CAT:
-        return split(reading, value, &reading->rule.cat);
-    case KEY_NAME:
-        return split(reading, value, &reading->rule.name);
-    case KEY_PATH:
-        return set_path(reading, value);
+    case KEY_INSIDE:
+        rule->is_inside = 1;
+        return set_layers(reading, value, &rule->inside);
+    case KEY_OUTSIDE:
+        return set_layers(reading, value, &rule->outside);
     case KEY_PARENT:
         return set_parent(reading, value);
     case KEY_ROLE:
         return set_role(reading, value);
     default:
-        return set_list(reading, key, value);
+        return select_events(reading, key, value);
     }
 }
 
@@ -189,60 +146,23 @@ static int set_layer(struct reading *reading, const char *name)
     return -ENOMEM;
 }
 
-/* Cuts "KEY=VALUE" or KEY="VALUE" off. Returns 0 or -EINVAL after an error. */
-static int next_condition(const struct reading *reading, char **at, enum key *key, char **value)
-{
-    char *word = *at, *equals = word + strcspn(word, "= \t"), *end;
-
-    if (*equals != '=') {
-        *equals = '\0';
-        return fail(reading, word, ": a condition is KEY=VALUE, as in cat=POSIX.", NULL);
-    }
-    *equals = '\0';
-    for (*key = KEY_CAT; *key < KEYS && strcmp(keys[*key], word) != 0;)
-        ++*key;
-    if (*key == KEYS)
-        return fail(reading, word, ": there is no such key.", dft_nearest_word(word, strlen(word), keys, KEYS));
-    *value = equals + 1;
-    end = *value + strcspn(*value, " \t");
-    if (**value == '"') {
-        end = strchr(++*value, '"');
-        if (!end || (end[1] && !strchr(" \t", end[1])))
-            return fail(reading, *value - 1, ": a quote is missing, or a blank after it.", NULL);
-    }
-    *at = end + (*end != '\0');
-    *end = '\0';
-    return 0;
-}
-
 static int parse_conditions(struct reading *reading, char *at)
 {
-    unsigned seen = 0;
-    int rc = 0;
+    unsigned seen = 0, key;
+    char *value;
+    int rc;
 
-    while (!rc && *(at = dft_trimmed(at))) {
-        enum key key = KEYS;
-        char *value = NULL;
-
-        rc = next_condition(reading, &at, &key, &value);
-        if (!rc && seen >> key & 1)
+    while ((rc = dft_table_file_value(&reading->file, &at, keys, KEYS, &key, &value)) > 0) {
+        if (seen >> key & 1)
             return fail(reading, keys[key], " stands in this line twice.", NULL);
-        if (!rc)
-            rc = set(reading, key, value);
-        seen |= rc ? 0 : 1u << key;
+        rc = set(reading, key, value);
+        if (rc)
+            return rc;
+        seen |= 1u << key;
     }
     if (!rc && !(seen & ~(1u << KEY_PARENT | 1u << KEY_ROLE)))
-        return fail(reading, "", "the line chooses no events: cat=, name=, path= or class= does.", NULL);
+        return fail(reading, "", "the line chooses no events: cat=, name=, path=, region= or class= does.", NULL);
     return rc;
-}
-
-static void cut_comment(char *line)
-{
-    int quoted = 0;
-
-    for (; *line && (*line != '#' || quoted); line++)
-        quoted ^= *line == '"';
-    *line = '\0';
 }
 
 static int parse_line(void *context, char *line)
@@ -252,9 +172,8 @@ static int parse_line(void *context, char *line)
     char *name, *rest;
     int rc;
 
-    cut_comment(line);
     name = dft_trimmed(line);
-    if (!*name)
+    if (!*name || *name == '#')
         return 0;
     rest = name + strcspn(name, " \t");
     if (*rest)
@@ -262,16 +181,14 @@ static int parse_line(void *context, char *line)
     if (preset->nrules == DFT_LAYER_RULES_MAX)
         return fail(reading, name, ": a preset has at most 512 rules.", NULL);
     reading->before = (uint16_t)preset->nlayers;
-    reading->rule = (struct dft_layer_rule){.parent = DFT_LAYER_NONE, .path_bit = -1};
+    reading->rule = (struct dft_layer_rule){.parent = DFT_LAYER_NONE, .place_bit = -1};
     rc = set_layer(reading, name);
     if (!rc)
         rc = parse_conditions(reading, rest);
     reading->rule.layer = reading->layer;
     if (!rc && !DFT_ARRAY_PUSH(preset->rules, preset->rules_capacity, preset->nrules, reading->rule))
         return 0;
-    free(reading->rule.cat);
-    free(reading->rule.name);
-    free(reading->rule.path);
+    dft_selection_fini(&reading->rule.selection);
     return rc ? rc : -ENOMEM;
 }
 
@@ -291,13 +208,12 @@ int dft_preset_read(struct dft_preset *preset, const char *path, char *error, si
 
 int dft_preset_init(struct dft_preset *preset, const struct dft_builtin_preset *builtin)
 {
-    char error[256], *text = strdup(builtin->text), *state = NULL;
+    char error[256], *text = strdup(builtin->text);
     struct reading reading = {.file = {.path = builtin->name, .error = error, .size = sizeof error}, .preset = preset};
-    int rc = text ? 0 : -ENOMEM;
+    int rc;
 
     *preset = (struct dft_preset){.name = builtin->name};
-    for (char *line = text ? strtok_r(text, "\n", &state) : NULL; !rc && line; line = strtok_r(NULL, "\n", &state))
-        rc = parse_line(&reading, line);
+    rc = text ? dft_table_text_read(&reading.file, text, "\n", parse_line, &reading) : -ENOMEM;
     free(text);
     return rc;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules: their text, and what they decide about an event.
  *
- * Each rule asks about the call, the paths and the region. Each field fits a set of rules, kept as
- * a mask. The mask of a name is worked out once. The lowest bit that all masks have in common is
- * the rule that decides. */
+ * Each rule selects calls, paths and regions. Each field fits a set of rules, kept as a mask. The mask of a name is
+ * worked out once. The lowest bit that all masks have in common is the rule that decides. */
 #include "merge/group_rules.h"
 
 #include <errno.h>
@@ -11,27 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/filter.h"
-#include "format/ops.h"
 #include "base/map.h"
+#include "base/table_file.h"
+#include "format/ops.h"
+#include "source/selection.h"
 
 #define TEXT_MAX 65535
 #define OTHER    "other"
 
-enum aspect { BY_CAT, BY_NAME, BY_PATH, BY_REGION, ASPECTS };
-
-struct patterns {
-    const char **list;
-    size_t count;
-};
-
 struct rule {
-    struct patterns by[ASPECTS];
-    unsigned classes; /* mask of enum dft_class; 0: any */
+    struct dft_selection selection;
     uint32_t group;
 };
 
 struct dft_rules {
+    struct dft_table_file file;
+    char error[DFT_FILTER_WHY + 256];
     char *text, *words; /* the rules as given; the rules cut into words */
     struct rule rules[DFT_RULES_MAX];
     uint32_t count;
@@ -41,10 +35,9 @@ struct dft_rules {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int wrong(unsigned line, const char *what, const char *word)
+static int fail(const struct dft_rules *rules, const char *word, const char *why)
 {
-    fprintf(stderr, "dftmerge: rules, line %u: %s%s%s\n", line, what, *word ? ": " : "", word);
-    return -EINVAL;
+    return dft_table_file_fail(&rules->file, word, why, NULL);
 }
 
 static int is_file_name(const char *name)
@@ -65,132 +58,63 @@ static uint32_t group_of(struct dft_rules *rules, const char *name)
     return i;
 }
 
-static int add_pattern(struct patterns *patterns, const char *pattern)
+static int read_line(void *context, char *at)
 {
-    const char **bigger = realloc(patterns->list, (patterns->count + 1) * sizeof *bigger);
-
-    if (!bigger)
-        return -ENOMEM;
-    patterns->list = bigger;
-    bigger[patterns->count++] = pattern;
-    return 0;
-}
-
-static int add_class(struct rule *rule, const char *word)
-{
-    static const char *const words[] = {
-        [DFT_CLASS_META] = "meta", [DFT_CLASS_READ] = "read", [DFT_CLASS_WRITE] = "write", [DFT_CLASS_NONE] = "none"};
-
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!words[i] || strcmp(words[i], word))
-            continue;
-        rule->classes |= 1u << i | (i == DFT_CLASS_NONE) << DFT_CLASS_MARK;
-        return 0;
-    }
-    return -EINVAL;
-}
-
-/* Adds one value. A value in quotes is taken as it is; any other value is a list. */
-static int add_values(struct rule *rule, int aspect, char *value, int quoted, unsigned line)
-{
-    int rc = 0;
-
-    for (char *comma; !rc && value; value = comma) {
-        comma = quoted ? NULL : strchr(value, ',');
-        if (comma)
-            *comma++ = 0;
-        if (!*value)
-            return wrong(line, "a pattern is missing", "");
-        if (aspect < ASPECTS)
-            rc = add_pattern(&rule->by[aspect], value);
-        else if (add_class(rule, value))
-            return wrong(line, "classes are read, write, meta and none", value);
-    }
-    return rc;
-}
-
-/* Reads KEY=VALUE at *at, and moves *at behind it. */
-static int read_condition(struct rule *rule, char **at, unsigned line)
-{
-    static const char *const keys[] = {
-        [BY_CAT] = "cat=", [BY_NAME] = "name=", [BY_PATH] = "path=", [BY_REGION] = "region=", [ASPECTS] = "class="};
-    int aspect = 0, quoted;
-    char *value, *end;
-
-    while (aspect <= ASPECTS && strncmp(*at, keys[aspect], strlen(keys[aspect])))
-        aspect++;
-    if (aspect > ASPECTS)
-        return wrong(line, "conditions are cat= name= class= path= region=", *at);
-    value = *at + strlen(keys[aspect]);
-    quoted = *value == '"';
-    value += quoted;
-    end = quoted ? strchr(value, '"') : value + strcspn(value, " \t");
-    if (!end)
-        return wrong(line, "a quote is not closed", "");
-    *at = end + (*end != 0);
-    *end = 0;
-    return add_values(rule, aspect, value, quoted, line);
-}
-
-static int read_line(struct dft_rules *rules, char *at, unsigned line)
-{
+    static const char *const keys[] = {DFT_SELECTION_WORDS};
+    struct dft_rules *rules = context;
     struct rule *rule = &rules->rules[rules->count];
-    char *name = at + strspn(at, " \t"), *colon = strchr(name, ':'), *end;
-    int rc = 0;
+    char *name = dft_trimmed(at), *colon = strchr(name, ':'), *value, why[DFT_FILTER_WHY + 2] = ": ";
+    unsigned key;
+    int rc;
 
     if (!*name || *name == '#')
         return 0;
     if (!colon)
-        return wrong(line, "NAME: CONDITIONS is expected", name);
-    for (end = colon; end > name && (end[-1] == ' ' || end[-1] == '\t');)
-        end--;
-    *end = 0;
+        return fail(rules, name, ": NAME: CONDITIONS is expected.");
+    *colon = 0;
+    name = dft_trimmed(name);
     if (!is_file_name(name))
-        return wrong(line,
-                     "a group's name becomes that of a file: letters, digits, '.', '_' and '-' (and not "
-                     "`aggregates`)",
-                     name);
+        return fail(rules, name,
+                    ": a group's name becomes that of a file: letters, digits, '.', '_' and '-' (and not "
+                    "`aggregates`).");
     if (rules->count == DFT_RULES_MAX)
-        return wrong(line, "too many rules: 63 at most", "");
+        return fail(rules, "", "too many rules: 63 at most.");
     rules->count++;
     rule->group = group_of(rules, name);
-    for (at = colon + 1; !rc;) {
-        at += strspn(at, " \t");
-        if (!*at)
-            break;
-        rc = read_condition(rule, &at, line);
+    at = colon + 1;
+    while ((rc = dft_table_file_value(&rules->file, &at, keys, DFT_SELECTION_KEYS, &key, &value)) > 0) {
+        rc = dft_selection_add(&rule->selection, key, value, why + 2);
+        if (rc)
+            return rc == -EINVAL ? fail(rules, keys[key], why) : rc;
     }
     return rc;
 }
 
+/* `other` is always the last group. */
+static void put_other_last(struct dft_rules *rules)
+{
+    uint32_t at = group_of(rules, OTHER), last = rules->groups - 1;
+
+    memmove(rules->names + at, rules->names + at + 1, (last - at) * sizeof *rules->names);
+    rules->names[last] = OTHER;
+    for (uint32_t i = 0; i < rules->count; i++)
+        rules->rules[i].group = rules->rules[i].group == at  ? last
+                                : rules->rules[i].group > at ? rules->rules[i].group - 1
+                                                             : rules->rules[i].group;
+}
+
 static int read_lines(struct dft_rules *rules, const char *ends)
 {
-    unsigned line = 1;
-    int rc = 0;
+    int rc = dft_table_text_read(&rules->file, rules->words, ends, read_line, rules);
 
-    for (char *at = rules->words, *end; !rc && at; at = end, line++) {
-        end = at + strcspn(at, ends);
-        if (*end)
-            *end++ = 0;
-        else
-            end = NULL;
-        rc = read_line(rules, at, line);
+    if (!rc && !rules->count) {
+        rules->file.line = 1;
+        rc = fail(rules, "", "there is none.");
     }
-    if (!rc && !rules->count)
-        return wrong(1, "there is none", "");
-    for (uint32_t i = 0; !rc && i < rules->groups; i++)
-        if (!strcmp(rules->names[i], OTHER) && i + 1 < rules->groups) {
-            /* `other` is always the last group. */
-            for (uint32_t k = 0; k < rules->count; k++)
-                rules->rules[k].group = rules->rules[k].group == i  ? rules->groups - 1
-                                        : rules->rules[k].group > i ? rules->rules[k].group - 1
-                                                                    : rules->rules[k].group;
-            memmove(rules->names + i, rules->names + i + 1, (rules->groups - i - 1) * sizeof *rules->names);
-            rules->names[rules->groups - 1] = OTHER;
-            break;
-        }
     if (!rc)
-        group_of(rules, OTHER);
+        put_other_last(rules);
+    if (rc == -EINVAL)
+        fprintf(stderr, "dftmerge: %s\n", rules->error);
     return rc;
 }
 
@@ -221,6 +145,8 @@ int dft_rules_read(struct dft_rules **result, const char *given)
     int rc = rules ? read_file(&rules->text, given) : -ENOMEM;
 
     *result = rules;
+    if (rules)
+        rules->file = (struct dft_table_file){.path = "rules", .error = rules->error, .size = sizeof rules->error};
     if (rc && rc != -ENOMEM && strchr(given, ':') && strlen(given) <= TEXT_MAX) {
         free(rules->text);
         rules->text = strdup(given);
@@ -238,13 +164,21 @@ int dft_rules_read(struct dft_rules **result, const char *given)
     return rc;
 }
 
+int dft_rules_begin(struct dft_rules *rules, const struct dft_source *source)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < rules->count; i++)
+        rc = dft_selection_begin(&rules->rules[i].selection, source);
+    return rc;
+}
+
 void dft_rules_destroy(struct dft_rules *rules)
 {
     if (!rules)
         return;
-    for (uint32_t i = 0; i < DFT_RULES_MAX; i++)
-        for (int aspect = 0; aspect < ASPECTS; aspect++)
-            free(rules->rules[i].by[aspect].list);
+    for (uint32_t i = 0; i < rules->count; i++)
+        dft_selection_fini(&rules->rules[i].selection);
     free(rules->text);
     free(rules->words);
     free(rules);
@@ -265,7 +199,7 @@ struct dft_text dft_rules_text(const struct dft_rules *rules)
     return dft_text_from(rules->text);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- deciding --------------------------------------------------------------------------------- */
 
 struct dft_matcher {
     const struct dft_rules *rules;
@@ -294,63 +228,54 @@ void dft_matcher_destroy(struct dft_matcher *matcher)
     free(matcher);
 }
 
-static int fits(const struct patterns *patterns, struct dft_text text)
-{
-    return !patterns->count || dft_patterns_fit(patterns->list, patterns->count, text);
-}
-
-static uint64_t mask_of_call(const struct dft_matcher *matcher, uint64_t id, uint8_t op)
+static uint64_t mask_of_call(const struct dft_matcher *matcher, uint64_t id, uint8_t io)
 {
     struct dft_text category, name;
     uint64_t mask = 0;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(matcher->names, id, &category, &name, capacity);
-    for (uint32_t i = 0; i < matcher->rules->count; i++) {
-        const struct rule *rule = &matcher->rules->rules[i];
-
-        if (fits(&rule->by[BY_CAT], category) && fits(&rule->by[BY_NAME], name) &&
-            (!rule->classes || rule->classes >> dft_op_class(op) & 1))
+    dft_names_call(matcher->names, id, &category, &name, text);
+    for (uint32_t i = 0; i < matcher->rules->count; i++)
+        if (dft_selection_call_fits(&matcher->rules->rules[i].selection, category, name, io, 0))
             mask |= UINT64_C(1) << i;
-    }
     return mask;
 }
 
 /* Finds the rules that fit a text. Rules without a pattern fit every text. Rules with a pattern fit
  * no absent text. */
-static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspect, uint64_t id)
+static uint64_t mask_of_text(const struct dft_matcher *matcher, enum dft_selection_key key, uint64_t id)
 {
     struct dft_text category, text = {0};
     uint64_t mask = 0;
-    char capacity[18];
+    char shown[18];
 
-    if (id && aspect == BY_REGION)
-        dft_names_call(matcher->names, id, &category, &text, capacity);
+    if (id && key == DFT_SELECT_REGION)
+        dft_names_call(matcher->names, id, &category, &text, shown);
     else if (id)
-        text = dft_names_show(matcher->names, id, capacity);
+        text = dft_names_show(matcher->names, id, shown);
     for (uint32_t i = 0; i < matcher->rules->count; i++) {
-        const struct patterns *patterns = &matcher->rules->rules[i].by[aspect];
+        const struct dft_selection *selection = &matcher->rules->rules[i].selection;
 
-        if (!patterns->count || (id && fits(patterns, text)))
+        if (id ? dft_selection_text_fits(selection, key, text, 0) : !dft_selection_has(selection, key))
             mask |= UINT64_C(1) << i;
     }
     return mask;
 }
 
-/* Finds the mask of a name, and remembers the mask. `op`: that of a call; calls of one name may
- * differ in op. Returns 0 or -ENOMEM. */
-static int mask_of(struct dft_matcher *matcher, struct dft_map *map, enum aspect aspect, uint64_t id, uint8_t op,
-                   uint64_t *mask)
+/* Finds the mask of a name, and remembers the mask. `io`: the class of a call; calls of one name may
+ * differ in it. Returns 0 or -ENOMEM. */
+static int mask_of(struct dft_matcher *matcher, struct dft_map *map, enum dft_selection_key key, uint64_t id,
+                   uint8_t io, uint64_t *mask)
 {
-    uint64_t key = id ^ op * UINT64_C(0x9e3779b97f4a7c15), *known = key ? dft_map_find(map, key) : NULL;
+    uint64_t joined = id ? dft_map_join(id, io) : 0, *known = joined ? dft_map_find(map, joined) : NULL;
 
-    if (!known && key && !(known = dft_map_put(map, key)))
+    if (!known && joined && !(known = dft_map_put(map, joined)))
         return -ENOMEM;
     if (known && *known) {
         *mask = *known >> 1;
         return 0;
     }
-    *mask = aspect == BY_NAME ? mask_of_call(matcher, id, op) : mask_of_text(matcher, aspect, id);
+    *mask = key == DFT_SELECT_NAME ? mask_of_call(matcher, id, io) : mask_of_text(matcher, key, id);
     if (known)
         *known = *mask << 1 | 1;
     return 0;
@@ -360,13 +285,13 @@ int dft_matcher_group(struct dft_matcher *matcher, const struct dft_call *call, 
 {
     uint64_t calls, path, path2 = 0, region, itself = 0, mask;
 
-    if (mask_of(matcher, &matcher->calls, BY_NAME, call->id, call->op, &calls) ||
-        mask_of(matcher, &matcher->paths, BY_PATH, event->file, 0, &path) ||
-        mask_of(matcher, &matcher->regions, BY_REGION, event->region, 0, &region))
+    if (mask_of(matcher, &matcher->calls, DFT_SELECT_NAME, call->id, call->io, &calls) ||
+        mask_of(matcher, &matcher->paths, DFT_SELECT_PATH, event->file, 0, &path) ||
+        mask_of(matcher, &matcher->regions, DFT_SELECT_REGION, event->region, 0, &region))
         return -ENOMEM;
-    if (event->file2 && mask_of(matcher, &matcher->paths, BY_PATH, event->file2, 0, &path2))
+    if (event->file2 && mask_of(matcher, &matcher->paths, DFT_SELECT_PATH, event->file2, 0, &path2))
         return -ENOMEM;
-    if (call->op == DFT_OP_REGION && mask_of(matcher, &matcher->regions, BY_REGION, call->id, 0, &itself))
+    if (call->op == DFT_OP_REGION && mask_of(matcher, &matcher->regions, DFT_SELECT_REGION, call->id, 0, &itself))
         return -ENOMEM;
     mask = calls & (path | path2) & (region | itself);
     return mask ? (int)matcher->rules->rules[__builtin_ctzll(mask)].group : (int)matcher->rules->groups - 1;

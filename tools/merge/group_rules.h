@@ -5,6 +5,7 @@
 
 #include "format/event.h"
 #include "base/names.h"
+#include "source/source_object.h"
 
 #define DFT_RULES_MAX 63u /* maximum of lines, and so of groups without `other` */
 
@@ -14,6 +15,8 @@ struct dft_rules;
  * itself. A ';' may end a line of that text. Returns 0, -ENOMEM, or -EINVAL after a message on
  * stderr. */
 int dft_rules_read(struct dft_rules **rules, const char *given);
+/* Prepares the paths of the rules for a source. Returns 0 or -ENOMEM. */
+int dft_rules_begin(struct dft_rules *rules, const struct dft_source *source);
 void dft_rules_destroy(struct dft_rules *rules);
 
 /* Groups in order of their first line. The last group is `other`. */
@@ -21,7 +24,7 @@ uint32_t dft_rules_groups(const struct dft_rules *rules);
 const char *dft_rules_name(const struct dft_rules *rules, uint32_t group);
 struct dft_text dft_rules_text(const struct dft_rules *rules);
 
-/* What one thread needs to ask the rules. A matcher remembers the names that it has seen. NULL: no
+/* What one thread needs to apply the rules. A matcher remembers the names that it has seen. NULL: no
  * memory. */
 struct dft_matcher;
 struct dft_matcher *dft_matcher_create(const struct dft_rules *rules, const struct dft_names *names);

@@ -28,7 +28,9 @@
 #include "format/encode.h"
 #include "format/hash.h"
 
-#define AGGREGATES "aggregates.dft"
+#define AGGREGATES    "aggregates.dft"
+/* Parts that other versions made by the same rules are no parts of one division: there class= had other words. */
+#define RULES_VERSION 2u
 
 /* --- what is there ---------------------------------------------------------------------------- */
 
@@ -57,7 +59,7 @@ static int find_division(struct dft_grouping *grouping)
     const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
     const struct dft_source_process *processes = dft_source_processes(grouping->source, &nprocesses);
     struct dft_text text = dft_rules_text(grouping->rules);
-    uint64_t sum = dft_name_id(text.bytes, text.length);
+    uint64_t sum = dft_name_id(text.bytes, text.length) + RULES_VERSION;
 
     for (size_t i = 0; i < count; i++) {
         uint64_t words[5] = {processes[blocks[i].process].key, blocks[i].stream, blocks[i].first, blocks[i].last,
@@ -317,6 +319,8 @@ static void say(struct dft_grouping *grouping, int quiet)
 
 static int prepare(struct dft_grouping *grouping)
 {
+    int rc;
+
     grouping->groups = dft_rules_groups(grouping->rules);
     for (uint32_t group = 0; group < grouping->groups; group++)
         if (asprintf(&grouping->names[group], "%s.dft", dft_rules_name(grouping->rules, group)) < 0) {
@@ -327,7 +331,8 @@ static int prepare(struct dft_grouping *grouping)
     grouping->encoder = dft_merge_encoder();
     if (!grouping->names[grouping->groups] || !grouping->encoder)
         return -ENOMEM;
-    return find_division(grouping);
+    rc = dft_rules_begin(grouping->rules, grouping->source);
+    return rc ? rc : find_division(grouping);
 }
 
 /* Collective. */

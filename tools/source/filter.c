@@ -138,28 +138,32 @@ int dft_filter_rank(const struct dft_filter *filter, uint64_t rank)
     return !ranks->count || in_ranges(ranks, rank);
 }
 
-int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text)
+int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text, int flags)
 {
     char small[256], *copy = text.length < sizeof small ? small : malloc(text.length + 1u);
-    int found = 0;
+    int fits = count && **patterns == '!';
 
     if (!copy)
         return 0;
     if (text.length)
         memcpy(copy, text.bytes, text.length);
     copy[text.length] = 0;
-    for (size_t i = 0; !found && i < count; i++)
-        found = !fnmatch(patterns[i], copy, 0);
+    for (size_t i = 0; i < count; i++) {
+        int takes = *patterns[i] == '!';
+
+        if (fits == takes && !fnmatch(patterns[i] + takes, copy, flags))
+            fits = !takes;
+    }
     if (copy != small)
         free(copy);
-    return found;
+    return fits;
 }
 
 static int text_passes(const struct dft_filter *filter, enum dft_filter_option option, struct dft_text text)
 {
     const struct dft_filter_values *values = &filter->values[option];
 
-    return !values->count || dft_patterns_fit((const char *const *)values->patterns, values->count, text);
+    return !values->count || dft_patterns_fit((const char *const *)values->patterns, values->count, text, 0);
 }
 
 struct dft_text dft_filter_trait(const struct dft_process *process, enum dft_filter_option option)
@@ -225,11 +229,14 @@ int dft_filter_names(const struct dft_filter *filter, uint64_t call)
 }
 
 /* Numbers that no word has are beyond the mask. */
+int dft_filter_word_passes(const struct dft_filter_values *values, unsigned number)
+{
+    return !values->count || (number < 64 && values->mask >> number & 1);
+}
+
 static int word_passes(const struct dft_filter *filter, enum dft_filter_option option, unsigned number)
 {
-    const struct dft_filter_values *values = &filter->values[option];
-
-    return !values->count || (number < 64 && values->mask >> number & 1);
+    return dft_filter_word_passes(&filter->values[option], number);
 }
 
 int dft_filter_kind(const struct dft_filter *filter, uint8_t op, uint8_t io)
@@ -316,9 +323,9 @@ int dft_filter_path(const struct dft_filter *filter, struct dft_text path)
 {
     struct dft_file_grouping grouping = {.by = DFT_FILES_EXT};
 
-    if (dft_filter_has(filter, DFT_FILTER_FILE) && !dft_patterns_fit(filter->files.list, filter->files.count, path))
+    if (dft_filter_has(filter, DFT_FILTER_FILE) && !dft_patterns_fit(filter->files.list, filter->files.count, path, 0))
         return 0;
-    if (dft_filter_has(filter, DFT_FILTER_DIR) && !dft_patterns_fit(filter->dirs.list, filter->dirs.count, path))
+    if (dft_filter_has(filter, DFT_FILTER_DIR) && !dft_patterns_fit(filter->dirs.list, filter->dirs.count, path, 0))
         return 0;
     if (dft_filter_has(filter, DFT_FILTER_EXT) &&
         dft_file_grouping_text(&grouping, path, extension_passes, (void *)(uintptr_t)filter) != 1)

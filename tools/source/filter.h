@@ -46,7 +46,7 @@ struct dft_filter_range {
 struct dft_filter_values {
     size_t count;
     struct dft_filter_range *ranges; /* numbers */
-    const char **patterns;           /* shell patterns (fnmatch without flags: * also matches '/') */
+    const char **patterns;           /* shell patterns, where * also fits '/'; ! in front takes away */
     uint64_t mask;                   /* words: 1 << number */
     int64_t ns;                      /* times, as given */
 };
@@ -75,6 +75,11 @@ void dft_filter_fini(struct dft_filter *filter);
  * sense: `why` says what would) or -ENOMEM. */
 #define DFT_FILTER_WHY 512
 int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, char *text, char why[DFT_FILTER_WHY]);
+/* The same for the values of one option alone, by whatever name they were written. */
+int dft_filter_read(struct dft_filter_values *values, enum dft_filter_option option, char *text,
+                    char why[DFT_FILTER_WHY]);
+/* Does the number of a word (an operation, a class) pass? */
+int dft_filter_word_passes(const struct dft_filter_values *values, unsigned number);
 /* Why no event can pass whatever the traces are; NULL: some may. */
 const char *dft_filter_contradiction(const struct dft_filter *filter);
 /* "1.5", "200ms", "2min": plain numbers are seconds, of at most nine decimals. Returns 0 or
@@ -82,8 +87,9 @@ const char *dft_filter_contradiction(const struct dft_filter *filter);
 int dft_filter_seconds(int64_t *ns, const char *text);
 /* "4096", "50M", "1 GiB": letters mean powers of 1024. Returns 0 or -EINVAL. */
 int dft_filter_bytes(uint64_t *bytes, const char *text);
-/* Does a text fit any of the patterns? */
-int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
+/* Does a text fit a list of patterns? The last one that fits decides: one behind a ! takes the text away again. A list
+ * that begins with ! begins with every text. `flags`: of fnmatch. */
+int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text, int flags);
 
 /* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount.
  * A caller that asks about files or calls by itself fetches their texts before. Returns 0 or

@@ -91,10 +91,18 @@ int dft_filter_add_ranges(struct dft_filter_values *values, const char *text)
     return text[-1] ? -EINVAL : 0;
 }
 
+/* The end of the first pattern. A backslash takes its meaning from a comma. */
+static char *find_comma(char *text)
+{
+    while (*text && *text != ',')
+        text += 1 + (*text == '\\' && text[1]);
+    return *text ? text : NULL;
+}
+
 static int add_patterns(struct dft_filter_values *values, char *text)
 {
     for (;;) {
-        char *comma = strchr(text, ',');
+        char *comma = find_comma(text);
         const char **bigger = reallocarray(values->patterns, values->count + 1, sizeof *bigger);
 
         if (!bigger)
@@ -102,7 +110,7 @@ static int add_patterns(struct dft_filter_values *values, char *text)
         values->patterns = bigger;
         if (comma)
             *comma = 0;
-        if (!*text || values->count == LIST_MAX)
+        if (!text[*text == '!'] || values->count == LIST_MAX)
             return -EINVAL;
         bigger[values->count++] = text;
         if (!comma)
@@ -167,9 +175,9 @@ static int set_time(struct dft_filter_values *values, enum dft_filter_option opt
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, char *text, char why[DFT_FILTER_WHY])
+int dft_filter_read(struct dft_filter_values *values, enum dft_filter_option option, char *text,
+                    char why[DFT_FILTER_WHY])
 {
-    struct dft_filter_values *values = &filter->values[option];
     int rc;
 
     *why = 0;
@@ -191,6 +199,11 @@ int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, cha
     }
     return option == DFT_FILTER_SIZE ? dft_filter_add_sizes(values, text, why)
                                      : dft_filter_add_words(values, option, text, why);
+}
+
+int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, char *text, char why[DFT_FILTER_WHY])
+{
+    return dft_filter_read(&filter->values[option], option, text, why);
 }
 
 /* Of the operations asked about none moves bytes. */

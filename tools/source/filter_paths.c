@@ -35,10 +35,10 @@ static size_t dots(const char *text)
     return n >= 1 && n <= 2 && (text[n] == '/' || !text[n]) ? n : 0;
 }
 
-/* From one directory. What has a meaning in a pattern is escaped in its name. */
-static int add_from(struct dft_filter_paths *paths, struct dft_text place, const char *text, const char *end)
+/* From one directory. What has a meaning in a pattern is escaped in its name. takes: it takes paths away. */
+static int add_from(struct dft_filter_paths *paths, struct dft_text place, int takes, const char *text, const char *end)
 {
-    char *front = malloc(2 * (size_t)place.length + 2);
+    char *front = malloc(2 * (size_t)place.length + 3);
     size_t length = place.length, used, n;
     int rc;
 
@@ -49,8 +49,9 @@ static int add_from(struct dft_filter_paths *paths, struct dft_text place, const
             ;
     while (length && place.bytes[length - 1] == '/')
         length--;
-    used = dft_glob_escape(front, place.bytes, length);
-    strcpy(front + used, *text ? "/" : "");
+    *front = '!';
+    used = dft_glob_escape(front + takes, place.bytes, length);
+    strcpy(front + takes + used, *text ? "/" : "");
     rc = add(paths, front, text, end);
     free(front);
     return rc;
@@ -84,7 +85,8 @@ int dft_filter_paths_make(struct dft_filter_paths *paths, const struct dft_sourc
 
     dft_filter_paths_fini(paths);
     for (size_t i = 0; i < count && !rc; i++) {
-        char *text = strdup(patterns[i]);
+        int takes = *patterns[i] == '!';
+        char *text = strdup(patterns[i] + takes);
         size_t length = text ? strlen(text) : 0;
 
         while (*end && length && text[length - 1] == '/')
@@ -92,11 +94,11 @@ int dft_filter_paths_make(struct dft_filter_paths *paths, const struct dft_sourc
         if (!text)
             return -ENOMEM;
         for (size_t j = 0; dots(text) && j < nplaces && !rc; j++)
-            rc = add_from(paths, places[j], text, end);
+            rc = add_from(paths, places[j], takes, text, end);
         if (!dots(text))
-            rc = add(paths, "", text, end);
+            rc = add(paths, takes ? "!" : "", text, end);
         if (!rc && *text && *text != '/' && *text != '*' && !dots(text))
-            rc = add(paths, "*/", text, end);
+            rc = add(paths, takes ? "!*/" : "*/", text, end);
         free(text);
     }
     return rc;

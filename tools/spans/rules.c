@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/nearest_word.h"
 #include "base/table_file.h"
 
 struct reading {
@@ -28,55 +27,6 @@ static void free_rule(struct dft_span_rule *rule)
 static int fail(const struct reading *reading, const char *word, const char *why, const char *nearest)
 {
     return dft_table_file_fail(&reading->file, word, why, nearest);
-}
-
-/* Do these words begin with a key, or are there none? */
-static int begins_with_key(const char *at)
-{
-    size_t length;
-
-    at += strspn(at, " \t");
-    length = strcspn(at, "= \t");
-    for (unsigned i = 0; i < DFT_RULE_KEYS; i++)
-        if (at[length] == '=' && strlen(keys[i]) == length && !memcmp(at, keys[i], length))
-            return 1;
-    return !*at || *at == '#';
-}
-
-/* The end of a quoted value: an expression may have quotes of its own. NULL: there is none. */
-static char *end_of_quoted(char *at)
-{
-    for (at = strchr(at, '"'); at; at = strchr(at + 1, '"'))
-        if (!at[1] || (strchr(" \t", at[1]) && begins_with_key(at + 1)))
-            return at;
-    return NULL;
-}
-
-/* Cuts KEY=VALUE off. Returns 0, or -EINVAL after an error. */
-static int next_value(const struct reading *reading, char **at, unsigned *key, char **value)
-{
-    char *word = *at, *equals = word + strcspn(word, "= \t"), *end;
-    int has_value = *equals == '=';
-
-    *equals = '\0';
-    if (!has_value)
-        return fail(reading, word, ": a rule is TYPE KEY=VALUE..., as in id=\\1.", NULL);
-    for (*key = 0; *key < DFT_RULE_KEYS && strcmp(keys[*key], word) != 0;)
-        ++*key;
-    if (*key == DFT_RULE_KEYS)
-        return fail(reading, word, ": there is no such key.",
-                    dft_nearest_word(word, strlen(word), keys, DFT_RULE_KEYS));
-    *value = equals + 1;
-    if (**value == '"') {
-        end = end_of_quoted(++*value);
-        if (!end)
-            return fail(reading, *value - 1, ": a quote is missing, or a blank after it.", NULL);
-    } else {
-        end = *value + strcspn(*value, " \t");
-    }
-    *at = end + (*end != '\0');
-    *end = '\0';
-    return **value ? 0 : fail(reading, keys[*key], "= has no value.", NULL);
 }
 
 /* Does the expression have the parts that a value asks for? */
@@ -115,20 +65,18 @@ static int compile(const struct reading *reading, struct dft_span_rule *rule)
 
 static int parse_values(const struct reading *reading, char *at, struct dft_span_rule *rule)
 {
-    while (*(at = dft_trimmed(at)) && *at != '#') {
-        unsigned key = 0;
-        char *value = NULL;
-        int rc = next_value(reading, &at, &key, &value);
+    unsigned key;
+    char *value;
+    int rc;
 
-        if (rc)
-            return rc;
+    while ((rc = dft_table_file_value(&reading->file, &at, keys, DFT_RULE_KEYS, &key, &value)) > 0) {
         if (rule->values[key])
             return fail(reading, keys[key], " stands in this line twice.", NULL);
         rule->values[key] = strdup(value);
         if (!rule->values[key])
             return -ENOMEM;
     }
-    return compile(reading, rule);
+    return rc ? rc : compile(reading, rule);
 }
 
 static int parse_line(void *context, char *line)

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/facet_words.h"
 #include "base/order.h"
 #include "base/write_text.h"
 
 const char *const dft_top_by_words[DFT_TOP_BYS] = {"call", "file", "rank", "process", "class"};
 const char *const dft_top_sort_words[DFT_TOP_SORTS] = {"calls", "calls/s", "time",  "busy",
                                                        "bytes", "bytes/s", "errors"};
-const char *const dft_top_io_words[DFT_IO_COUNT] = {"none", "read", "write", "sync", "meta", "wait", "startup"};
 
 static struct dft_top_group *find(struct dft_top_groups *groups, uint64_t key)
 {
@@ -196,7 +196,7 @@ char *dft_top_group_name(const struct dft_top_groups *groups, const struct dft_t
     case DFT_TOP_PROCESS:
         return name_of_process(watch, group->key);
     case DFT_TOP_CLASS:
-        return strdup(dft_top_io_words[(group->key - 1) % DFT_IO_COUNT]);
+        return strdup(dft_io_word((group->key - 1) % DFT_IO_COUNT));
     case DFT_TOP_FILE:
         if (group->key == DFT_TOP_OTHER_FILE)
             return strdup("(other files)");

@@ -23,7 +23,6 @@ enum dft_top_sort {
 /* The words that a user gives and sees. */
 extern const char *const dft_top_by_words[DFT_TOP_BYS];
 extern const char *const dft_top_sort_words[DFT_TOP_SORTS];
-extern const char *const dft_top_io_words[DFT_IO_COUNT];
 
 struct dft_top_point {
     uint64_t calls, time_ns, bytes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/facet_words.h"
 #include "base/write_json.h"
 
 static void put_counts(struct dft_json *json, const struct dft_top_counts *counts)
@@ -89,7 +90,7 @@ static void put_group(struct dft_json *json, const struct dft_top_groups *groups
         put_key(json, group->key);
         break;
     case DFT_TOP_CLASS:
-        dft_json_string(json, "class", dft_top_io_words[(group->key - 1) % DFT_IO_COUNT]);
+        dft_json_string(json, "class", dft_io_word((group->key - 1) % DFT_IO_COUNT));
         break;
     default:
         put_call(json, watch->names, group->key);

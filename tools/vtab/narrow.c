@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
+
 int dft_narrow_value(struct dft_kept_value *to, enum dft_cell_type type, sqlite3_value *value)
 {
     int is = sqlite3_value_type(value);
@@ -42,7 +44,7 @@ static int add_range(struct dft_filter_values *values, int64_t number)
 static int add_pattern(struct dft_filter_values *values, struct dft_text text)
 {
     const char **bigger = reallocarray(values->patterns, values->count + 1, sizeof *bigger);
-    char *pattern = malloc(2 * (size_t)text.length + 1), *at = pattern;
+    char *pattern = malloc(2 * (size_t)text.length + 1);
 
     if (bigger)
         values->patterns = bigger;
@@ -50,12 +52,7 @@ static int add_pattern(struct dft_filter_values *values, struct dft_text text)
         free(pattern);
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i < text.length; i++) {
-        if (strchr("*?[]\\", text.bytes[i]))
-            *at++ = '\\';
-        *at++ = text.bytes[i];
-    }
-    *at = 0;
+    pattern[dft_glob_escape(pattern, text.bytes, text.length)] = 0;
     bigger[values->count++] = pattern;
     return 0;
 }

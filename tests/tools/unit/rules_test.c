@@ -9,6 +9,7 @@
 
 #include "format/ops.h"
 #include "merge/group_rules.h"
+#include "source/source_object.h"
 #include "suites.h"
 
 /* Names and their ids: calls are "category NUL name". */
@@ -22,6 +23,7 @@ static const char *const paths[] = {"/data/a.h5", "/data/b.txt", "/tmp/x,y", "/t
 #define PATH  200u
 
 static struct dft_names *names;
+static struct dft_source *source; /* of nothing: no working directories */
 
 static int make_names(void)
 {
@@ -29,6 +31,7 @@ static int make_names(void)
     int rc = 0;
 
     names = dft_names_create(NULL);
+    source = dft_source_create(&(struct dft_source_options){.threads = 1});
     dft_names_enter();
     for (uint32_t i = 0; names && i < CALLS; i++) {
         int length = snprintf(text, sizeof text, "%s%c%s", calls[i][0], 0, calls[i][1]);
@@ -37,12 +40,13 @@ static int make_names(void)
     }
     for (uint32_t i = 0; names && i < PATHS; i++)
         rc |= dft_names_add(names, PATH + i, paths[i], (uint32_t)strlen(paths[i]), NULL);
-    return !names || rc;
+    return !names || !source || rc;
 }
 
 static int drop_names(void)
 {
     dft_names_destroy(names);
+    dft_source_close(source);
     dft_names_leave();
     return 0;
 }
@@ -66,9 +70,10 @@ static void by_hand(void)
     struct dft_event moved = {.file = PATH + 1, .file2 = PATH}, inside = {.region = CALL + 4}, none = {0};
     struct dft_rules *rules;
 
-    CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules, "h5: path=*.h5 class=read; odd: path=\"/tmp/x,y\" ; other: name=open; "
+    CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules, "h5: path=*.h5 class=read; odd: path=\"/tmp/x\\,y\" ; other: name=open; "
                                                  "h5: class=write,meta path=/data/*; steps: region=step"),
                           0);
+    CU_ASSERT_EQUAL_FATAL(dft_rules_begin(rules, source), 0);
     CU_ASSERT_EQUAL_FATAL(dft_rules_groups(rules), 4);
     CU_ASSERT_STRING_EQUAL(dft_rules_name(rules, 0), "h5");
     CU_ASSERT_STRING_EQUAL(dft_rules_name(rules, 1), "odd");
@@ -79,7 +84,7 @@ static void by_hand(void)
     CU_ASSERT_EQUAL(group_of(rules, 0, &moved), 0);  /* its second path */
     CU_ASSERT_EQUAL(group_of(rules, 1, &on[1]), 0);  /* by the fourth line */
     CU_ASSERT_EQUAL(group_of(rules, 2, &on[0]), 3);  /* the third comes first */
-    CU_ASSERT_EQUAL(group_of(rules, 3, &on[2]), 1);  /* quotes keep the comma */
+    CU_ASSERT_EQUAL(group_of(rules, 3, &on[2]), 1);  /* a backslash keeps the comma */
     CU_ASSERT_EQUAL(group_of(rules, 0, &inside), 2); /* in the region */
     CU_ASSERT_EQUAL(group_of(rules, 4, &none), 2);   /* the region itself */
     CU_ASSERT_EQUAL(group_of(rules, 0, &none), 3);
@@ -115,7 +120,7 @@ static const char *one_of(const char *const *list, uint32_t count)
 static void each_line_in_turn(void)
 {
     static const char *const cats[] = {"POSIX", "*", "STD*"}, *const called[] = {"read", "*e*", "?rite", "step"};
-    static const char *const files[] = {"/data/*", "*.txt", "/tmp/?,y", "*"}, *const classes[] = {"read", "write",
+    static const char *const files[] = {"/data/*", "*.txt", "/tmp/?\\,y", "*"}, *const classes[] = {"read", "write",
                                                                                                   "meta", "none"};
     unsigned differ = 0, met = 0;
 
@@ -136,6 +141,7 @@ static void each_line_in_turn(void)
                                        l->path ? "\"" : "", l->class ? " class=" : "", l->class ? l->class : "");
         }
         CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules, text), 0);
+        CU_ASSERT_EQUAL_FATAL(dft_rules_begin(rules, source), 0);
         for (uint32_t call = 0; call < CALLS; call++)
             for (int path = -1; path < (int)PATHS; path++) {
                 struct dft_event event = {.file = path < 0 ? 0 : PATH + (uint64_t)path};
