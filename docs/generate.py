@@ -93,7 +93,7 @@ def findings():
 
 def rows_of(path, word, fields):
     """The rows WORD(...) of a list of macros: FIELDS values each, of which texts may be in several pieces."""
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/|^#[^\n]*", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
     field = r'(\w+|(?:"(?:[^"\\]|\\.)*"\s*)+)'
     found = re.findall(word + r"\(\s*" + r",\s*".join([field] * fields) + r"\)", text)
     assert len(found) == len(re.findall(word + r"\(", text)), f"{path.name} has a row that cannot be read"
@@ -105,13 +105,26 @@ def sql():
     lines = []
     columns = rows_of(tables / "tables.def", "DFT_TABLE_COLUMN", 6)
     for code, name, more in rows_of(tables / "tables.def", "DFT_TABLE", 3):
-        lines += [f"### {name}", "", f"{more[0].upper() + more[1:]}.", "", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
-        lines += [f"| `{column}` | {kind.lower()} | {unit} | {meaning} |" for of, _, column, kind, unit, meaning in columns if of == code]
+        lines += [f"### {name}", "", f"{more[0].upper() + more[1:]}.", ""]
+        if code == "EVENTS":
+            lines += events(rows_of(tables / "tables.def", "DFT_EVENT_COLUMN", 7))
+        else:
+            lines += ["| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
+            lines += [f"| `{column}` | {kind.lower()} | {unit} | {meaning} |" for of, _, column, kind, unit, meaning in columns if of == code]
         lines.append("")
     lines += ["## Views", "", "| view | what it shows | columns |", "| --- | --- | --- |"]
     for name, more, query in rows_of(tables / "views.def", "DFT_VIEW", 3):
         lines.append(f"| `{name}` | {more} | {', '.join(f'`{column}`' for column in columns_of(query))} |")
     return [line.replace("\\", "") for line in lines]
+
+
+def events(columns):
+    """The columns of events, with their names in lines, and what it means that an object of JSON lacks one."""
+    kinds = {"UNSIGNED": "integer", "OBJECT": "text"}
+    lacks = {"NEVER": "", "NULL": "null", "ZERO": "0", "ONE": "1"}
+    return ["| column | in lines | type | unit | meaning | absent from JSON |", "| --- | --- | --- | --- | --- | --- |",
+            *(f"| `{column}` | {f'`{line}`' if line else ''} | {kinds.get(kind, kind.lower())} | {unit} | {meaning} | {lacks[absent] if line else ''} |"
+              for _, column, line, kind, unit, absent, meaning in columns)]
 
 
 def columns_of(query):

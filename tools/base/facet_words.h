@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/facets.h"
+#include "format/format.h"
 #include "format/ops.h"
 
 /* Returns NULL for a number of no class. */
@@ -24,6 +25,20 @@ static inline const char *dft_access_word(uint8_t access)
     static const char *const words[DFT_ACCESS_COUNT] = {NULL, "random", "strided", "sequential", "consecutive"};
 
     return access < DFT_ACCESS_COUNT ? words[access] : NULL;
+}
+
+/* "begin", "instant" ... Returns NULL for a complete event. */
+static inline const char *dft_phase_word(uint8_t phase)
+{
+    static const char *const words[] = {
+        [DFT_PHASE_BEGIN] = "begin",         [DFT_PHASE_END] = "end",
+        [DFT_PHASE_INSTANT] = "instant",     [DFT_PHASE_ASYNC_BEGIN] = "async_begin",
+        [DFT_PHASE_ASYNC_END] = "async_end", [DFT_PHASE_FLOW_START] = "flow_start",
+        [DFT_PHASE_FLOW_END] = "flow_end",   [DFT_PHASE_COUNTER] = "counter",
+        [DFT_PHASE_METADATA] = "metadata",   [DFT_PHASE_FLOW_STEP] = "flow_step",
+    };
+
+    return phase < sizeof words / sizeof *words ? words[phase] : "unknown";
 }
 
 /* "READ": the name in ops.def. */

@@ -1,185 +1,128 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes one event as a line: JSON as `dftmerge dump --help` describes it, text in the manner of
  * strace. */
-#include <fcntl.h>
 #include <string.h>
 
 #include "dump/dump_event.h"
-#include "base/facet_words.h"
-#include "symbols/stacks.h"
 #include "base/write_args.h"
 #include "base/write_text.h"
-
-/* "begin", "instant" ...; NULL for a complete event. */
-static const char *phase_word(uint8_t phase)
-{
-    static const char *const names[] = {
-        [DFT_PHASE_BEGIN] = "begin",         [DFT_PHASE_END] = "end",
-        [DFT_PHASE_INSTANT] = "instant",     [DFT_PHASE_ASYNC_BEGIN] = "async_begin",
-        [DFT_PHASE_ASYNC_END] = "async_end", [DFT_PHASE_FLOW_START] = "flow_start",
-        [DFT_PHASE_FLOW_END] = "flow_end",   [DFT_PHASE_COUNTER] = "counter",
-        [DFT_PHASE_METADATA] = "metadata",   [DFT_PHASE_FLOW_STEP] = "flow_step",
-    };
-
-    return phase < sizeof names / sizeof *names ? names[phase] : "unknown";
-}
-
-static uint8_t access_of(const struct dft_event_at *at)
-{
-    const struct dft_event *event = at->event;
-
-    return dft_facets_access(
-        dft_facets_of(dft_op_is_data(at->op), event->size, event->calls, event->offset, event->bits, event->err));
-}
-
-/* Calls have results, unless they did not return. The result of an exit is its status argument. */
-static int has_result(const struct dft_event_at *at)
-{
-    return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) && at->op != DFT_OP_REGION &&
-           dft_op_class(at->op) != DFT_CLASS_MARK && at->event->result != DFT_RESULT_UNKNOWN;
-}
-
-static int has_size(const struct dft_event_at *at)
-{
-    return at->event->size || (dft_op_is_data(at->op) && has_result(at));
-}
-
-static int has_bytes(const struct dft_event_at *at)
-{
-    return dft_op_is_data(at->op) && has_result(at) && !at->event->err;
-}
-
-static int has_flags(const struct dft_event_at *at)
-{
-    int always = at->op == DFT_OP_OPEN || (at->op == DFT_OP_FOPEN && at->event->mode) || at->op == DFT_OP_SEEK ||
-                 at->op == DFT_OP_FSEEK || at->op == DFT_OP_CONTROL;
-
-    return at->event->flags || (always && has_result(at));
-}
-
-static int has_mode(const struct dft_event_at *at)
-{
-    return at->event->mode || (at->op == DFT_OP_MKDIR && has_result(at)) ||
-           (at->op == DFT_OP_OPEN && (at->event->flags & O_CREAT));
-}
+#include "symbols/stacks.h"
+#include "tables/event_cells.h"
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-#define FIRST_KEY(name) "\"" name "\":"
-#define KEY(name)       "," FIRST_KEY(name)
-
-/* Room for the numbers and keys of a line. Texts lie between them. */
+/* Room for the numbers and words between two texts. */
 #define NUMBERS_BYTES 640u
 
-static void json_name(struct dft_line *line, const struct dft_names *names, const char *key, uint64_t id)
+static char *json_name(struct dft_line *line, char *at, const struct dft_names *names, uint64_t id)
 {
     char capacity[18];
     struct dft_text text = dft_names_show(names, id, capacity);
 
-    dft_line_bytes(line, key, strlen(key));
+    line->at = at;
     dft_line_quote(line, text.bytes, text.length);
+    return dft_line_room(line, NUMBERS_BYTES);
 }
 
-static void json_call(struct dft_line *line, const struct dft_names *names, const char *category_key,
-                      const char *name_key, uint64_t id)
+/* The category, which stands behind its key, and the key and name. */
+static char *json_call(struct dft_line *line, char *at, const struct dft_names *names, uint64_t id, const char *key,
+                       size_t length)
 {
     struct dft_text category, name;
     char capacity[18];
 
+    line->at = at;
     dft_names_call(names, id, &category, &name, capacity);
-    dft_line_bytes(line, category_key, strlen(category_key));
     dft_line_quote(line, category.bytes, category.length);
-    dft_line_bytes(line, name_key, strlen(name_key));
+    dft_line_bytes(line, key, length);
     dft_line_quote(line, name.bytes, name.length);
+    return dft_line_room(line, NUMBERS_BYTES);
 }
 
-static void json_head(struct dft_line *line, const struct dft_event_at *at)
+static char *json_args(struct dft_line *line, char *at, const struct dft_names *names, const struct dft_event_at *event)
 {
-    const struct dft_source_process *process = at->process;
-    char *to = dft_line_room(line, NUMBERS_BYTES);
-
-    to = dft_put_uint(dft_put_word(to, "{" FIRST_KEY("ts")), at->event->start_ns);
-    to = dft_put_billionths(dft_put_word(to, KEY("ts_s") "\""), at->event->start_ns);
-    to = dft_put_uint(dft_put_word(to, "\"" KEY("dur")), at->event->dur_ns);
-    to = dft_put_word(to, KEY("pid"));
-    to = process->known ? dft_put_uint(to, process->process.pid) : dft_put_word(to, "null");
-    to = dft_put_uint(dft_put_word(to, KEY("tid")), at->tid);
-    to = dft_put_word(to, KEY("rank"));
-    to = process->process.rank >= 0 ? dft_put_int(to, process->process.rank) : dft_put_word(to, "null");
-    line->at = dft_put_uint(dft_put_word(to, KEY("seq")), at->sequence);
+    line->at = at;
+    dft_line_args(line, names, event->args, event->nargs);
+    return dft_line_room(line, NUMBERS_BYTES);
 }
 
-static void json_outcome(struct dft_line *line, const struct dft_event_at *at)
+static char *json_stack(struct dft_line *line, char *at, const struct dft_names *names, uint64_t stack)
 {
-    const struct dft_event *event = at->event;
-    char *to = dft_line_room(line, NUMBERS_BYTES);
-
-    if (event->fd >= 0)
-        to = dft_put_int(dft_put_word(to, KEY("fd")), event->fd);
-    if (has_result(at))
-        to = dft_put_int(dft_put_word(to, KEY("ret")), event->result);
-    if (event->err && event->err != DFT_ERRNO_UNKNOWN)
-        to = dft_put_uint(dft_put_word(to, KEY("errno")), event->err);
-    if (has_size(at))
-        to = dft_put_uint(dft_put_word(to, KEY("size")), event->size);
-    if (has_bytes(at))
-        to = dft_put_uint(dft_put_word(to, KEY("bytes")), dft_event_bytes(event, at->op));
-    if (event->calls != 1)
-        to = dft_put_uint(dft_put_word(to, KEY("calls")), event->calls);
-    if (event->offset >= 0)
-        to = dft_put_int(dft_put_word(to, KEY("offset")), event->offset);
-    if (has_flags(at))
-        to = dft_put_uint(dft_put_word(to, KEY("flags")), event->flags);
-    if (has_mode(at))
-        to = dft_put_uint(dft_put_word(to, KEY("mode")), event->mode);
-    if (event->id)
-        to = dft_put_uint(dft_put_word(to, KEY("id")), event->id);
-    line->at = to;
+    line->at = at;
+    dft_line_stack(line, names, stack);
+    return dft_line_room(line, NUMBERS_BYTES);
 }
 
-static void json_facets(struct dft_line *line, const struct dft_event_at *at)
+static char *json_word(char *at, const char *word)
 {
-    const char *class = dft_io_word(at->io), *access = dft_access_word(access_of(at));
+    size_t length = strlen(word);
 
-    if (class)
-        dft_line_format(line, KEY("class") "\"%s\"", class);
-    if (access)
-        dft_line_format(line, KEY("access") "\"%s\"", access);
-    if (at->event->bits & DFT_BIT_TURN)
-        dft_line_word(line, KEY("turn") "true");
+    *at = '"';
+    memcpy(at + 1, word, length);
+    at[length + 1] = '"';
+    return at + length + 2;
 }
+
+#define KEY(name) ",\"" name "\":"
+
+/* Of each column its key, and which value an absent member stands for. */
+#define NEVER_LACKS(known, value) 0
+#define NULL_LACKS(known, value)  !(known)
+#define ZERO_LACKS(known, value)  ((known) && !(value))
+#define ONE_LACKS(known, value)   ((known) && (value) == 1)
+#define DFT_TABLE(NAME, name, help)
+#define DFT_TABLE_COLUMN(NAME, COLUMN, name, type, unit, help)
+#define DFT_TABLE_END(NAME)
+#define DFT_EVENT_COLUMN(COLUMN, name, line, type, unit, absent, help)                                                 \
+    static const char key_##COLUMN[] = KEY(line);                                                                      \
+    static inline int lacks_##COLUMN(int known, uint64_t value)                                                        \
+    {                                                                                                                  \
+        (void)known, (void)value;                                                                                      \
+        return sizeof key_##COLUMN == sizeof KEY("") || absent##_LACKS(known, value);                                  \
+    }
+#include "tables/tables.def"
+#undef DFT_TABLE
+#undef DFT_TABLE_COLUMN
+#undef DFT_TABLE_END
+
+#define PUT_KEY(COLUMN) (memcpy(to, key_##COLUMN, sizeof key_##COLUMN - 1), to + sizeof key_##COLUMN - 1)
+#define DFT_EVENT_NUMBER(COLUMN, known, value, put)                                                                    \
+    if (!lacks_##COLUMN(known, (uint64_t)(value)))                                                                     \
+        to = (known) ? put(PUT_KEY(COLUMN), value) : dft_put_word(PUT_KEY(COLUMN), "null");
+#define DFT_EVENT_INT(COLUMN, known, value)  DFT_EVENT_NUMBER(COLUMN, known, value, dft_put_int)
+#define DFT_EVENT_UINT(COLUMN, known, value) DFT_EVENT_NUMBER(COLUMN, known, value, dft_put_uint)
+#define DFT_EVENT_TIME(COLUMN, value)                                                                                  \
+    to = dft_put_uint(PUT_KEY(COLUMN), value);                                                                         \
+    line.bytes[0] = '{'; /* the first member has no comma */                                                           \
+    to = dft_put_billionths(dft_put_word(to, KEY("ts_s") "\""), value);                                                \
+    *to++ = '"';
+#define DFT_EVENT_FLAG(COLUMN, value)                                                                                  \
+    if (!lacks_##COLUMN(1, value))                                                                                     \
+        to = dft_put_word(PUT_KEY(COLUMN), "true");
+#define DFT_EVENT_WORD(COLUMN, number, word)                                                                           \
+    if (word)                                                                                                          \
+        to = json_word(PUT_KEY(COLUMN), word);
+#define DFT_EVENT_CALL(CATEGORY, NAME, id)                                                                             \
+    if (!lacks_##CATEGORY((id) != 0, id))                                                                              \
+        to = json_call(&line, PUT_KEY(CATEGORY), dump->names, id, key_##NAME, sizeof key_##NAME - 1);
+#define DFT_EVENT_PATH(COLUMN, id)                                                                                     \
+    if (id)                                                                                                            \
+        to = json_name(&line, PUT_KEY(COLUMN), dump->names, id);
+#define DFT_EVENT_ARGS(COLUMN)                                                                                         \
+    if (at->nargs)                                                                                                     \
+        to = json_args(&line, PUT_KEY(COLUMN), dump->names, at);
+#define DFT_EVENT_STACK(COLUMN, id)                                                                                    \
+    if (id)                                                                                                            \
+        to = json_stack(&line, PUT_KEY(COLUMN), dump->names, id);
 
 void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 {
-    const struct dft_event *event = at->event;
     struct dft_line line;
+    char *to = line.bytes;
 
     dft_line_init(&line, dump->out);
-    json_head(&line, at);
-    json_call(&line, dump->names, KEY("cat"), KEY("name"), at->call);
-    json_facets(&line, at);
-    if (event->phase != DFT_PHASE_COMPLETE)
-        dft_line_format(&line, KEY("phase") "\"%s\"", phase_word(event->phase));
-    if (event->region)
-        json_call(&line, dump->names, KEY("region_cat"), KEY("region"), event->region);
-    if (event->file)
-        json_name(&line, dump->names, KEY("file"), event->file);
-    if (event->file2)
-        json_name(&line, dump->names, KEY("file2"), event->file2);
-    json_outcome(&line, at);
-    if (at->nargs) {
-        dft_line_word(&line, KEY("args"));
-        dft_line_args(&line, dump->names, at->args, at->nargs);
-    }
-    if (event->stack) {
-        dft_line_word(&line, KEY("stack"));
-        dft_line_stack(&line, dump->names, event->stack);
-    }
-    if (event->bits & DFT_BIT_CUT)
-        dft_line_word(&line, KEY("cut") "true");
-    if (event->bits & DFT_BIT_OPEN)
-        dft_line_word(&line, KEY("open") "true");
-    dft_line_word(&line, "}\n");
+#include "tables/event_cells.def"
+    line.at = dft_put_word(to, "}\n");
     dft_line_flush(&line);
 }
 
@@ -225,15 +168,15 @@ static void text_values(struct dft_line *line, const struct dft_event_at *at)
 
     if (event->fd >= 0)
         text_number(line, " fd=", event->fd);
-    if (has_size(at)) {
+    if (dft_event_has_size(at)) {
         dft_line_word(line, " size=");
         dft_line_uint(line, event->size);
     }
     if (event->offset >= 0)
         text_number(line, " offset=", event->offset);
-    if (has_flags(at))
+    if (dft_event_has_flags(at))
         dft_line_format(line, " flags=0x%x", event->flags);
-    if (has_mode(at))
+    if (dft_event_has_mode(at))
         dft_line_format(line, " mode=0%o", event->mode);
     if (event->calls != 1)
         text_number(line, " calls=", event->calls);
@@ -253,7 +196,7 @@ static void text_outcome(struct dft_line *line, const struct dft_names *names, c
         dft_line_word(line, " -> ");
         text_name(line, names, event->file2);
     }
-    if (has_result(at))
+    if (dft_event_has_result(at))
         text_number(line, " = ", event->result);
     if (event->err)
         dft_line_format(line, " (%s)", event->err == DFT_ERRNO_UNKNOWN ? "failed" : strerror(event->err));
@@ -318,7 +261,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
     dft_line_char(&line, ' ');
     dft_line_escape(&line, name.bytes, name.length);
     if (event->phase != DFT_PHASE_COMPLETE && !(event->bits & DFT_BIT_OPEN))
-        dft_line_format(&line, " (%s)", phase_word(event->phase));
+        dft_line_format(&line, " (%s)", dft_phase_word(event->phase));
     text_outcome(&line, dump->names, at);
     if (event->region) {
         dft_names_call(dump->names, event->region, &category, &name, capacity);

@@ -1,169 +1,130 @@
 /* SPDX-License-Identifier: MIT */
 /* `--format csv`: one line for every event (RFC 4180), times in ns. A field is empty where it has
  * no meaning. */
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/memory_text.h"
+#include "base/names.h"
+#include "base/write_args.h"
 #include "command/event_parts.h"
 #include "command/event_text.h"
 #include "export/export_csv.h"
-#include "format/ops.h"
-#include "base/write_json.h"
-#include "base/write_line.h"
-#include "base/names.h"
+#include "symbols/stacks.h"
+#include "tables/event_cells.h"
 
 struct csv {
     struct dft_export *export;
     struct dft_line line;
-    FILE *memory; /* arguments as JSON; NULL: there were none yet */
-    char *text;
-    size_t length;
+    struct dft_memory_text memory; /* JSON in a field */
+    int error;
 };
 
-static void put_name(struct csv *csv, uint64_t id)
-{
-    struct dft_text text;
-    char capacity[18];
-
-    dft_line_char(&csv->line, ',');
-    if (!id)
-        return;
-    text = dft_names_show(csv->export->names, id, capacity);
-    dft_line_csv(&csv->line, text.bytes, text.length);
-}
-
-/* Writes the arguments as a JSON object in one field. */
-static int put_arguments(struct csv *csv, const struct dft_event_at *at)
-{
-    struct dft_text category, name;
-    struct dft_json json;
-    char capacity[18];
-
-    if (!at->nargs)
-        return 0;
-    if (!csv->memory)
-        csv->memory = open_memstream(&csv->text, &csv->length);
-    if (!csv->memory)
-        return -ENOMEM;
-    rewind(csv->memory);
-    dft_json_init_unicode(&json, csv->memory);
-    dft_json_object(&json, NULL);
-    for (uint32_t i = 0; i < at->nargs; i++) {
-        const struct dft_arg *arg = &at->args[i];
-
-        dft_names_call(csv->export->names, arg->key, &category, &name, capacity);
-        dft_json_key(&json, name.bytes, name.length);
-        dft_export_value(&json, arg);
-    }
-    dft_json_end_object(&json);
-    if (fflush(csv->memory) || ferror(csv->memory))
-        return -ENOMEM;
-    dft_line_csv(&csv->line, csv->text, csv->length);
-    return 0;
-}
-
-/* Room for the numbers of a line. Texts lie between them. */
+/* Room for the numbers and words between two texts. */
 #define NUMBERS_BYTES 320u
 
-static char *put_uint(char *to, int known, uint64_t value)
+static char *put_text(struct csv *csv, char *to, struct dft_text text)
 {
-    *to++ = ',';
-    return known ? dft_put_uint(to, value) : to;
+    csv->line.at = to;
+    dft_line_csv(&csv->line, text.bytes, text.length);
+    return dft_line_room(&csv->line, NUMBERS_BYTES);
 }
 
-static char *put_int(char *to, int known, int64_t value)
+static char *put_name(struct csv *csv, char *to, uint64_t id)
 {
-    *to++ = ',';
-    return known ? dft_put_int(to, value) : to;
+    char capacity[18];
+
+    return put_text(csv, to, dft_names_show(csv->export->names, id, capacity));
 }
 
-static void put_who(struct dft_line *line, const struct dft_event_at *at)
+static char *put_call(struct csv *csv, char *to, uint64_t id)
 {
-    char *to = dft_put_uint(dft_line_room(line, NUMBERS_BYTES), at->event->start_ns);
-
-    to = put_uint(to, 1, at->event->dur_ns);
-    to = put_uint(to, 1, at->process->process.pid);
-    to = put_uint(to, 1, at->tid);
-    to = put_int(to, at->process->process.rank >= 0, at->process->process.rank);
-    line->at = put_uint(to, 1, at->sequence);
-}
-
-static void put_outcome(struct dft_line *line, const struct dft_event_at *at)
-{
-    const struct dft_event *event = at->event;
-    int moves = dft_op_class(at->op) == DFT_CLASS_READ || dft_op_class(at->op) == DFT_CLASS_WRITE;
-    char *to = dft_line_room(line, NUMBERS_BYTES);
-
-    to = put_int(to, event->fd >= 0, event->fd);
-    to = put_int(to, dft_export_has_result(at), event->result);
-    to = put_uint(to, event->err && event->err != DFT_ERRNO_UNKNOWN, event->err);
-    to = put_uint(to, moves, event->size);
-    to = put_uint(to, moves, dft_event_bytes(event, at->op));
-    to = put_uint(to, 1, event->calls);
-    to = put_int(to, event->offset >= 0, event->offset);
-    to = put_uint(to, 1, event->flags);
-    to = put_uint(to, 1, event->mode);
-    line->at = dft_put_word(to, event->bits & DFT_BIT_OPEN ? ",1," : ",0,");
-}
-
-static void put_what(struct csv *csv, const struct dft_event_at *at)
-{
-    struct dft_line *line = &csv->line;
     struct dft_text category, name;
     char capacity[18];
 
-    dft_names_call(csv->export->names, at->call, &category, &name, capacity);
-    dft_line_char(line, ',');
-    dft_line_csv(line, category.bytes, category.length);
-    dft_line_char(line, ',');
-    dft_line_csv(line, name.bytes, name.length);
-    dft_line_char(line, ',');
-    dft_line_char(line, dft_export_phase(at->event, at->op));
-    dft_line_char(line, ',');
-    if (at->event->region) {
-        dft_names_call(csv->export->names, at->event->region, &category, &name, capacity);
-        dft_line_csv(line, name.bytes, name.length);
-    }
-    put_name(csv, at->event->file);
-    put_name(csv, at->event->file2);
+    dft_names_call(csv->export->names, id, &category, &name, capacity);
+    to = put_text(csv, to, category);
+    *to++ = ',';
+    return put_text(csv, to, name);
 }
+
+/* The arguments, or else the stack, as JSON in one field. */
+static char *put_json(struct csv *csv, char *to, const struct dft_event_at *at, uint64_t stack)
+{
+    FILE *out = dft_memory_text_begin(&csv->memory);
+    struct dft_text text = {0};
+    struct dft_line line;
+
+    csv->error |= !out;
+    if (!out)
+        return to;
+    dft_line_init(&line, out);
+    line.is_unicode = 1;
+    if (stack)
+        dft_line_stack(&line, csv->export->names, stack);
+    else
+        dft_line_args(&line, csv->export->names, at->args, at->nargs);
+    dft_line_flush(&line);
+    csv->error |= dft_memory_text_end(&csv->memory, &text) != 0;
+    return put_text(csv, to, text);
+}
+
+/* Which columns lines have. */
+#define DFT_TABLE(NAME, name, help)
+#define DFT_TABLE_COLUMN(NAME, COLUMN, name, type, unit, help)
+#define DFT_TABLE_END(NAME)
+#define DFT_EVENT_COLUMN(COLUMN, name, line, type, unit, absent, help) HAS_##COLUMN = sizeof line > 1,
+enum {
+#include "tables/tables.def"
+};
+
+/* Each field ends in a comma; that of the last one becomes the end of the line. */
+#define FIELD(COLUMN, known, put)                                                                                      \
+    if (HAS_##COLUMN) {                                                                                                \
+        to = (known) ? put : to;                                                                                       \
+        *to++ = ',';                                                                                                   \
+    }
+#define DFT_EVENT_TIME(COLUMN, value)        FIELD(COLUMN, 1, dft_put_uint(to, value))
+#define DFT_EVENT_INT(COLUMN, known, value)  FIELD(COLUMN, known, dft_put_int(to, value))
+#define DFT_EVENT_UINT(COLUMN, known, value) FIELD(COLUMN, known, dft_put_uint(to, value))
+#define DFT_EVENT_FLAG(COLUMN, value)        FIELD(COLUMN, 1, dft_put_word(to, (value) ? "1" : "0"))
+#define DFT_EVENT_WORD(COLUMN, number, word) FIELD(COLUMN, word, stpcpy(to, word))
+#define DFT_EVENT_CALL(CATEGORY, NAME, id)   FIELD(CATEGORY, 1, (id) ? put_call(csv, to, id) : dft_put_word(to, ","))
+#define DFT_EVENT_PATH(COLUMN, id)           FIELD(COLUMN, id, put_name(csv, to, id))
+#define DFT_EVENT_ARGS(COLUMN)               FIELD(COLUMN, at->nargs, put_json(csv, to, at, 0))
+#define DFT_EVENT_STACK(COLUMN, id)          FIELD(COLUMN, id, put_json(csv, to, at, id))
 
 static int put_event(void *context, const struct dft_event_at *at)
 {
     struct csv *csv = context;
     FILE *out = csv->export->out;
+    char *to = csv->line.bytes;
 
     dft_line_init(&csv->line, out);
-    put_who(&csv->line, at);
-    put_what(csv, at);
-    put_outcome(&csv->line, at);
-    if (put_arguments(csv, at))
-        return -ENOMEM;
-    dft_line_char(&csv->line, '\n');
+#include "tables/event_cells.def"
+    to[-1] = '\n';
+    csv->line.at = to;
     dft_line_flush(&csv->line);
-    return ferror(out) ? -EIO : 0;
-}
-
-static void forget(struct csv *csv)
-{
-    if (csv->memory)
-        fclose(csv->memory);
-    free(csv->text);
+    return csv->error ? -ENOMEM : ferror(out) ? -EIO : 0;
 }
 
 static int put_head(void *context)
 {
+    static const char head[] =
+#define DFT_EVENT_COLUMN(COLUMN, name, line, type, unit, absent, help) "," line
+#include "tables/tables.def"
+#undef DFT_TABLE
+#undef DFT_TABLE_COLUMN
+#undef DFT_TABLE_END
+        "\n";
     struct csv *csv = context;
 
-    fputs("ts,dur,pid,tid,rank,seq,cat,name,phase,region,file,file2,fd,ret,errno,size,bytes,calls,offset,flags,mode,"
-          "open,args\n",
-          csv->export->out);
+    for (const char *at = head + 1; *at; at++)
+        if (at[-1] != ',' || *at != ',') /* a column that lines lack */
+            fputc(*at, csv->export->out);
     return 0;
 }
 
 static int write_csv(struct dft_export *export, const char *path)
 {
-    struct csv csv = {.export = export, .memory = NULL};
+    struct csv csv = {.export = export};
     struct dft_event_text text = {.source = export->source,
                                   .filter = export->filter,
                                   .out = &export->out,
@@ -172,7 +133,7 @@ static int write_csv(struct dft_export *export, const char *path)
                                   .event = put_event};
     int rc = dft_event_text_write(&text, path);
 
-    forget(&csv);
+    dft_memory_text_fini(&csv.memory);
     return rc;
 }
 
@@ -185,7 +146,7 @@ static int put_head_of(void *context, const struct dft_source_process *process)
 /* Every file has the head, because readers of many CSV files expect a head in each. */
 static int write_files(struct dft_export *export, const char *directory)
 {
-    struct csv csv = {.export = export, .memory = NULL};
+    struct csv csv = {.export = export};
     struct dft_event_parts parts = {.source = export->source,
                                     .filter = export->filter,
                                     .ending = ".csv",
@@ -195,7 +156,7 @@ static int write_files(struct dft_export *export, const char *directory)
                                     .event = put_event};
     int rc = dft_event_parts_write(&parts, directory);
 
-    forget(&csv);
+    dft_memory_text_fini(&csv.memory);
     return rc;
 }
 

@@ -4,35 +4,67 @@
 
 #include <errno.h>
 
-#include "base/facet_words.h"
 #include "base/write_args.h"
-#include "format/io.h"
-#include "format/ops.h"
 #include "symbols/stacks.h"
-#include "tables/columns.h"
+#include "tables/event_cells.h"
 
 /* Puts the cells of `count` events behind the rows that are there. Returns 0 or -ENOMEM. */
 typedef int fill_fn(struct dft_maker *maker, const struct dft_event_at *const *events, uint32_t count);
 
-static int has_result(const struct dft_event_at *at)
+/* Codes of words: each number stands for one of them. */
+static int put_word(struct dft_maker *maker, unsigned column, uint8_t number, const char *word, uint32_t *code)
 {
-    return at->event->phase == DFT_PHASE_COMPLETE && at->op != DFT_OP_REGION && at->event->result != DFT_RESULT_UNKNOWN;
+    struct dft_dictionary *dictionary = &maker->dictionaries[column];
+    struct dft_text text = dft_text_from(word);
+
+    *code = word ? dft_dictionary_find(dictionary, number + 1u) : DFT_CODE_NULL;
+    return !word || *code != DFT_CODE_NULL ? 0 : dft_dictionary_id(dictionary, number + 1u, text, 0, code);
 }
 
-static int64_t errno_of(const struct dft_event *event)
+/* Begins a text in the maker's memory. */
+static int begin_text(struct dft_maker *maker, struct dft_line *line)
 {
-    return event->err == DFT_ERRNO_UNKNOWN ? DFT_CELL_NULL : event->err;
+    FILE *out = dft_memory_text_begin(&maker->memory);
+
+    if (!out)
+        return -ENOMEM;
+    dft_line_init(line, out);
+    line->is_unicode = 1; /* DuckDB and others take no lone surrogates */
+    return 0;
 }
 
-/* Regions may say a size, too. */
-static int64_t size_of(const struct dft_event_at *at)
+static int put_args(struct dft_maker *maker, unsigned column, const struct dft_event_at *at, uint32_t *code)
 {
-    return dft_op_is_data(at->op) || at->event->size ? (int64_t)at->event->size : DFT_CELL_NULL;
+    struct dft_line line;
+    struct dft_text text;
+
+    *code = DFT_CODE_NULL;
+    if (!at->nargs)
+        return 0;
+    if (begin_text(maker, &line))
+        return -ENOMEM;
+    dft_line_args(&line, maker->names, at->args, at->nargs);
+    dft_line_flush(&line);
+    return dft_memory_text_end(&maker->memory, &text)
+               ? -ENOMEM
+               : dft_dictionary_text(&maker->dictionaries[column], text, 1, code);
 }
 
-static int64_t bytes_of(const struct dft_event_at *at)
+static int put_stack(struct dft_maker *maker, unsigned column, uint64_t stack, uint32_t *code)
 {
-    return dft_op_is_data(at->op) && !at->event->err ? (int64_t)dft_event_bytes(at->event, at->op) : DFT_CELL_NULL;
+    struct dft_line line;
+    struct dft_text text;
+
+    *code = stack ? dft_dictionary_find(&maker->dictionaries[column], stack) : DFT_CODE_NULL;
+    if (!stack || *code != DFT_CODE_NULL)
+        return 0;
+    if (begin_text(maker, &line))
+        return -ENOMEM;
+    dft_line_stack(&line, maker->names, stack);
+    dft_line_flush(&line);
+    return dft_memory_text_end(&maker->memory, &text)
+               ? -ENOMEM
+               : dft_dictionary_id(&maker->dictionaries[column], stack, text, 1, code);
 }
 
 #define INTEGERS(COLUMN, value)                                                                                        \
@@ -47,27 +79,7 @@ static int64_t bytes_of(const struct dft_event_at *at)
         }                                                                                                              \
         return 0;                                                                                                      \
     }
-INTEGERS(TIME, at->event->start_ns)
-INTEGERS(DUR, at->event->phase == DFT_PHASE_COMPLETE ? at->event->dur_ns : 0)
-INTEGERS(PROCESS, at->process->number)
-INTEGERS(RANK, at->process->process.rank >= 0 ? at->process->process.rank : DFT_CELL_NULL)
-INTEGERS(PID, at->process->known ? (int64_t)at->process->process.pid : DFT_CELL_NULL)
-INTEGERS(TID, at->tid)
-INTEGERS(SEQ, at->sequence)
-INTEGERS(TURN, (at->event->bits & DFT_BIT_TURN) != 0)
-INTEGERS(FD, at->event->fd >= 0 ? at->event->fd : DFT_CELL_NULL)
-INTEGERS(RET, has_result(at) ? at->event->result : DFT_CELL_NULL)
-INTEGERS(ERRNO, errno_of(at->event))
-INTEGERS(IS_IO, dft_is_io(at->io))
-INTEGERS(SIZE, size_of(at))
-INTEGERS(BYTES, bytes_of(at))
-INTEGERS(CALLS, at->event->calls)
-INTEGERS(OFFSET, at->event->offset >= 0 ? at->event->offset : DFT_CELL_NULL)
-INTEGERS(FLAGS, at->event->flags)
-INTEGERS(MODE, at->event->mode)
-#undef INTEGERS
-
-#define TEXTS(COLUMN, put)                                                                                             \
+#define TEXTS(COLUMN, put, ...)                                                                                        \
     static int fill_##COLUMN(struct dft_maker *maker, const struct dft_event_at *const *events, uint32_t count)        \
     {                                                                                                                  \
         uint32_t *to = maker->codes[DFT_EVENTS_##COLUMN] + maker->count;                                               \
@@ -76,106 +88,36 @@ INTEGERS(MODE, at->event->mode)
         for (uint32_t i = 0; i < count && !rc; i++) {                                                                  \
             const struct dft_event_at *at = events[i];                                                                 \
                                                                                                                        \
-            rc = put;                                                                                                  \
+            rc = put(maker, DFT_EVENTS_##COLUMN, __VA_ARGS__, &to[i]);                                                 \
         }                                                                                                              \
         return rc;                                                                                                     \
     }
+#define DFT_EVENT_TIME(COLUMN, value)        INTEGERS(COLUMN, value)
+#define DFT_EVENT_INT(COLUMN, known, value)  INTEGERS(COLUMN, (known) ? (int64_t)(value) : DFT_CELL_NULL)
+#define DFT_EVENT_UINT(COLUMN, known, value) DFT_EVENT_INT(COLUMN, known, value)
+#define DFT_EVENT_FLAG(COLUMN, value)        INTEGERS(COLUMN, value)
+#define DFT_EVENT_WORD(COLUMN, number, word) TEXTS(COLUMN, put_word, number, word)
+#define DFT_EVENT_CALL(CATEGORY, NAME, id)                                                                             \
+    TEXTS(CATEGORY, dft_maker_category, id)                                                                            \
+    TEXTS(NAME, dft_maker_call, id)
+#define DFT_EVENT_PATH(COLUMN, id)  TEXTS(COLUMN, dft_maker_name, id)
+#define DFT_EVENT_ARGS(COLUMN)      TEXTS(COLUMN, put_args, at)
+#define DFT_EVENT_STACK(COLUMN, id) TEXTS(COLUMN, put_stack, id)
+#include "tables/event_cells.def"
 
-/* Codes of words: `number` is below 64 and stands for one of them. */
-static int put_word(struct dft_maker *maker, unsigned column, uint8_t number, const char *word, uint32_t *code)
-{
-    struct dft_dictionary *dictionary = &maker->dictionaries[column];
-    struct dft_text text = dft_text_from(word);
-
-    *code = word ? dft_dictionary_find(dictionary, number + 1u) : DFT_CODE_NULL;
-    return !word || *code != DFT_CODE_NULL ? 0 : dft_dictionary_id(dictionary, number + 1u, text, 0, code);
-}
-
-static int put_class(struct dft_maker *maker, const struct dft_event_at *at, uint32_t *code)
-{
-    return put_word(maker, DFT_EVENTS_CLASS, at->io, dft_io_word(at->io), code);
-}
-
-static int put_access(struct dft_maker *maker, const struct dft_event_at *at, uint32_t *code)
-{
-    uint8_t access = dft_facets_access(dft_event_facets(at->event, at->op));
-
-    return put_word(maker, DFT_EVENTS_ACCESS, access, dft_access_word(access), code);
-}
-
-/* The text that dft_line has written into the maker's memory. */
-static int put_written(struct dft_maker *maker, unsigned column, uint64_t id, uint32_t *code)
-{
-    struct dft_text text;
-
-    if (fflush(maker->memory) || ferror(maker->memory) || maker->length > UINT32_MAX)
-        return -ENOMEM;
-    text = (struct dft_text){maker->text, (uint32_t)maker->length};
-    return id ? dft_dictionary_id(&maker->dictionaries[column], id, text, 1, code)
-              : dft_dictionary_text(&maker->dictionaries[column], text, 1, code);
-}
-
-/* Begins a text in the maker's memory. */
-static int begin_text(struct dft_maker *maker, struct dft_line *line)
-{
-    if (!maker->memory)
-        maker->memory = open_memstream(&maker->text, &maker->length);
-    if (!maker->memory)
-        return -ENOMEM;
-    rewind(maker->memory);
-    dft_line_init(line, maker->memory);
-    line->is_unicode = 1; /* DuckDB and others take no lone surrogates */
-    return 0;
-}
-
-static int put_args(struct dft_maker *maker, const struct dft_event_at *at, uint32_t *code)
-{
-    struct dft_line line;
-
-    *code = DFT_CODE_NULL;
-    if (!at->nargs)
-        return 0;
-    if (begin_text(maker, &line))
-        return -ENOMEM;
-    dft_line_args(&line, maker->names, at->args, at->nargs);
-    dft_line_flush(&line);
-    return put_written(maker, DFT_EVENTS_ARGS, 0, code);
-}
-
-static int put_stack(struct dft_maker *maker, uint64_t stack, uint32_t *code)
-{
-    struct dft_line line;
-
-    *code = stack ? dft_dictionary_find(&maker->dictionaries[DFT_EVENTS_STACK], stack) : DFT_CODE_NULL;
-    if (!stack || *code != DFT_CODE_NULL)
-        return 0;
-    if (begin_text(maker, &line))
-        return -ENOMEM;
-    dft_line_stack(&line, maker->names, stack);
-    dft_line_flush(&line);
-    return put_written(maker, DFT_EVENTS_STACK, stack, code);
-}
-
-TEXTS(CAT, dft_maker_category(maker, DFT_EVENTS_CAT, at->call, &to[i]))
-TEXTS(NAME, dft_maker_call(maker, DFT_EVENTS_NAME, at->call, &to[i]))
-TEXTS(CLASS, put_class(maker, at, &to[i]))
-TEXTS(ACCESS, put_access(maker, at, &to[i]))
-TEXTS(REGION_CAT, dft_maker_category(maker, DFT_EVENTS_REGION_CAT, at->event->region, &to[i]))
-TEXTS(REGION, dft_maker_call(maker, DFT_EVENTS_REGION, at->event->region, &to[i]))
-TEXTS(FILE, dft_maker_name(maker, DFT_EVENTS_FILE, at->event->file, &to[i]))
-TEXTS(FILE2, dft_maker_name(maker, DFT_EVENTS_FILE2, at->event->file2, &to[i]))
-TEXTS(ARGS, put_args(maker, at, &to[i]))
-TEXTS(STACK, put_stack(maker, at->event->stack, &to[i]))
-#undef TEXTS
-
-#define FILL(COLUMN) [DFT_EVENTS_##COLUMN] = fill_##COLUMN
+#define FILL(COLUMN) [DFT_EVENTS_##COLUMN] = fill_##COLUMN,
 static fill_fn *const fills[DFT_EVENTS_COLUMNS] = {
-    FILL(TIME),   FILL(DUR),   FILL(PROCESS), FILL(RANK),  FILL(PID),    FILL(TID),   FILL(SEQ),
-    FILL(CAT),    FILL(NAME),  FILL(CLASS),   FILL(IS_IO), FILL(ACCESS), FILL(TURN),  FILL(REGION_CAT),
-    FILL(REGION), FILL(FILE),  FILL(FILE2),   FILL(FD),    FILL(RET),    FILL(ERRNO), FILL(SIZE),
-    FILL(BYTES),  FILL(CALLS), FILL(OFFSET),  FILL(FLAGS), FILL(MODE),   FILL(ARGS),  FILL(STACK),
+#define DFT_EVENT_TIME(COLUMN, value)        FILL(COLUMN)
+#define DFT_EVENT_INT(COLUMN, known, value)  FILL(COLUMN)
+#define DFT_EVENT_UINT(COLUMN, known, value) FILL(COLUMN)
+#define DFT_EVENT_FLAG(COLUMN, value)        FILL(COLUMN)
+#define DFT_EVENT_WORD(COLUMN, number, word) FILL(COLUMN)
+#define DFT_EVENT_CALL(CATEGORY, NAME, id)   FILL(CATEGORY) FILL(NAME)
+#define DFT_EVENT_PATH(COLUMN, id)           FILL(COLUMN)
+#define DFT_EVENT_ARGS(COLUMN)               FILL(COLUMN)
+#define DFT_EVENT_STACK(COLUMN, id)          FILL(COLUMN)
+#include "tables/event_cells.def"
 };
-#undef FILL
 
 int dft_maker_events(struct dft_maker *maker, const struct dft_event_at *const *events, uint32_t count)
 {

@@ -44,9 +44,7 @@ void dft_maker_fini(struct dft_maker *maker)
         free(maker->codes[i]);
         dft_dictionary_fini(&maker->dictionaries[i]);
     }
-    if (maker->memory)
-        fclose(maker->memory);
-    free(maker->text);
+    dft_memory_text_fini(&maker->memory);
     memset(maker, 0, sizeof *maker);
 }
 

@@ -3,8 +3,7 @@
 #ifndef DFT_TABLES_MAKER_H
 #define DFT_TABLES_MAKER_H
 
-#include <stdio.h>
-
+#include "base/memory_text.h"
 #include "base/names.h"
 #include "tables/dictionary.h"
 #include "tables/tables.h"
@@ -22,9 +21,7 @@ struct dft_maker {
     uint32_t *codes[64];
     struct dft_dictionary dictionaries[64];
     struct dft_cells cells[64];
-    FILE *memory; /* a text that is being made; NULL: none yet */
-    char *text;
-    size_t length;
+    struct dft_memory_text memory; /* a text that is being made */
 };
 
 /* Returns 0 or -ENOMEM. dft_maker_fini is called in any case. */

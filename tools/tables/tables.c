@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#define DFT_TABLE(NAME, name, help)                            static const struct dft_table_column columns_##NAME[] = {
-#define DFT_TABLE_COLUMN(NAME, COLUMN, name, type, unit, help) {#name, DFT_CELL_##type, unit, help},
+#define DFT_TABLE(NAME, name, help)                                    static const struct dft_table_column columns_##NAME[] = {
+#define DFT_TABLE_COLUMN(NAME, COLUMN, name, type, unit, help)         {#name, DFT_CELL_##type, unit, help},
+#define DFT_EVENT_COLUMN(COLUMN, name, line, type, unit, absent, help) {#name, DFT_CELL_##type, unit, help},
 #define DFT_TABLE_END(NAME)                                                                                            \
     }                                                                                                                  \
     ;                                                                                                                  \

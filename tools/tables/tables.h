@@ -27,8 +27,15 @@ enum dft_table_number {
     DFT_TABLES
 };
 
-/* TIME: Unix ns (UTC), an integer. */
-enum dft_cell_type { DFT_CELL_INTEGER, DFT_CELL_TIME, DFT_CELL_REAL, DFT_CELL_TEXT };
+/* TIME: Unix ns (UTC), an integer. Tables hold UNSIGNED as the integer of the same 64 bits, and an OBJECT of JSON as text. */
+enum dft_cell_type {
+    DFT_CELL_INTEGER,
+    DFT_CELL_TIME,
+    DFT_CELL_REAL,
+    DFT_CELL_TEXT,
+    DFT_CELL_UNSIGNED = DFT_CELL_INTEGER,
+    DFT_CELL_OBJECT = DFT_CELL_TEXT
+};
 
 struct dft_table_column {
     const char *name;
