@@ -4,12 +4,12 @@
 #include "settings/rules.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "os/bulk.h"
 #include "settings/rules_inside.h"
 #include "os/self.h"
+#include "os/sys.h"
 
 int dft_rules_on;
 uint8_t dft_rules_of_annotations;
@@ -368,7 +368,7 @@ void dft_rules_ready(void)
 
     dft_rules_on = 1;
     if (nfile_tests && !files)
-        files = calloc(FILE_SETS, sizeof *files);
+        files = dft_sys_map(FILE_SETS * sizeof *files);
     dft_rules_of_annotations = DFT_RULES_DEPENDS;
     for (uint32_t i = 1; i < DFT_CALL_COUNT; i++) {
         known = (struct known){.is_call = 1, .is_data = dft_op_is_data(dft_call_rows[i].op)};

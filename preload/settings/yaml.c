@@ -5,13 +5,13 @@
 #ifdef DFT_HAVE_YAML
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "os/line.h"
 #include "os/sys.h"
 #include "os/whole.h"
+#include "settings/yaml_memory.h"
 
 /* Returns 0, or -1 with the place of the mistake. */
 static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fault)
@@ -20,8 +20,11 @@ static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fa
     int result = -1;
 
     fault->reason = "there is no memory to read it";
-    yaml->document = calloc(1, sizeof(yaml_document_t));
-    if (!yaml->document || !yaml_parser_initialize(&parser))
+    yaml->document = dft_yaml_malloc(sizeof(yaml_document_t));
+    if (!yaml->document)
+        return -1;
+    memset(yaml->document, 0, sizeof(yaml_document_t));
+    if (!yaml_parser_initialize(&parser))
         return -1;
     yaml_parser_set_input_string(&parser, (const unsigned char *)yaml->text, length);
     if (yaml_parser_load(&parser, yaml->document)) {
@@ -31,7 +34,7 @@ static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fa
         fault->place.column = (uint32_t)parser.problem_mark.column + 1;
         if (parser.problem)
             fault->reason = parser.problem;
-        free(yaml->document); /* libyaml has emptied it */
+        dft_yaml_free(yaml->document); /* libyaml has emptied it */
         yaml->document = NULL;
     }
     yaml_parser_delete(&parser);
@@ -45,6 +48,7 @@ int dft_yaml_open(struct dft_yaml *yaml, const char *path, struct dft_yaml_fault
     _Static_assert(sizeof yaml->unreadable == DFT_ERROR_ROOM, "the text of an unknown error fits");
     *yaml = (struct dft_yaml){.document = NULL};
     *fault = (struct dft_yaml_fault){.reason = NULL};
+    dft_yaml_memory_begin();
     length = dft_whole_read(path, DFT_YAML_FILE_MAX, &yaml->text);
     if (length >= 0)
         return parse(yaml, (size_t)length, fault);
@@ -58,7 +62,8 @@ void dft_yaml_close(struct dft_yaml *yaml)
 {
     if (yaml->document)
         yaml_document_delete(yaml->document);
-    free(yaml->document);
+    dft_yaml_free(yaml->document);
+    dft_yaml_memory_end();
     if (yaml->text)
         DFT_SYS(munmap, yaml->text, DFT_YAML_FILE_MAX + 1, 0, 0, 0, 0);
     yaml->document = NULL;

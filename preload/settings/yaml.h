@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a YAML file by libyaml, where that was there when the library was built. Constructor only:
- * libyaml allocates memory. */
+ * its memory is there until the file is closed. */
 #ifndef DFT_YAML_H
 #define DFT_YAML_H
 

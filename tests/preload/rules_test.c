@@ -7,10 +7,16 @@
 #include <string.h>
 
 #include "format/hash.h"
+#include "os/sys.h"
 #include "settings/rules_inside.h"
 #include "settings/rules_text.h"
 
 uint32_t dft_pid = 4711;
+
+void *dft_sys_map(size_t bytes)
+{
+    return calloc(1, bytes);
+}
 
 /* 0 stands for "none" here. */
 static struct dft_rule_facts *whole(struct dft_rule_facts *facts)
