@@ -66,7 +66,7 @@ UNITS = {"BYTES": [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30
 def show_limit(unit, value):
     """In the largest unit that needs no fraction, as `dftmerge findings --list` has it."""
     if unit == "PATTERNS":
-        source = (ROOT / "tools" / "overlap" / "overlap_kinds.c").read_text()
+        source = (ROOT / "tools" / "job" / "region_kinds.c").read_text()
         return "`" + re.search(rf'\[{value}\] =\s+"([^"]*)"', source).group(1).replace("|", "\\|") + "`"
     value = int(value)
     word, factor = next((u for u in reversed(UNITS[unit]) if value % u[1] == 0), UNITS[unit][0])

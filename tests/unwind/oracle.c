@@ -23,7 +23,7 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include "small/remote.h"
+#include "stacks/remote.h"
 #include "walker.h"
 
 #define SEEN_BITS    20

@@ -57,7 +57,7 @@
 #include "query/answer_sort.h"
 #include "query/plan_times.h"
 #include "query/query.h"
-#include "summary/summary.h"
+#include "job/job.h"
 
 #define DFT_UNITS_MIN   DFT_RANK_TEST_MIN
 #define DFT_ALONE_TIMES 2

@@ -11,9 +11,9 @@
 #include "base/names.h"
 #include "base/saturate.h"
 #include "format/hash.h"
-#include "overlap/overlap.h"
+#include "job/region_kinds.h"
 
-#define TRAINS (1u << DFT_OVERLAP_EPOCH | 1u << DFT_OVERLAP_STEP | 1u << DFT_OVERLAP_COMPUTE | 1u << DFT_OVERLAP_DATA)
+#define TRAINS (1u << DFT_REGION_EPOCH | 1u << DFT_REGION_STEP | 1u << DFT_REGION_COMPUTE | 1u << DFT_REGION_DATA)
 #define WORKER "DataLoader worker "
 
 /* A file that loaders read. */
@@ -148,9 +148,9 @@ static uint64_t most(const struct finding *finding, unsigned kind, int each)
         const struct dft_model_region *region = &model->regions[i];
         uint64_t *sum = NULL;
 
-        if (kind < DFT_OVERLAP_KINDS ? !(region->kinds >> kind & 1) : !region->is_checkpoint)
+        if (kind < DFT_REGION_KINDS ? !(region->kinds >> kind & 1) : !region->is_checkpoint)
             continue;
-        if (kind != DFT_OVERLAP_ITEM && is_worker(region->process))
+        if (kind != DFT_REGION_ITEM && is_worker(region->process))
             continue;
         sum = each ? NULL : dft_map_put(&sums, region->call);
         if (sum)
@@ -171,11 +171,11 @@ static void add_times(struct finding *finding)
 
         if (is_worker(region->process))
             continue;
-        if (region->kinds >> DFT_OVERLAP_COMPUTE & 1 && region->self_ns > 0)
+        if (region->kinds >> DFT_REGION_COMPUTE & 1 && region->self_ns > 0)
             facts->compute_ns += (uint64_t)region->self_ns;
-        if (region->kinds >> DFT_OVERLAP_STEP & 1)
+        if (region->kinds >> DFT_REGION_STEP & 1)
             facts->step_ns += region->time_ns;
-        if (region->kinds >> DFT_OVERLAP_DATA & 1 && region->self_ns > 0)
+        if (region->kinds >> DFT_REGION_DATA & 1 && region->self_ns > 0)
             facts->data_ns += (uint64_t)region->self_ns;
     }
 }
@@ -183,12 +183,12 @@ static void add_times(struct finding *finding)
 static void find_regions(struct finding *finding)
 {
     struct dft_dlio_facts *facts = finding->facts;
-    uint64_t all = most(finding, DFT_OVERLAP_KINDS, 0);
+    uint64_t all = most(finding, DFT_REGION_KINDS, 0);
 
-    facts->epochs = most(finding, DFT_OVERLAP_EPOCH, 1);
-    facts->steps = most(finding, DFT_OVERLAP_STEP, 0);
-    facts->samples = most(finding, DFT_OVERLAP_ITEM, 0);
-    facts->checkpoints = most(finding, DFT_OVERLAP_KINDS, 1);
+    facts->epochs = most(finding, DFT_REGION_EPOCH, 1);
+    facts->steps = most(finding, DFT_REGION_STEP, 0);
+    facts->samples = most(finding, DFT_REGION_ITEM, 0);
+    facts->checkpoints = most(finding, DFT_REGION_KINDS, 1);
     facts->checkpoint_bytes = all ? finding->model->checkpoint_bytes / all : 0;
     add_times(finding);
 }

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "mpi/comm.h"
-#include "overlap/overlap_kinds.h"
+#include "job/region_kinds.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
@@ -287,7 +287,7 @@ int dft_model_collect(struct dft_model *model, struct dft_export *export)
     int rc;
 
     *model = (struct dft_model){.export = export};
-    rc = dft_comm_agree(dft_region_kinds_init(&taking.kinds, &dft_overlap_usual));
+    rc = dft_comm_agree(dft_region_kinds_init(&taking.kinds, &dft_region_usual));
     if (!rc)
         rc = ask(&taking);
     dft_region_kinds_fini(&taking.kinds);

@@ -46,7 +46,7 @@ struct dft_model_use {
 struct dft_model_region {
     const struct dft_source_process *process;
     uint64_t call;  /* name id */
-    unsigned kinds; /* 1 << enum dft_overlap_kind */
+    unsigned kinds; /* 1 << enum dft_region_kind */
     int is_checkpoint;
     uint64_t count, time_ns;
     int64_t self_ns;

@@ -13,8 +13,6 @@
 
 #define WIDTH  720u
 #define HEIGHT 400u
-#define LEAST  300u
-#define MOST   10000u
 
 static const struct {
     const char *name;
@@ -52,25 +50,13 @@ static int find_kind(const char *name)
     return -1;
 }
 
-int dft_figure_pixels(const char *command, const char *option, const char *text, unsigned usual, unsigned *pixels)
-{
-    char *end;
-    long n = text ? strtol(text, &end, 10) : (long)usual;
-
-    *pixels = (unsigned)n;
-    if (!text || (!*end && *text && n >= (long)LEAST && n <= (long)MOST))
-        return 0;
-    fprintf(stderr, "dftmerge %s: --%s %s: not a number of pixels from %u to %u\n", command, option, text, LEAST, MOST);
-    return -EINVAL;
-}
-
 /* Returns the number of the kind, or -1 after an error. */
 static int understand(const struct asked *asked, struct dft_figure *figure)
 {
     int kind = find_kind(asked->kind);
 
-    if (kind < 0 || dft_figure_pixels("plot", "width", asked->width, WIDTH, &figure->width) ||
-        dft_figure_pixels("plot", "height", asked->height, HEIGHT, &figure->height))
+    if (kind < 0 || dft_svg_pixels("plot", "width", asked->width, WIDTH, &figure->width) ||
+        dft_svg_pixels("plot", "height", asked->height, HEIGHT, &figure->height))
         return -1;
     if (asked->path)
         return kind;

@@ -4,7 +4,7 @@
 #define DFT_FIGURE_H
 
 #include "command/command.h"
-#include "figure/svg.h"
+#include "base/svg.h"
 #include "job/job.h"
 
 struct dft_figure {
@@ -21,9 +21,6 @@ struct dft_figure {
 void dft_figure_begin(struct dft_figure *figure, const char *what);
 /* Ends it, with what was lost. */
 void dft_figure_end(struct dft_figure *figure);
-/* Parses --width or --height of a command; NULL: the usual one. Returns 0, or -EINVAL after an
- * error. */
-int dft_figure_pixels(const char *command, const char *option, const char *text, unsigned usual, unsigned *pixels);
 
 /* Each asks its question and draws. They return 0, DFT_FIGURE_EMPTY (nothing is drawn), or
  * -errno. */

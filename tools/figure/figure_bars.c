@@ -7,7 +7,7 @@
 
 #include "base/write_text.h"
 #include "figure/figure.h"
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 
@@ -114,7 +114,7 @@ static void put_overlap(struct dft_figure *figure, struct dft_overlap *overlap)
 int dft_figure_overlap(struct dft_figure *figure)
 {
     struct dft_overlap_request request = {
-        .source = figure->source, .filter = &figure->options->filter, .patterns = dft_overlap_usual};
+        .source = figure->source, .filter = &figure->options->filter, .patterns = dft_region_usual};
     struct dft_overlap overlap;
     int rc = dft_overlap_make(&request, &overlap);
 

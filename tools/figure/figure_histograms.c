@@ -8,14 +8,14 @@
 #include "base/facet_words.h"
 #include "base/write_text.h"
 #include "figure/figure.h"
-#include "summary/histograms.h"
+#include "query/histograms.h"
 
 /* Asks for the histogram of all I/O. Returns 0, DFT_FIGURE_EMPTY, or -errno. */
 static int ask(struct dft_figure *figure, struct dft_group *all, struct dft_histogram *histogram)
 {
-    struct dft_summary summary = {.source = figure->source, .options = figure->options, .job = figure->job};
     struct dft_histograms histograms;
-    int rc = dft_histograms_ask(&summary, 1, &histograms);
+    int rc = dft_histograms_ask(figure->source, &figure->options->filter, &(struct dft_query){0}, 1,
+                                &(struct dft_order){.top = 1}, &histograms);
 
     if (!rc && !histograms.groups.count)
         rc = DFT_FIGURE_EMPTY;

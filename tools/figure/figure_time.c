@@ -9,7 +9,7 @@
 #include "base/saturate.h"
 #include "base/write_text.h"
 #include "figure/figure.h"
-#include "timeline/timeline.h"
+#include "analysis/timeline.h"
 
 #define COLUMNS 120u
 #define LINES   120u

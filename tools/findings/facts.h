@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "findings/findings.h"
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 #include "findings/slow_rank.h"
 #include "query/answer.h"
 #include "query/query.h"

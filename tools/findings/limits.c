@@ -76,11 +76,11 @@ void dft_limits_init(struct dft_limits *limits)
     memset(limits->patterns, 0, sizeof limits->patterns);
 }
 
-struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits)
+struct dft_region_patterns dft_limits_patterns(const struct dft_limits *limits)
 {
-    struct dft_overlap_patterns patterns = dft_overlap_usual;
+    struct dft_region_patterns patterns = dft_region_usual;
 
-    for (unsigned kind = 0; kind < DFT_OVERLAP_KINDS; kind++)
+    for (unsigned kind = 0; kind < DFT_REGION_KINDS; kind++)
         if (*limits->patterns[kind])
             patterns.lists[kind] = limits->patterns[kind];
     return patterns;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "overlap/overlap.h"
+#include "job/region_kinds.h"
 
 #define DFT_PATTERNS_BYTES 400u
 
@@ -30,13 +30,13 @@ enum dft_limit {
 
 struct dft_limits {
     uint64_t values[DFT_LIMITS];
-    uint64_t off;                                         /* 1 << code of findings that the user does not want */
-    char patterns[DFT_OVERLAP_KINDS][DFT_PATTERNS_BYTES]; /* of regions; "": the usual ones */
+    uint64_t off;                                        /* 1 << code of findings that the user does not want */
+    char patterns[DFT_REGION_KINDS][DFT_PATTERNS_BYTES]; /* of regions; "": the usual ones */
 };
 
 void dft_limits_init(struct dft_limits *limits);
 /* What regions are for. Valid as long as the limits. */
-struct dft_overlap_patterns dft_limits_patterns(const struct dft_limits *limits);
+struct dft_region_patterns dft_limits_patterns(const struct dft_limits *limits);
 /* Reads lines "small-reads.request = 64 KiB" and "reread = off"; # begins a comment. On an error
  * nothing is changed, and `error` (of `size` bytes) names the line, what is wrong and the nearest
  * word. Returns 0, -EINVAL, or another -errno of the file. */

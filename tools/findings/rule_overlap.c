@@ -8,7 +8,7 @@
 #include "findings/facts.h"
 #include "findings/reported.h"
 #include "findings/rules.h"
-#include "overlap/overlap_kinds.h"
+#include "job/region_kinds.h"
 
 #define PART(all, share) ((all) / 1000 * (share)) /* of the unit of limits */
 
@@ -48,7 +48,7 @@ static char *waiting_region(const struct dft_facts *facts, uint32_t trainer)
     const struct dft_answer *regions = &facts->answers[DFT_FACT_REGIONS];
     struct dft_region_kinds kinds;
     char *name = NULL;
-    const struct dft_overlap_patterns patterns = dft_limits_patterns(facts->request->limits);
+    const struct dft_region_patterns patterns = dft_limits_patterns(facts->request->limits);
     int rc = dft_region_kinds_init(&kinds, &patterns);
 
     for (uint32_t i = 0; !rc && !name && i < regions->count; i++) { /* by time */
@@ -58,7 +58,7 @@ static char *waiting_region(const struct dft_facts *facts, uint32_t trainer)
         dft_group_value(regions, group, DFT_BY_CAT, &category);
         dft_group_value(regions, group, DFT_BY_NAME, &text);
         if (regions->process_group[group->key.process_group - 1]->number == trainer &&
-            dft_region_kinds_of(&kinds, category.text, text.text) >> DFT_OVERLAP_DATA & 1)
+            dft_region_kinds_of(&kinds, category.text, text.text) >> DFT_REGION_DATA & 1)
             name = dft_facts_text(regions, group, DFT_BY_NAME);
     }
     dft_region_kinds_fini(&kinds);
@@ -78,7 +78,7 @@ static struct steps steps_of(const struct dft_overlap *overlap, const struct dft
     for (uint32_t i = 0; i < overlap->nscopes; i++) {
         const struct dft_overlap_scope *scope = &overlap->scopes[i];
 
-        if (scope->kind != DFT_OVERLAP_STEP || &overlap->teams[scope->team] != team)
+        if (scope->kind != DFT_REGION_STEP || &overlap->teams[scope->team] != team)
             continue;
         steps.count++;
         steps.bound += scope->data_ns > scope->times.compute_ns;

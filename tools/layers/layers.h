@@ -13,7 +13,7 @@
 #include "base/names.h"
 #include "layers/preset.h"
 #include "layers/spans.h"
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 #define DFT_LAYER_INTERVALS_MAX 10000u
 

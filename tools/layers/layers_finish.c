@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 #include "layers/collect.h"
-#include "overlap/overlap_events.h"
+#include "analysis/overlap_events.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/query.h"

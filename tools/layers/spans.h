@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "layers/preset.h"
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 /* Sums over teams, and over processes. */
 struct dft_layer_times {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge overlap: how much of the I/O goes on while something computes. The command. */
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int answer(const struct dft_options *options, const struct dft_overlap_re
 
 static int run(int argc, char **argv)
 {
-    struct dft_overlap_request request = {.patterns = dft_overlap_usual};
+    struct dft_overlap_request request = {.patterns = dft_region_usual};
     const char **lists = request.patterns.lists, *by = NULL, *top = NULL;
     struct dft_options options;
     int aggregates = 0, key, code, rc;
@@ -81,11 +81,11 @@ static int run(int argc, char **argv)
     const struct dft_option own[] = {
         {"by", 'b', "KEY", &by, NULL, "A line for each rank (default), process, epoch or step", .word = key_word},
         {"top", 0, "N", &top, NULL, "At most N lines (default: 20)"},
-        {"compute", 0, "PATTERNS", &lists[DFT_OVERLAP_COMPUTE], NULL, "Regions that compute: category:name or name"},
-        {"data", 0, "PATTERNS", &lists[DFT_OVERLAP_DATA], NULL, "Regions in which a trainer waits for data"},
-        {"item", 0, "PATTERNS", &lists[DFT_OVERLAP_ITEM], NULL, "Regions in which a worker loads an item"},
-        {"epoch", 0, "PATTERNS", &lists[DFT_OVERLAP_EPOCH], NULL, "Regions that are an epoch"},
-        {"step", 0, "PATTERNS", &lists[DFT_OVERLAP_STEP], NULL, "Regions that are a step"},
+        {"compute", 0, "PATTERNS", &lists[DFT_REGION_COMPUTE], NULL, "Regions that compute: category:name or name"},
+        {"data", 0, "PATTERNS", &lists[DFT_REGION_DATA], NULL, "Regions in which a trainer waits for data"},
+        {"item", 0, "PATTERNS", &lists[DFT_REGION_ITEM], NULL, "Regions in which a worker loads an item"},
+        {"epoch", 0, "PATTERNS", &lists[DFT_REGION_EPOCH], NULL, "Regions that are an epoch"},
+        {"step", 0, "PATTERNS", &lists[DFT_REGION_STEP], NULL, "Regions that are a step"},
         {"aggregates", 0, NULL, NULL, &aggregates, "Estimate from aggregates, though events are there: faster"},
         {0},
     };

@@ -82,7 +82,7 @@ static void put_scope(struct dft_json *json, const struct dft_overlap *overlap, 
     put_text(json, "cat", category);
     put_text(json, "name", name);
     dft_json_int(json, "number", scope->number);
-    if (scope->kind == DFT_OVERLAP_STEP)
+    if (scope->kind == DFT_REGION_STEP)
         dft_json_known_int(json, "epoch", scope->epoch >= 0, scope->epoch);
     dft_json_uint(json, "start_ns", scope->start_ns);
     put_times(json, &scope->times);
@@ -106,7 +106,7 @@ static void put_span(struct dft_json *json, const char *key, const struct dft_ov
 }
 
 static void put_scopes(struct dft_json *json, const char *key, const struct dft_overlap *overlap,
-                       enum dft_overlap_kind kind, struct dft_source *source, uint32_t most)
+                       enum dft_region_kind kind, struct dft_source *source, uint32_t most)
 {
     uint32_t count;
     const struct dft_source_process *processes = dft_source_processes(source, &count);
@@ -143,8 +143,8 @@ void dft_overlap_json(FILE *out, const struct dft_overlap *overlap, struct dft_s
     for (uint32_t i = 0; i < overlap->nprocesses; i++)
         put_process(&json, overlap, i, processes);
     dft_json_end_array(&json);
-    put_scopes(&json, "epochs", overlap, DFT_OVERLAP_EPOCH, source, scopes);
-    put_scopes(&json, "steps", overlap, DFT_OVERLAP_STEP, source, scopes);
+    put_scopes(&json, "epochs", overlap, DFT_REGION_EPOCH, source, scopes);
+    put_scopes(&json, "steps", overlap, DFT_REGION_STEP, source, scopes);
     dft_json_uint(&json, "more_scopes", overlap->more_scopes);
     notes = dft_source_notes(source, &nnotes);
     dft_json_strings(&json, "notes", notes, nnotes);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 enum dft_overlap_by { DFT_OVERLAP_BY_RANK, DFT_OVERLAP_BY_PROCESS, DFT_OVERLAP_BY_EPOCH, DFT_OVERLAP_BY_STEP };
 

@@ -145,7 +145,7 @@ static char *scope_name(const struct dft_overlap *overlap, struct dft_source *so
     if (scope->epoch >= 0)
         snprintf(of, sizeof of, " of epoch %" PRId64, scope->epoch);
     if (team && asprintf(&name, "%s%s%s %" PRId64 "%s", team, *team ? ", " : "",
-                         scope->kind == DFT_OVERLAP_EPOCH ? "epoch" : "step", scope->number, of) < 0)
+                         scope->kind == DFT_REGION_EPOCH ? "epoch" : "step", scope->number, of) < 0)
         name = NULL;
     free(team);
     return name;
@@ -169,7 +169,7 @@ static char *line_name(const struct dft_overlap *overlap, struct dft_source *sou
 
 static uint32_t make_lines(const struct dft_overlap *overlap, enum dft_overlap_by by, struct line *lines)
 {
-    enum dft_overlap_kind kind = by == DFT_OVERLAP_BY_EPOCH ? DFT_OVERLAP_EPOCH : DFT_OVERLAP_STEP;
+    enum dft_region_kind kind = by == DFT_OVERLAP_BY_EPOCH ? DFT_REGION_EPOCH : DFT_REGION_STEP;
     uint32_t n = 0;
 
     for (uint32_t i = 0; by == DFT_OVERLAP_BY_RANK && i < overlap->nteams; i++)

@@ -71,7 +71,7 @@ static int make_overlap(struct dft_report *report, char **text)
     struct dft_overlap_strip strip = {.base_ns = report->base_ns, .width_ns = report->width_ns, .count = report->bins};
     struct dft_overlap_request request = {.source = report->source,
                                           .filter = &report->options->filter,
-                                          .patterns = dft_overlap_usual,
+                                          .patterns = dft_region_usual,
                                           .strip = &strip,
                                           .from =
                                               report->events > OVERLAP_EVENTS ? DFT_OVERLAP_ROWS : DFT_OVERLAP_BEST};

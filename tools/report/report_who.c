@@ -13,7 +13,7 @@
 #include "source/ps_tree.h"
 #include "source/source_ending.h"
 #include "source/source_node.h"
-#include "timeline/timeline.h"
+#include "analysis/timeline.h"
 
 #define BINS 240u /* of time, at most, but for what a multiple of the rows' interval makes more */
 

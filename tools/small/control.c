@@ -21,7 +21,7 @@
 #include "command/command.h"
 #include "format/live_table.h"
 #include "format/live_read.h"
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 #include "source/source_life.h"
 #include "source/source_live_file.h"
 

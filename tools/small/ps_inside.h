@@ -6,7 +6,7 @@
 #include "job/fates.h"
 #include "job/flights.h"
 #include "job/lock_holder.h"
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 #include "source/filter.h"
 #include "source/ps_tree.h"
 #include "source/source.h"

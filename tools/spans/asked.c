@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figure/figure.h"
+#include "base/svg.h"
 #include "spans/picture.h"
 
 #define WIDTH   800u
@@ -98,8 +98,8 @@ int dft_spans_asked_parse(struct dft_spans_asked *asked, const struct dft_comman
     if (dft_options_parse(&asked->options, &command, own, argc, argv, code))
         return 1;
     if (take_words(asked, &command, takes) || parse_interval(asked, &command, texts.interval) ||
-        dft_figure_pixels(command.name, "width", texts.width, WIDTH, &asked->width) ||
-        dft_figure_pixels(command.name, "height", texts.height, HEIGHT, &asked->height)) {
+        dft_svg_pixels(command.name, "width", texts.width, WIDTH, &asked->width) ||
+        dft_svg_pixels(command.name, "height", texts.height, HEIGHT, &asked->height)) {
         dft_options_fini(&asked->options);
         *code = DFT_EXIT_USAGE;
         return 1;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/write_text.h"
-#include "figure/svg.h"
+#include "base/svg.h"
 #include "spans/graph.h"
 #include "spans/labels.h"
 

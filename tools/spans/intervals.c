@@ -2,7 +2,7 @@
 /* Chooses intervals. */
 #include "spans/intervals.h"
 
-#include "figure/svg.h"
+#include "base/svg.h"
 
 #define USUAL 100u
 

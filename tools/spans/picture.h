@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "figure/svg.h"
+#include "base/svg.h"
 #include "spans/asked.h"
 #include "spans/distribution.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "figure/svg.h"
+#include "base/svg.h"
 #include "spans/analysis.h"
 #include "spans/intervals.h"
 #include "spans/moment.h"

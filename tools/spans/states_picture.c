@@ -7,7 +7,7 @@
 
 #include "base/saturate.h"
 #include "base/write_text.h"
-#include "figure/svg.h"
+#include "base/svg.h"
 #include "spans/labels.h"
 #include "spans/states.h"
 

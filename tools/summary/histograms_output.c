@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms for people, and as JSON. */
+#include "summary/histograms_output.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/facet_words.h"
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
-#include "summary/histograms.h"
 
 #define TOP_TEXT 5u    /* groups with histograms, unless --top says otherwise */
 #define TOP_JSON 1000u /* the same of JSON */
@@ -24,6 +26,20 @@ static const struct dft_grid_column columns[COLUMNS] = {
     [SIZE_BAR] = {.title = "", .left = 1, .drop = 2}, [SIZE_TIME] = {.title = "time"},
     [TIME_BAR] = {.title = "", .left = 1, .drop = 3},
 };
+
+int dft_histograms_check(const struct dft_summary *summary)
+{
+    if (!summary->hist)
+        return 0;
+    if (summary->options->csv)
+        fputs("dftmerge summary: --hist is for people and for --json: a table has no place for it\n", stderr);
+    else if (summary->by && memchr(summary->query.by, DFT_BY_TIME, summary->query.nby))
+        fputs("dftmerge summary: --hist goes without groups of time: --from and --to choose a part of the run\n",
+              stderr);
+    else
+        return 0;
+    return -EINVAL;
+}
 
 /* A line of durations: octaves [first, last]. */
 struct octaves {
@@ -221,12 +237,21 @@ static int print_title(const struct dft_answer *answer, const struct dft_group *
     return dft_sentence_end(&text, out, "", 0);
 }
 
+/* Those of --by, in order of --sort; all I/O as one group without it. */
+static int ask(const struct dft_summary *summary, uint64_t usual, struct dft_histograms *histograms)
+{
+    const struct dft_options *options = summary->options;
+    const struct dft_order order = {.column = summary->by ? options->sort : NULL,
+                                    .top = options->top ? options->top : usual};
+
+    return dft_histograms_ask(summary->source, &options->filter, &summary->query, !summary->by, &order, histograms);
+}
+
 int dft_histograms_print(struct dft_summary *summary)
 {
     struct dft_histograms histograms;
-    uint64_t top = summary->options->top ? summary->options->top : TOP_TEXT;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
-    int rc = dft_histograms_ask(summary, top, &histograms);
+    int rc = ask(summary, TOP_TEXT, &histograms);
 
     for (uint32_t i = 0; !rc && i < histograms.groups.count; i++) {
         const struct dft_group *group = &histograms.groups.groups[i];
@@ -307,7 +332,7 @@ static void json_group(struct dft_json *json, const struct dft_answer *answer, c
 int dft_histograms_json(struct dft_json *json, struct dft_summary *summary)
 {
     struct dft_histograms histograms;
-    int rc = dft_histograms_ask(summary, summary->options->top ? summary->options->top : TOP_JSON, &histograms);
+    int rc = ask(summary, TOP_JSON, &histograms);
 
     dft_json_array(json, "histograms");
     for (uint32_t i = 0; !rc && i < histograms.groups.count; i++) {

@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/names.h"
-#include "overlap/overlap_kinds.h"
+#include "job/region_kinds.h"
 #include "query/group_keys.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
@@ -209,7 +209,7 @@ static int waits_for_data(struct counting *counting, uint64_t call)
     if (!call || known >> 1 == call << 1 >> 1)
         return call && known & 1;
     kinds = dft_region_kinds_of_call(&counting->kinds, dft_source_names_table(counting->source), call);
-    known = call << 1 | (kinds >> DFT_OVERLAP_DATA & 1);
+    known = call << 1 | (kinds >> DFT_REGION_DATA & 1);
     __atomic_store_n(memo, known, __ATOMIC_RELAXED);
     return known & 1;
 }
@@ -325,7 +325,7 @@ int dft_instances_collect(struct dft_instances *instances, struct dft_source *so
 {
     struct counting counting = {.instances = instances, .source = source, .calls = *filter, .filter = filter};
     struct dft_visit visit = {.context = &counting, .select = select_block, .progress = "blocks looked at"};
-    int rc = dft_region_kinds_init(&counting.kinds, &dft_overlap_usual);
+    int rc = dft_region_kinds_init(&counting.kinds, &dft_region_usual);
 
     *instances = (struct dft_instances){0};
     pthread_mutex_init(&counting.lock, NULL);

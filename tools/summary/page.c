@@ -8,7 +8,7 @@
 #include "base/write_wrapped.h"
 #include "mpi/comm.h"
 #include "query/plan_times.h"
-#include "summary/histograms.h"
+#include "summary/histograms_output.h"
 #include "summary/job_rows.h"
 #include "summary/page.h"
 #include "summary/region_tree.h"

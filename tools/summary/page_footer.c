@@ -5,19 +5,21 @@
 
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "job/job_footer.h"
+#include "query/answer_source.h"
 #include "summary/page.h"
 
 /* What answered; files may have come from elsewhere. */
 static void say_sources(FILE *out, const struct dft_page *page)
 {
     fputs("answered ", out);
-    dft_summary_source(out, &page->calls);
+    dft_answer_print_source(out, &page->calls);
     if (page->has_files && page->files.source != page->calls.source) {
         fputs(", files ", out);
-        dft_summary_source(out, &page->files);
+        dft_answer_print_source(out, &page->files);
     }
     fputs("; ", out);
-    dft_summary_kept(out, page->summary);
+    dft_job_print_kept(out, &page->summary->job);
 }
 
 void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen)
@@ -33,7 +35,7 @@ void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unsee
         fprintf(out, "times count from the start; these groups begin on the grid of %s on which calls are counted; ",
                 dft_text_ns(capacity, page->calls.query.grid_ns));
     say_sources(out, page);
-    dft_summary_losses(out, page->summary, "lost: ");
+    dft_job_print_losses(out, &page->summary->job, page->summary->source, "lost: ");
     if (page->unsplit)
         fprintf(out, "; %s events are known only as aggregates and are not in every table",
                 dft_text_count(capacity, page->unsplit));

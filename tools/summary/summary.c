@@ -4,7 +4,7 @@
 #include "mpi/comm.h"
 #include "base/write_wrapped.h"
 #include "base/pattern.h"
-#include "summary/histograms.h"
+#include "summary/histograms_output.h"
 #include "summary/instances.h"
 #include "summary/summary.h"
 #include "source/source_ending.h"

@@ -73,18 +73,8 @@ void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answ
  * Returns 0 or -ENOMEM. */
 int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *more, unsigned count,
                          struct dft_findings *findings);
-int dft_summary_is_lossy(const struct dft_summary *summary);
-/* What was lost; `what` begins the sentence when something was. */
-void dft_summary_losses(FILE *out, const struct dft_summary *summary, const char *what);
-/* What answered: "from buckets". Each thread's part comes from its events, where it kept them, else
- * from its aggregates. */
-void dft_summary_source(FILE *out, const struct dft_answer *answer);
-/* For how much of the time events were kept, if not for all: "events were kept for 60.0 % of the
- * time; ". */
-void dft_summary_kept(FILE *out, const struct dft_summary *summary);
 /* Notes that nothing passes the filter, where so. Returns whether there is a filter, and nothing
  * passes. Collective. */
 int dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
-const char *dft_answer_source_name(enum dft_answer_source source);
 
 #endif

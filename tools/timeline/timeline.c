@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge timeline: how much I/O there was when. The command; what it counts is in
  * timeline_count.c, its output in timeline_text.c, timeline_heat.c and timeline_data.c. */
-#include "timeline/timeline.h"
+#include "timeline/timeline_output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,6 @@
 #include "source/source_ending.h"
 
 #define FOR_PROGRAMS 100u /* columns where nobody says how many, and no terminal */
-#define FEW          20u  /* fewer intervals of the rows than this are no picture */
 #define LABELS       24u
 #define LABELS_SHORT 12u
 #define LABELS_ROLES 36u
@@ -32,15 +31,6 @@ const char *dft_timeline_measure_word(enum dft_timeline_measure measure)
     static const char *const words[DFT_TIMELINE_MEASURES] = {"bytes", "calls", "time"};
 
     return words[measure];
-}
-
-uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns)
-{
-    uint64_t from = timeline->base_ns + column * timeline->width_ns, to = from + columns * timeline->width_ns;
-
-    from = from < timeline->start_ns ? timeline->start_ns : from;
-    to = to > timeline->end_ns ? timeline->end_ns : to;
-    return to > from ? to - from : 1;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -117,46 +107,6 @@ static int parse_numbers(struct dft_timeline *timeline, const struct asked *aske
     *columns = n;
     *interval_ns = (uint64_t)ns;
     return 0;
-}
-
-/* --- times ------------------------------------------------------------------------------------ */
-
-/* The least of 1, 2, 5, 10, 20 ... times `unit` with which `span` has at most `columns`. */
-static uint64_t nice_width(uint64_t span, uint64_t unit, uint32_t columns)
-{
-    static const uint8_t steps[] = {1, 2, 5};
-
-    for (uint64_t tens = unit; tens < DFT_INTERVAL_NS_MAX / 10; tens *= 10)
-        for (int i = 0; i < 3; i++)
-            if (span / (tens * steps[i]) < columns)
-                return tens * steps[i];
-    return DFT_INTERVAL_NS_MAX;
-}
-
-/* Short runs have too few intervals of rows for a picture: their events answer, where all are kept. */
-int dft_timeline_choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns)
-{
-    const struct dft_filter *filter = &timeline->options->filter;
-    uint64_t from = timeline->job.start_ns, to = from + timeline->job.wall_ns, unit;
-    int rc = dft_query_interval(timeline->source, &timeline->interval_ns);
-
-    if (filter->from_ns > from)
-        from = filter->from_ns < to ? filter->from_ns : to;
-    to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
-    timeline->start_ns = from;
-    timeline->end_ns = to;
-    unit = timeline->interval_ns;
-    if (!unit || timeline->events || ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
-        unit = 1000;
-    timeline->width_ns = interval_ns ? interval_ns : nice_width(to - from, unit, columns);
-    if (rc || (to - from) / timeline->width_ns < DFT_TIMELINE_COLUMNS_MAX)
-        return rc;
-    fprintf(
-        stderr,
-        "dftmerge timeline: --interval: these are %llu intervals, and at most %u are shown: take a longer interval, "
-        "or a part of the time (--from, --to)\n",
-        (unsigned long long)((to - from) / timeline->width_ns), DFT_TIMELINE_COLUMNS_MAX);
-    return -EINVAL;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The time line for programs: JSON and CSV. */
-#include "timeline/timeline.h"
+#include "timeline/timeline_output.h"
 
+#include "query/answer_source.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "source/source_notes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranks by time as a map of shades. A line stands for as many neighbours as the screen makes
  * necessary, and shows the largest of them: one slow rank among ten thousand is seen. */
-#include "timeline/timeline.h"
+#include "timeline/timeline_output.h"
 
 #include <errno.h>
 #include <stdlib.h>

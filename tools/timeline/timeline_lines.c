@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A line of bars for each rank, class, process or role. */
-#include "timeline/timeline.h"
+#include "timeline/timeline_output.h"
 
 #include <errno.h>
 #include <stdlib.h>

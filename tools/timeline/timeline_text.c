@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The time line for people: the head, a plot, and a line of bars for each number. */
-#include "timeline/timeline.h"
+#include "timeline/timeline_output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include "base/saturate.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "job/job_footer.h"
+#include "query/answer_source.h"
 
 #define PLOT_LINES 6u
 
@@ -266,7 +268,6 @@ static void print_flight(const struct dft_timeline *timeline)
 
 void dft_timeline_footer(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout)
 {
-    struct dft_summary summary = {.source = timeline->source, .options = timeline->options, .job = timeline->job};
     char room[DFT_TEXT_ROOM];
     struct dft_sentence text;
     FILE *out = dft_sentence_begin(&text);
@@ -274,10 +275,10 @@ void dft_timeline_footer(const struct dft_timeline *timeline, const struct dft_t
     if (!out)
         return;
     fprintf(out, "a column is %s; answered ", dft_text_ns(room, timeline->width_ns * layout->fold));
-    dft_summary_source(out, &timeline->last);
+    dft_answer_print_source(out, &timeline->last);
     fputs("; ", out);
-    dft_summary_kept(out, &summary);
-    dft_summary_losses(out, &summary, "lost: ");
+    dft_job_print_kept(out, &timeline->job);
+    dft_job_print_losses(out, &timeline->job, timeline->source, "lost: ");
     dft_sentence_end(&text, out, "", 0);
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 
 #define STACKS_MAX 5u
 

@@ -12,7 +12,7 @@
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "command/command.h"
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 #include "top/once_json.h"
 #include "top/screen.h"
 #include "top/stuck.h"

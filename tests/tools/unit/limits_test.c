@@ -59,9 +59,9 @@ static void what_is_read(void)
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_READS_REQUEST], 16384);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_FSYNC_CALLS], 200);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_ANY_SHARE], 5);
-    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_OVERLAP_COMPUTE], "sim:*, solve");
-    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_OVERLAP_STEP],
-                           dft_overlap_usual.lists[DFT_OVERLAP_STEP]);
+    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_REGION_COMPUTE], "sim:*, solve");
+    CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[DFT_REGION_STEP],
+                           dft_region_usual.lists[DFT_REGION_STEP]);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_READS_CACHED], 1500000);
     CU_ASSERT_EQUAL(limits.values[DFT_LIMIT_SMALL_WRITES_REQUEST], 65536);
     CU_ASSERT_EQUAL(limits.off, BIT(FLUSH));
@@ -138,7 +138,7 @@ static void what_is_printed(void)
     CU_ASSERT_STRING_EQUAL(error, "");
     CU_ASSERT_EQUAL(memcmp(limits.values, again.values, sizeof limits.values), 0);
     CU_ASSERT_EQUAL(limits.off, again.off);
-    for (unsigned kind = 0; kind < DFT_OVERLAP_KINDS; kind++)
+    for (unsigned kind = 0; kind < DFT_REGION_KINDS; kind++)
         CU_ASSERT_STRING_EQUAL(dft_limits_patterns(&limits).lists[kind], dft_limits_patterns(&again).lists[kind]);
     free(text);
 }

@@ -5,7 +5,7 @@
 #define DFT_OVERLAP_SWEEP_H
 
 #include "base/timed.h"
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 /* What a process is in. SCOPE: of a scope, whose number stands in place of the process's. */
 enum dft_busy {

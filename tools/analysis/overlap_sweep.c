@@ -5,7 +5,7 @@
  * Each process, each team and the job know since when their state is as it is. Whatever changes a
  * state first settles the time before. So a point costs the same however many processes there
  * are. */
-#include "overlap/overlap_sweep.h"
+#include "analysis/overlap_sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

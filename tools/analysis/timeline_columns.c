@@ -1,13 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of a time line: where each lies, and which processes live in it. */
-#include "timeline/timeline.h"
+/* The columns of a time line: how wide they are, where each lies, and which processes live in it. */
+#include "analysis/timeline.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/plan_times.h"
 #include "source/source_ending.h"
 #include "source/source_node.h"
+
+#define FEW 20u /* fewer intervals of the rows than this are no picture */
+
+/* The least of 1, 2, 5, 10, 20 ... times `unit` with which `span` has at most `columns`. */
+static uint64_t nice_width(uint64_t span, uint64_t unit, uint32_t columns)
+{
+    static const uint8_t steps[] = {1, 2, 5};
+
+    for (uint64_t tens = unit; tens < DFT_INTERVAL_NS_MAX / 10; tens *= 10)
+        for (int i = 0; i < 3; i++)
+            if (span / (tens * steps[i]) < columns)
+                return tens * steps[i];
+    return DFT_INTERVAL_NS_MAX;
+}
+
+/* Short runs have too few intervals of rows for a picture: their events answer, where all are kept. */
+int dft_timeline_choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns)
+{
+    const struct dft_filter *filter = &timeline->options->filter;
+    uint64_t from = timeline->job.start_ns, to = from + timeline->job.wall_ns, unit;
+    int rc = dft_query_interval(timeline->source, &timeline->interval_ns);
+
+    if (filter->from_ns > from)
+        from = filter->from_ns < to ? filter->from_ns : to;
+    to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
+    timeline->start_ns = from;
+    timeline->end_ns = to;
+    unit = timeline->interval_ns;
+    if (!unit || timeline->events || ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
+        unit = 1000;
+    timeline->width_ns = interval_ns ? interval_ns : nice_width(to - from, unit, columns);
+    if (rc || (to - from) / timeline->width_ns < DFT_TIMELINE_COLUMNS_MAX)
+        return rc;
+    fprintf(
+        stderr,
+        "dftmerge timeline: --interval: these are %llu intervals, and at most %u are shown: take a longer interval, "
+        "or a part of the time (--from, --to)\n",
+        (unsigned long long)((to - from) / timeline->width_ns), DFT_TIMELINE_COLUMNS_MAX);
+    return -EINVAL;
+}
+
+uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns)
+{
+    uint64_t from = timeline->base_ns + column * timeline->width_ns, to = from + columns * timeline->width_ns;
+
+    from = from < timeline->start_ns ? timeline->start_ns : from;
+    to = to > timeline->end_ns ? timeline->end_ns : to;
+    return to > from ? to - from : 1;
+}
 
 uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_timeline_measure measure)
 {

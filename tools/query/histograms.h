@@ -3,8 +3,8 @@
 #ifndef DFT_HISTOGRAMS_H
 #define DFT_HISTOGRAMS_H
 
-#include "base/write_json.h"
-#include "summary/summary.h"
+#include "query/answer.h"
+#include "source/filter.h"
 
 /* Durations lie in octaves: number k is from 2^k ns to below 2^(k+1) ns, number 0 from 0 ns on. */
 #define DFT_OCTAVES 64u
@@ -23,20 +23,13 @@ struct dft_histograms {
     struct dft_bin *bins;     /* of these */
 };
 
-/* Is --hist asked for in a way that it cannot be answered? Says why on stderr. Returns 0 or
- * -EINVAL. */
-int dft_histograms_check(const struct dft_summary *summary);
-/* Asks for at most `top` groups (0: all). Returns 0, -ENOMEM, or -E2BIG: the groups need too much
- * memory. Collective. The caller calls dft_histograms_fini, whatever is returned. */
-int dft_histograms_ask(struct dft_summary *summary, uint64_t top, struct dft_histograms *histograms);
+/* Asks for at most `order->top` groups (0: all) of a query, or for all I/O as one group (is_one). Returns 0, -ENOMEM, or
+ * -E2BIG: the groups need too much memory. Collective. The caller calls dft_histograms_fini, whatever is returned. */
+int dft_histograms_ask(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                       int is_one, const struct dft_order *order, struct dft_histograms *histograms);
 void dft_histograms_fini(struct dft_histograms *histograms);
 /* The histograms of a group. */
 void dft_histogram_of(const struct dft_histograms *histograms, const struct dft_group *group,
                       struct dft_histogram *histogram);
-/* Asks, and prints them: durations at the left, sizes at the right. Returns as
- * dft_histograms_ask. */
-int dft_histograms_print(struct dft_summary *summary);
-/* Asks, and writes the member "histograms". Returns as dft_histograms_ask. */
-int dft_histograms_json(struct dft_json *json, struct dft_summary *summary);
 
 #endif

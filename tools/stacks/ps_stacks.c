@@ -2,7 +2,7 @@
 /* Attaches to running processes, one thread after the other, and copies their stacks. A thread is
  * stopped with PTRACE_INTERRUPT: no signal is sent, and system calls go on. When dftmerge ends,
  * however it ends, the kernel lets go of the thread. */
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "small/remote.h"
+#include "stacks/remote.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
 #include "symbols/symbols.h"

@@ -8,7 +8,7 @@
 #ifndef DFT_OVERLAP_CELLS_H
 #define DFT_OVERLAP_CELLS_H
 
-#include "overlap/overlap_sweep.h"
+#include "analysis/overlap_sweep.h"
 
 #define DFT_CELL_STATES DFT_BUSY_ALIVE /* the states before it */
 #define DFT_SLOTS       64u

@@ -3,7 +3,7 @@
 #ifndef DFT_OVERLAP_TEAMS_H
 #define DFT_OVERLAP_TEAMS_H
 
-#include "overlap/overlap.h"
+#include "analysis/overlap.h"
 
 #define DFT_NO_LANE UINT32_MAX
 

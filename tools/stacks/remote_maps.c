@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads what is mapped in another process. Pages that nobody writes are
  * remembered: libunwind asks for their bytes one by one. */
-#include "small/remote_maps.h"
+#include "stacks/remote_maps.h"
 
 #include <elf.h>
 #include <errno.h>

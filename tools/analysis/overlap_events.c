@@ -3,7 +3,7 @@
  *
  * Threads decode, and keep a start and an end of 16 bytes each for what matters. One thread sweeps.
  * Ends behind a window wait for the next one. */
-#include "overlap/overlap_events.h"
+#include "analysis/overlap_events.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/order.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
-#include "overlap/overlap_teams.h"
+#include "analysis/overlap_teams.h"
 #include "query/group_keys.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
@@ -57,11 +57,11 @@ struct dft_filter dft_overlap_any_call(const struct dft_filter *filter)
 
 unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call)
 {
-    static const uint8_t states[] = {[DFT_OVERLAP_COMPUTE] = DFT_BUSY_COMPUTE,
-                                     [DFT_OVERLAP_DATA] = DFT_BUSY_DATA,
-                                     [DFT_OVERLAP_ITEM] = DFT_BUSY_ITEM,
-                                     [DFT_OVERLAP_EPOCH] = DFT_BUSY_SCOPE + DFT_OVERLAP_EPOCH,
-                                     [DFT_OVERLAP_STEP] = DFT_BUSY_SCOPE + DFT_OVERLAP_STEP};
+    static const uint8_t states[] = {[DFT_REGION_COMPUTE] = DFT_BUSY_COMPUTE,
+                                     [DFT_REGION_DATA] = DFT_BUSY_DATA,
+                                     [DFT_REGION_ITEM] = DFT_BUSY_ITEM,
+                                     [DFT_REGION_EPOCH] = DFT_BUSY_SCOPE + DFT_REGION_EPOCH,
+                                     [DFT_REGION_STEP] = DFT_BUSY_SCOPE + DFT_REGION_STEP};
     const struct dft_overlap_request *request = overlapping->request;
     unsigned kinds, busy = 0;
 
@@ -72,7 +72,7 @@ unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struc
     if (call->op != DFT_OP_REGION)
         return 0;
     kinds = dft_region_kinds_of_call(&overlapping->kinds, dft_source_names_table(request->source), call->id);
-    for (unsigned kind = 0; kind < DFT_OVERLAP_KINDS; kind++)
+    for (unsigned kind = 0; kind < DFT_REGION_KINDS; kind++)
         busy |= (kinds >> kind & 1) << states[kind];
     return busy;
 }
@@ -120,7 +120,7 @@ static int64_t number_in_name(const struct dft_names *names, uint64_t call)
 }
 
 static int add_scope(const struct reading *reading, struct buffer *buffer, const struct dft_batch *batch, uint32_t i,
-                     uint32_t team, enum dft_overlap_kind kind)
+                     uint32_t team, enum dft_region_kind kind)
 {
     const struct dft_event *event = &batch->events[i];
     const struct dft_overlap_request *request = reading->overlapping->request;
@@ -144,10 +144,10 @@ static int add_scope(const struct reading *reading, struct buffer *buffer, const
                 step = number_of(&batch->args[a]);
         }
     }
-    scope.number = kind == DFT_OVERLAP_EPOCH ? scope.epoch : step;
+    scope.number = kind == DFT_REGION_EPOCH ? scope.epoch : step;
     if (scope.number < 0)
         scope.number = number_in_name(dft_source_names_table(request->source), scope.call);
-    if (kind == DFT_OVERLAP_EPOCH)
+    if (kind == DFT_REGION_EPOCH)
         scope.epoch = -1;
     return DFT_ARRAY_PUSH(buffer->scopes, buffer->scopes_capacity, buffer->nscopes, scope);
 }
@@ -179,9 +179,9 @@ static int add_event(const struct reading *reading, struct buffer *buffer, const
     for (unsigned what = 0; !rc && what < DFT_BUSY_STATES; what++)
         if (busy >> what & 1)
             rc = push(buffer, lane, what, start, end);
-    for (unsigned kind = DFT_OVERLAP_EPOCH; !rc && kind <= DFT_OVERLAP_STEP; kind++)
+    for (unsigned kind = DFT_REGION_EPOCH; !rc && kind <= DFT_REGION_STEP; kind++)
         if (busy >> (DFT_BUSY_SCOPE + kind) & 1 && dft_overlap_is_trainer(overlap, &overlap->processes[lane]))
-            rc = add_scope(reading, buffer, batch, i, team, (enum dft_overlap_kind)kind);
+            rc = add_scope(reading, buffer, batch, i, team, (enum dft_region_kind)kind);
     return rc;
 }
 

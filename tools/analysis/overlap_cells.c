@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Estimates of overlap from 64ths of intervals. */
-#include "overlap/overlap_cells.h"
+#include "analysis/overlap_cells.h"
 
 #include <errno.h>
 #include <stdlib.h>

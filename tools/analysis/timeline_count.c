@@ -4,7 +4,7 @@
  * Who is active is asked by column, process and thread: a thread has at most one call in flight, so
  * the active threads bound how many there were at once. Sums are asked by interval of the rows,
  * which are finer than columns: of these alone is known in which 64ths some call was going on. */
-#include "timeline/timeline.h"
+#include "analysis/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "base/write_text.h"
 #include "mpi/comm.h"
 #include "query/answer.h"
+#include "query/answer_pages.h"
 #include "query/plan_times.h"
 #include "query/query.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes into teams. */
-#include "overlap/overlap_teams.h"
+#include "analysis/overlap_teams.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
-#include "overlap/launchers.h"
+#include "analysis/launchers.h"
 #include "source/ps_tree.h"
 #include "source/source_images.h"
 #include "source/source_node.h"

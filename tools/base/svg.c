@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes SVG. Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
  * any colour vision tell apart. */
-#include "figure/svg.h"
+#include "base/svg.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/write_text.h"
 
+#define LEAST  300u
+#define MOST   10000u
 #define LEFT   84
 #define RIGHT  24
 #define TOP    (DFT_SVG_LEGEND + 5)
 #define BOTTOM 66
 #define LETTER 6.6 /* pixels of a letter of 12, about */
+
+int dft_svg_pixels(const char *command, const char *option, const char *text, unsigned usual, unsigned *pixels)
+{
+    char *end;
+    long n = text ? strtol(text, &end, 10) : (long)usual;
+
+    *pixels = (unsigned)n;
+    if (!text || (!*end && *text && n >= (long)LEAST && n <= (long)MOST))
+        return 0;
+    fprintf(stderr, "dftmerge %s: --%s %s: not a number of pixels from %u to %u\n", command, option, text, LEAST, MOST);
+    return -EINVAL;
+}
 
 void dft_svg_escape(FILE *out, const char *bytes, size_t length)
 {

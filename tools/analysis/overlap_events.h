@@ -4,8 +4,8 @@
 #define DFT_OVERLAP_EVENTS_H
 
 #include "job/flights.h"
-#include "overlap/overlap_kinds.h"
-#include "overlap/overlap_sweep.h"
+#include "job/region_kinds.h"
+#include "analysis/overlap_sweep.h"
 
 /* A question on its way. */
 struct dft_overlapping {
@@ -25,7 +25,7 @@ int dft_overlap_from_rows(struct dft_overlapping *overlapping);
 /* The filter's processes alone, of any time, and whatever the calls: for regions. */
 struct dft_filter dft_overlap_any_call(const struct dft_filter *filter);
 /* What a call is, as 1 << enum dft_busy; of a region that is a scope also 1 << (DFT_BUSY_SCOPE +
- * enum dft_overlap_kind). Any thread. */
+ * enum dft_region_kind). Any thread. */
 unsigned dft_overlap_call(const struct dft_overlapping *overlapping, const struct dft_call *call);
 /* From when to when a call in flight waits, within the time of the filter, and the lane of its process. Returns 0 where
  * it does not: a region may compute. */

@@ -2,7 +2,7 @@
 /* Walks another process's stacks with libunwind. libunwind's own search for tables believes that a
  * file's code lies at its offset in the file, which is not so in what lld links, and it does not
  * find the vDSO. So that search is ours: from the program headers in the process's memory. */
-#include "small/remote.h"
+#include "stacks/remote.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "small/remote_maps.h"
+#include "stacks/remote_maps.h"
 
 #define STACK_COPY_MAX (256u << 10) /* what lies further out seldom changes */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 
 /* Behind the column in which calls in flight are indented. */
 #define INDENT 12

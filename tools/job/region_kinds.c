@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What regions are for: the patterns of each kind. */
-#include "overlap/overlap_kinds.h"
+#include "job/region_kinds.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,13 +12,13 @@
 #define TEXT_MAX 256u /* of a category or a name: what is longer fits no pattern */
 
 /* DFTracer's AI categories and DLIO's names; kernels of GPUs; and what people call such regions. */
-const struct dft_overlap_patterns dft_overlap_usual = {{
-    [DFT_OVERLAP_COMPUTE] =
+const struct dft_region_patterns dft_region_usual = {{
+    [DFT_REGION_COMPUTE] =
         "compute:*,ai_framework:*,compute,forward,backward,cupti:*,!cupti:memcpy *,!cupti:memset,!cupti:sync *",
-    [DFT_OVERLAP_DATA] = "*wait*data*,*wait*batch*,next_batch,*fetch*,*.iter,dataloader:*,!compute:*",
-    [DFT_OVERLAP_ITEM] = "*getitem*,get_item,load_item,read_index,read_sample,data:item",
-    [DFT_OVERLAP_EPOCH] = "epoch,epoch[. _0-9]*",
-    [DFT_OVERLAP_STEP] = "step,step[. _0-9]*,train_step,training_step,*.block,!compute:*",
+    [DFT_REGION_DATA] = "*wait*data*,*wait*batch*,next_batch,*fetch*,*.iter,dataloader:*,!compute:*",
+    [DFT_REGION_ITEM] = "*getitem*,get_item,load_item,read_index,read_sample,data:item",
+    [DFT_REGION_EPOCH] = "epoch,epoch[. _0-9]*",
+    [DFT_REGION_STEP] = "step,step[. _0-9]*,train_step,training_step,*.block,!compute:*",
 }};
 
 static char *copy(const char *bytes, size_t length)
@@ -45,12 +45,12 @@ static int add(struct dft_region_kinds *kinds, uint8_t kind, const char *word, s
     return -ENOMEM;
 }
 
-int dft_region_kinds_init(struct dft_region_kinds *kinds, const struct dft_overlap_patterns *patterns)
+int dft_region_kinds_init(struct dft_region_kinds *kinds, const struct dft_region_patterns *patterns)
 {
     int rc = 0;
 
     *kinds = (struct dft_region_kinds){0};
-    for (uint8_t kind = 0; !rc && kind < DFT_OVERLAP_KINDS; kind++)
+    for (uint8_t kind = 0; !rc && kind < DFT_REGION_KINDS; kind++)
         for (const char *word = patterns->lists[kind]; !rc && word && *word;) {
             size_t length;
 

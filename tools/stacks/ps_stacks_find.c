@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "small/ps_stacks.h"
+#include "stacks/ps_stacks.h"
 #include "source/shared_files.h"
 
 static int is_same_file(void *context, uint64_t device, uint64_t inode, const char *path)

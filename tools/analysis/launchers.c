@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that start others, and do nothing of the work themselves. */
-#include "overlap/launchers.h"
+#include "analysis/launchers.h"
 
 #include <string.h>
 

@@ -25,6 +25,9 @@ struct dft_scale {
     int is_rows; /* numbers [0, most) are names of rows, and stand in the middle of them */
 };
 
+/* Parses --width or --height of a command; NULL: the usual one. Returns 0, or -EINVAL after an
+ * error. */
+int dft_svg_pixels(const char *command, const char *option, const char *text, unsigned usual, unsigned *pixels);
 /* Writes the head: sizes, styles, the title. `title` is bytes of any kind. */
 void dft_svg_begin(struct dft_svg *svg, FILE *out, unsigned width, unsigned height, const char *title);
 void dft_svg_end(struct dft_svg *svg);
@@ -45,8 +48,8 @@ uint64_t dft_scale_step(uint64_t most, unsigned steps, enum dft_svg_unit unit);
  * beside it may be wide. */
 void dft_svg_x_axis(struct dft_svg *svg, const struct dft_scale *scale, const char *label);
 void dft_svg_y_axis(struct dft_svg *svg, const struct dft_scale *scale, const char *label);
-/* "1.20 GiB/s". `capacity`: DFT_TEXT_ROOM + 8 bytes. */
-const char *dft_svg_number(char *capacity, enum dft_svg_unit unit, uint64_t value);
+/* "1.20 GiB/s". `text`: DFT_TEXT_ROOM + 8 bytes. */
+const char *dft_svg_number(char *text, enum dft_svg_unit unit, uint64_t value);
 
 /* An element that the caller ends with dft_svg_bar_end: between them stands what a pointer over it
  * shows, written with dft_svg_escape or printf. Attributes hold the exact numbers: " data-read=..".

@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms: one question by the keys of --by and by size class, whose bins and sums are put
  * together for each group. */
-#include "summary/histograms.h"
+#include "query/histograms.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/histogram.h"
+#include "query/answer_pages.h"
+#include "query/answer_sort.h"
+#include "query/query.h"
 
 #define SIZE_BITS (UINT32_C(15) << 16) /* of facets: as dft_facets_of has them */
 
 static int has_key(const struct dft_query *query, enum dft_by by)
 {
     return memchr(query->by, by, query->nby) != NULL;
-}
-
-int dft_histograms_check(const struct dft_summary *summary)
-{
-    if (!summary->hist)
-        return 0;
-    if (summary->options->csv)
-        fputs("dftmerge summary: --hist is for people and for --json: a table has no place for it\n", stderr);
-    else if (summary->by && has_key(&summary->query, DFT_BY_TIME))
-        fputs("dftmerge summary: --hist goes without groups of time: --from and --to choose a part of the run\n",
-              stderr);
-    else
-        return 0;
-    return -EINVAL;
 }
 
 /* The key of the group that a part belongs to. */
@@ -134,30 +123,29 @@ static int join_all(struct dft_histograms *histograms)
     return 0;
 }
 
-int dft_histograms_ask(struct dft_summary *summary, uint64_t top, struct dft_histograms *histograms)
+int dft_histograms_ask(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                       int is_one, const struct dft_order *order, struct dft_histograms *histograms)
 {
-    const struct dft_filter *filter = &summary->options->filter;
     int chosen = dft_filter_has_names(filter) || dft_filter_has(filter, DFT_FILTER_OP) ||
                  dft_filter_has(filter, DFT_FILTER_CLASS);
-    struct dft_query query = summary->query, groups;
+    struct dft_query parts = *query;
     int rc;
 
     *histograms = (struct dft_histograms){0};
-    if (!summary->by) {
-        query.nby = 0;
-        query.classes = chosen ? 0 : DFT_CLASSES_IO;
+    if (is_one) {
+        parts.nby = 0;
+        parts.classes = chosen ? 0 : DFT_CLASSES_IO;
     }
-    groups = query;
-    if (!has_key(&query, DFT_BY_SIZE))
-        query.by[query.nby++] = DFT_BY_SIZE;
-    query.percentiles = query.bins = query.bounded = 1;
-    rc = dft_query_run(summary->source, filter, &query, &histograms->parts);
+    if (!has_key(&parts, DFT_BY_SIZE))
+        parts.by[parts.nby++] = DFT_BY_SIZE;
+    parts.percentiles = parts.bins = parts.bounded = 1;
+    rc = dft_query_run(source, filter, &parts, &histograms->parts);
     if (rc)
         return rc;
     histograms->groups = histograms->parts;
-    histograms->groups.query.nby = groups.nby;
+    histograms->groups.query.nby = is_one ? 0 : query->nby;
     rc = join_all(histograms);
-    return rc ? rc : dft_answer_sort(&histograms->groups, summary->by ? summary->options->sort : NULL, top);
+    return rc ? rc : dft_answer_sort(&histograms->groups, order->column, order->top);
 }
 
 void dft_histograms_fini(struct dft_histograms *histograms)

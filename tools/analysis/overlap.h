@@ -21,28 +21,12 @@
 #ifndef DFT_OVERLAP_H
 #define DFT_OVERLAP_H
 
+#include "job/region_kinds.h"
 #include "query/query.h"
 #include "source/filter.h"
 
 #define DFT_OVERLAP_SCOPES 65536u /* at most; the first ones */
 #define DFT_OVERLAP_PARTS  20u    /* of the job's time, to see how something lies in it; behind them stands 0 */
-
-/* What regions are for. */
-enum dft_overlap_kind {
-    DFT_OVERLAP_COMPUTE,
-    DFT_OVERLAP_DATA,
-    DFT_OVERLAP_ITEM,
-    DFT_OVERLAP_EPOCH,
-    DFT_OVERLAP_STEP,
-    DFT_OVERLAP_KINDS
-};
-
-/* Of each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does
- * not matter. A pattern that begins with ! takes away what those before it named. */
-struct dft_overlap_patterns {
-    const char *lists[DFT_OVERLAP_KINDS];
-};
-extern const struct dft_overlap_patterns dft_overlap_usual;
 
 struct dft_overlap_times {
     uint64_t wall_ns, compute_ns, io_ns, hidden_ns, exposed_ns, idle_ns;
@@ -73,7 +57,7 @@ struct dft_overlap_team {
 
 struct dft_overlap_scope {
     struct dft_overlap_times times;
-    enum dft_overlap_kind kind; /* EPOCH or STEP */
+    enum dft_region_kind kind; /* EPOCH or STEP */
     uint32_t team;
     uint64_t call;         /* name id of the region */
     int64_t epoch, number; /* as its arguments or its name say, else counted from 0; epoch -1: not known */
@@ -121,7 +105,7 @@ enum dft_overlap_from { DFT_OVERLAP_BEST, DFT_OVERLAP_EVENTS, DFT_OVERLAP_ROWS }
 struct dft_overlap_request {
     struct dft_source *source;
     const struct dft_filter *filter; /* --cat, --name and --file choose I/O, not regions */
-    struct dft_overlap_patterns patterns;
+    struct dft_region_patterns patterns;
     unsigned classes;                /* what is I/O: 1 << enum dft_io; 0: DFT_CLASSES_IO */
     enum dft_overlap_from from;      /* BEST: events where all are kept, else rows */
     struct dft_overlap_strip *strip; /* to be filled in; NULL: none */
@@ -130,7 +114,7 @@ struct dft_overlap_request {
 /* Returns 0 or -ENOMEM. Collective; the answer is on rank 0. */
 int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overlap *overlap);
 /* Do any of these regions compute, or wait for data? An answer by cat and name. */
-int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overlap_patterns *patterns);
+int dft_overlap_applies(const struct dft_answer *regions, const struct dft_region_patterns *patterns);
 void dft_overlap_fini(struct dft_overlap *overlap);
 
 /* Is waiting for data not what regions say, but the time in which a trainer does nothing and a

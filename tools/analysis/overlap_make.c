@@ -6,8 +6,8 @@
 
 #include "base/order.h"
 #include "mpi/comm.h"
-#include "overlap/overlap_events.h"
-#include "overlap/overlap_teams.h"
+#include "analysis/overlap_events.h"
+#include "analysis/overlap_teams.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "source/source_names.h"
@@ -33,9 +33,9 @@ static int take_regions(void *context, const struct dft_answer *answer)
         dft_group_value(answer, group, DFT_BY_NAME, &name);
         kinds = dft_region_kinds_of(&regions->overlapping->kinds, category.text, name.text);
         regions->kinds |= kinds;
-        if (kinds >> DFT_OVERLAP_COMPUTE & 1)
+        if (kinds >> DFT_REGION_COMPUTE & 1)
             regions->compute_ns[process] += group->metrics.dur_sum;
-        if (kinds >> DFT_OVERLAP_ITEM & 1)
+        if (kinds >> DFT_REGION_ITEM & 1)
             regions->items[process] += group->metrics.count;
     }
     return 0;
@@ -75,9 +75,9 @@ static int make_teams(struct regions *regions)
     if (rc)
         return rc;
     dft_source_processes(overlapping->request->source, &count);
-    overlap->has_compute = regions->kinds >> DFT_OVERLAP_COMPUTE & 1;
-    overlap->has_data = regions->kinds >> DFT_OVERLAP_DATA & 1;
-    overlap->has_items = regions->kinds >> DFT_OVERLAP_ITEM & 1;
+    overlap->has_compute = regions->kinds >> DFT_REGION_COMPUTE & 1;
+    overlap->has_data = regions->kinds >> DFT_REGION_DATA & 1;
+    overlap->has_items = regions->kinds >> DFT_REGION_ITEM & 1;
     for (uint32_t i = 0; i < count; i++)
         if (overlapping->lane_of[i] != DFT_NO_LANE)
             overlap->processes[overlapping->lane_of[i]].items += regions->items[i];
@@ -175,7 +175,7 @@ int dft_overlap_make(const struct dft_overlap_request *request, struct dft_overl
     return rc;
 }
 
-int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overlap_patterns *patterns)
+int dft_overlap_applies(const struct dft_answer *regions, const struct dft_region_patterns *patterns)
 {
     struct dft_region_kinds kinds;
     unsigned found = 0;
@@ -189,7 +189,7 @@ int dft_overlap_applies(const struct dft_answer *regions, const struct dft_overl
         found |= dft_region_kinds_of(&kinds, category.text, name.text);
     }
     dft_region_kinds_fini(&kinds);
-    return (found & (1u << DFT_OVERLAP_COMPUTE | 1u << DFT_OVERLAP_DATA)) != 0;
+    return (found & (1u << DFT_REGION_COMPUTE | 1u << DFT_REGION_DATA)) != 0;
 }
 
 void dft_overlap_fini(struct dft_overlap *overlap)
