@@ -16,7 +16,6 @@ DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
 # In the order of json.md. The name of a schema is the command's, but for the answers of `summary --by instance`, and of
 # `ranks` to telemetry files.
-SCHEMAS = ["summary", "instances", "findings", "timeline", "overlap", "layers", "lineage", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "dump", "ranks", "telemetry", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "sql", "replay", "doctor"]
 
 
 # --- variables ----------------------------------------------------------------------------------------------------------
@@ -86,6 +85,30 @@ def findings():
         lines += [f"| `{strings(name)}.{strings(own)}` | {show_limit(unit, value)} | {strings(reason)} |"
                   for of, own, unit, value, reason in limits if of == code]
     return lines
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def commands():
+    """(group, name, schemas) of each command of dftmerge, in the order of --help; the group of a verb is its command."""
+    text = (ROOT / "tools" / "command" / "commands.def").read_text()
+    rows = re.findall(r'^DFT_COMMAND(?:_VERB)?\("?(\w*)"?, (\w+), "([^"]*)"\)$', text, re.MULTILINE)
+    assert len(rows) == len(re.findall("^DFT_COMMAND", text, re.MULTILINE)), "a row of commands.def cannot be read"
+    return [(group, name, schemas.split()) for group, name, schemas in rows]
+
+
+def list_of_commands():
+    lines = []
+    groups = [group for group, _, _ in commands()]
+    for i, (group, name, _) in enumerate(commands()):
+        page = DOCS / "commands" / f"dftmerge-{name}.md"
+        if not group or not page.exists():
+            continue
+        if not i or groups[i - 1] != group:
+            lines += ["", f"{group}:", ""]
+        lines.append(f"- [{name}]({page.name}): {re.search(rf'^dftmerge-{name} - (.*)$', page.read_text(), re.MULTILINE).group(1)}")
+    return lines[1:]
 
 
 # --- tables of SQL --------------------------------------------------------------------------------
@@ -176,7 +199,7 @@ def members(schema, root, depth=0):
 
 def json_members():
     lines = []
-    for name in SCHEMAS:
+    for name in [*(schema for _, _, schemas in commands() for schema in schemas), "doctor"]:
         schema = json.loads((DOCS / "schema" / f"{name}.json").read_text())
         lines += [f"## {name}", "", f"{schema['description']} Schema: [{name}.json](schema/{name}.json).", ""]
         made = list(members(schema, schema))
@@ -186,7 +209,7 @@ def json_members():
 
 # --- pages --------------------------------------------------------------------------------------------------------------
 
-MADE = {"variables.md": variables, "json.md": json_members, "findings.md": findings, "sql.md": sql}
+MADE = {"commands/dftmerge.md": list_of_commands, "variables.md": variables, "json.md": json_members, "findings.md": findings, "sql.md": sql}
 
 
 def made_anew(name):

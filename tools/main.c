@@ -17,45 +17,36 @@
 #include "command/help.h"
 #include "command/options_table.h"
 
-/* In the order of --help, group by group; the last group is not listed. */
-#define GROUP_MAX 8u
-static const struct group {
-    const char *title;
-    const struct dft_command *commands[GROUP_MAX];
-} groups[] = {
-    {"Look",
-     {&dft_command_summary, &dft_command_findings, &dft_command_ranks, &dft_command_compare, &dft_command_timeline,
-      &dft_command_overlap, &dft_command_layers}},
-    {"Now", {&dft_command_top, &dft_command_ps, &dft_command_serve, &dft_command_control}},
-    {"Pictures", {&dft_command_report, &dft_command_plot}},
-    {"Data", {&dft_command_sql, &dft_command_export, &dft_command_dump, &dft_command_counters}},
-    {"Traces",
-     {&dft_command_merge, &dft_command_check, &dft_command_collect, &dft_command_anonymize, &dft_command_replay}},
-    {"Workflows", {&dft_command_spans, &dft_command_lineage}},
-    {NULL, {&dft_command_debug}},
+/* In the order of --help, group by group; what has no group is not listed there. */
+static const struct entry {
+    const char *group;
+    const struct dft_command *command;
+} commands[] = {
+#define DFT_COMMAND(group, name, schemas) {group, &dft_command_##name},
+#define DFT_COMMAND_VERB(command, name, schemas)
+#include "command/commands.def"
+#undef DFT_COMMAND
+#undef DFT_COMMAND_VERB
 };
-#define COMMANDS_MAX (sizeof groups / sizeof *groups * GROUP_MAX)
+#define COMMANDS (sizeof commands / sizeof *commands)
 
-/* Command number i of all groups; NULL: there are no more. */
-static const struct dft_command *command_at(size_t i)
-{
-    for (const struct group *group = groups; group < groups + sizeof groups / sizeof *groups; group++)
-        for (size_t j = 0; j < GROUP_MAX && group->commands[j]; j++)
-            if (!i--)
-                return group->commands[j];
-    return NULL;
-}
+/* What "dftmerge stat" and "dftmerge calls" were called before "dftmerge debug". */
+static const struct dft_command *const former[] = {
+#define DFT_COMMAND(group, name, schemas)
+#define DFT_COMMAND_VERB(command, name, schemas) &dft_command_##name,
+#include "command/commands.def"
+#undef DFT_COMMAND
+#undef DFT_COMMAND_VERB
+};
 
 static void list_commands(void)
 {
-    for (const struct group *group = groups; group->title; group++) {
+    for (size_t i = 0; i < COMMANDS && *commands[i].group; i++) {
+        const int is_first = !i || strcmp(commands[i].group, commands[i - 1].group) != 0;
         char title[16];
 
-        snprintf(title, sizeof title, "%-10s ", group->title);
-        for (size_t i = 0; i < GROUP_MAX && group->commands[i]; i++) {
-            dft_help_row(title, group->commands[i]->name, group->commands[i]->brief);
-            snprintf(title, sizeof title, "%11s", "");
-        }
+        snprintf(title, sizeof title, "%-10s ", is_first ? commands[i].group : "");
+        dft_help_row(title, commands[i].command->name, commands[i].command->brief);
     }
 }
 
@@ -83,45 +74,39 @@ static int list_options(void)
 
     puts("command\tdftmerge\tTells where the I/O time of traced programs goes\n"
          "option\thelp\th\t\t\tThe commands\noption\tversion\tV\t\t\tThe version");
-    for (size_t i = 0; !code && command_at(i); i++) {
-        char *arguments[] = {(char *)(size_t)command_at(i)->name, option, NULL};
+    for (size_t i = 0; !code && i < COMMANDS; i++) {
+        const struct dft_command *command = commands[i].command;
+        char *arguments[] = {(char *)(size_t)command->name, option, NULL};
 
-        if (command_at(i)->arguments) /* else the command is lacking in this build */
-            code = command_at(i)->run(2, arguments);
+        if (command->arguments) /* else the command is lacking in this build */
+            code = command->run(2, arguments);
     }
     return code || fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
-/* What "dftmerge stat" and "dftmerge calls" were called before "dftmerge debug". */
-static const struct dft_command *const former[] = {&dft_command_stat, &dft_command_calls};
-
 static const struct dft_command *find(const char *name)
 {
-    for (size_t i = 0; command_at(i); i++)
-        if (!strcmp(name, command_at(i)->name))
-            return command_at(i);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(name, commands[i].command->name))
+            return commands[i].command;
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (!strcmp(name, strchr(former[i]->name, ' ') + 1))
             return former[i];
     return NULL;
 }
 
-/* Returns how many there are. */
-static size_t list_names(const char *names[COMMANDS_MAX])
+static void list_names(const char *names[COMMANDS])
 {
-    size_t n = 0;
-
-    for (; command_at(n); n++)
-        names[n] = command_at(n)->name;
-    return n;
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].command->name;
 }
 
 static const char *nearest_of(const char *word)
 {
-    const char *names[COMMANDS_MAX];
-    size_t count = list_names(names);
+    const char *names[COMMANDS];
 
-    return dft_nearest_word(word, strlen(word), names, count);
+    list_names(names);
+    return dft_nearest_word(word, strlen(word), names, COMMANDS);
 }
 
 static void say_nearest(const char *word)
@@ -175,12 +160,12 @@ static int is_misspelt(const char *word, int is_last)
 
 static int deny(const char *word)
 {
-    const char *names[COMMANDS_MAX];
-    size_t count = list_names(names);
+    const char *names[COMMANDS];
 
+    list_names(names);
     fprintf(stderr, "dftmerge: '%s' is neither a command nor a file.", word);
     say_nearest(word);
-    dft_say_words(NULL, "Commands are", names, count);
+    dft_say_words(NULL, "Commands are", names, COMMANDS);
     fputs("See `dftmerge --help`\n", stderr);
     return DFT_EXIT_USAGE;
 }

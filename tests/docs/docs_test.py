@@ -151,6 +151,37 @@ def every_command_has_a_page():
     assert sorted(["dftmerge", "dftmerge-mpi", "dftrun"] + [f"dftmerge-{name}" for name in [*names, "debug"]]) == COMMANDS
 
 
+def missing_of(rows, root):
+    """What each row of commands.def lacks: its file, its page, the schemas that it names, and a case of those."""
+    sources = "".join(p.read_text() for p in sorted((root / "tools").rglob("*.c")))
+    cases = (root / "tests" / "tools" / "test_json.py").read_text()
+    verbs = {name for group, name, _ in rows if (root / "docs" / "commands" / f"dftmerge-{group}.md").exists()}
+    for _, name, schemas in rows:
+        if f"struct dft_command dft_command_{name} =" not in sources:
+            yield f"{name}: no file in tools/ defines dft_command_{name}"
+        if name not in verbs and not (root / "docs" / "commands" / f"dftmerge-{name}.md").exists():
+            yield f"{name}: write docs/commands/dftmerge-{name}.md"
+        for schema in schemas:
+            if not (root / "docs" / "schema" / f"{schema}.json").exists():
+                yield f"{name}: write docs/schema/{schema}.json"
+            if f'"{schema}"' not in cases:
+                yield f"{name}: tests/tools/test_json.py has no case of {schema}"
+    for path in sorted((root / "docs" / "schema").glob("*.json")):
+        if path.stem != "doctor" and not any(path.stem in schemas for _, _, schemas in rows):
+            yield f"docs/schema/{path.name} stands in no row of commands.def"
+
+
+def a_command_has_all_its_places():
+    sys.path.insert(0, str(ROOT / "docs"))
+    import generate
+    rows = generate.commands()
+    assert not list(missing_of(rows, ROOT)), list(missing_of(rows, ROOT))
+    assert list(missing_of([*rows, ("Look", "nosuch", ["none"])], ROOT)) == [
+        "nosuch: no file in tools/ defines dft_command_nosuch", "nosuch: write docs/commands/dftmerge-nosuch.md",
+        "nosuch: write docs/schema/none.json", "nosuch: tests/tools/test_json.py has no case of none"]
+    assert list(missing_of([row for row in rows if row[1] != "sql"], ROOT)) == ["docs/schema/sql.json stands in no row of commands.def"]
+
+
 def lines_of_shell():
     """Every line of code in a page that calls a program of ours: page, program with its command, the rest of the words."""
     for page in PAGES:
@@ -232,7 +263,7 @@ def sources_name_their_licence():
 
 
 def main():
-    tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page,
+    tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page, a_command_has_all_its_places,
              options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, pictures_are_those_of_the_script, dependencies_are_those_of_packages_sh,
              sources_name_their_licence]
     failed = checks.run(tests)

@@ -18,8 +18,6 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "findings", "timeline", "overlap", "layers", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters", "lineage",
-            "sql", "spans-types", "spans-sequences", "spans-between", "spans-states", "spans-rate", "spans-graph", "replay")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -172,7 +170,6 @@ def the_whole_page(where):
 def no_schema_has_a_member_that_is_not(_where):
     written = [*(p for folder in ("tools", "format") for p in sorted((ROOT / folder).rglob("*.[ch]"))), ROOT / "tools" / "tables" / "tables.def"]
     program = "".join(p.read_text() for p in written)
-    assert set(SCHEMAS) == {*COMMANDS, "telemetry", "instances", "doctor"}
     for name, schema in SCHEMAS.items():
         jsonschema.Draft7Validator.check_schema(schema)
         assert len(documented(schema)) > 5 or name == "sql", name  # its members are those of the query

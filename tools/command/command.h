@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A subcommand of dftmerge: one entry in the table of main.c, and one file. A subcommand has the
- * common options and its own. */
+/* A subcommand of dftmerge: one row of commands.def, and one file. A subcommand has the common
+ * options and its own. */
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
@@ -102,12 +102,11 @@ int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_so
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
-extern const struct dft_command dft_command_summary, dft_command_findings, dft_command_dump, dft_command_merge,
-    dft_command_export, dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks,
-    dft_command_compare, dft_command_top, dft_command_control, dft_command_counters, dft_command_timeline,
-    dft_command_overlap, dft_command_lineage, dft_command_plot, dft_command_report, dft_command_serve,
-    dft_command_layers, dft_command_sql, dft_command_spans, dft_command_replay, dft_command_collect,
-    dft_command_anonymize, dft_command_debug;
+#define DFT_COMMAND(group, name, schemas)        extern const struct dft_command dft_command_##name;
+#define DFT_COMMAND_VERB(command, name, schemas) extern const struct dft_command dft_command_##name;
+#include "command/commands.def"
+#undef DFT_COMMAND
+#undef DFT_COMMAND_VERB
 
 /* Notes that some events were kept only as aggregates. The note is bad when all were. A command
  * that shows single events cannot show aggregates. Returns whether there is no event to show. */
