@@ -12,7 +12,6 @@
 #include "findings/untraced.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
-#include "query/rollup.h"
 
 #define OP(op) (UINT64_C(1) << (op))
 
@@ -115,10 +114,10 @@ static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, u
 
     if (!rc)
         rc = put_rows(facts, questions);
-    if (by_file || dft_rollup_may_be(facts->request->source))
+    if (by_file) {
         put_files(facts, questions);
-    if (by_file)
         dft_facts_put_ranks(facts, questions);
+    }
     if (!rc)
         rc = dft_facts_ask(facts, questions, facts->request->filter);
     if (!rc)

@@ -15,7 +15,6 @@
 #include "query/execution.h"
 #include "query/grouper.h"
 #include "query/partial.h"
-#include "query/rollup_count.h"
 #include "query/spill.h"
 #include "source/filter.h"
 #include "source/source_names.h"
@@ -223,8 +222,7 @@ static int pass(struct dft_execution *const *executions, unsigned count)
     }
     rc = dft_comm_agree(rc);
     if (!rc)
-        rc = executions[0]->rollup ? dft_count_rollup(executions[0], &executions[0]->workers[0])
-                                   : dft_source_visit(executions[0]->source, &visit);
+        rc = dft_source_visit(executions[0]->source, &visit);
     for (unsigned i = 0; i < count; i++) {
         int summed = sum_up(executions[i], rc);
 
@@ -287,16 +285,6 @@ static void share_memory(struct dft_execution *const *executions, unsigned count
 
 int dft_count(struct dft_execution *const *executions, unsigned count)
 {
-    struct dft_execution *many[DFT_QUERIES_MAX];
-    unsigned n = 0;
-    int rc = 0;
-
-    for (unsigned i = 0; i < count && !rc; i++) {
-        if (executions[i]->rollup)
-            rc = count_many(&executions[i], 1);
-        else
-            many[n++] = executions[i];
-    }
-    share_memory(many, n);
-    return rc || !n ? rc : count_many(many, n);
+    share_memory(executions, count);
+    return count_many(executions, count);
 }

@@ -87,7 +87,6 @@ enum dft_when_full {
     DFT_FULL_STAYS   /* nothing */
 };
 
-struct dft_rollup;
 struct dft_execution {
     struct dft_source *source;
     struct dft_filter own_filter; /* as given, without times that cut nothing off */
@@ -98,16 +97,15 @@ struct dft_execution {
     unsigned has;                 /* mask of 1 << enum dft_by */
     uint32_t facets;              /* mask of those that are keys */
     int want_self;
-    int picks;                       /* the filter asks about durations or facets of single events */
-    int wants_calls;                 /* the texts of calls matter: they are keys, or filtered */
-    int want_busy;                   /* of intervals: there are time groups */
-    int want_patterns;               /* of groups by file */
-    int all_events;                  /* those without a file are in groups, too */
-    const struct dft_rollup *rollup; /* answers, or NULL */
-    int may_fold;                    /* rows may say of files no more than their directory */
-    int rows_only;                   /* the answer is tried from rows */
-    int not_exact;                   /* ... of which one did not fit */
-    uint32_t *process_group_of;      /* by process number: number of the combination + 1, or 0 */
+    int picks;                  /* the filter asks about durations or facets of single events */
+    int wants_calls;            /* the texts of calls matter: they are keys, or filtered */
+    int want_busy;              /* of intervals: there are time groups */
+    int want_patterns;          /* of groups by file */
+    int all_events;             /* those without a file are in groups, too */
+    int may_fold;               /* rows may say of files no more than their directory */
+    int rows_only;              /* the answer is tried from rows */
+    int not_exact;              /* ... of which one did not fit */
+    uint32_t *process_group_of; /* by process number: number of the combination + 1, or 0 */
     const struct dft_source_process **process_group;
     uint32_t nprocess_groups;
     struct dft_worker *workers;

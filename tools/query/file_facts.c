@@ -100,7 +100,7 @@ static int share(struct dft_map *map)
 }
 
 int dft_file_facts_create(struct dft_file_facts **result, struct dft_source *source, const struct dft_filter *filter,
-                          enum dft_file_facts_by by, unsigned depth, int look)
+                          enum dft_file_facts_by by, unsigned depth)
 {
     struct dft_file_facts *files = *result = calloc(1, sizeof *files);
     int rc = dft_comm_agree(files ? 0 : -ENOMEM);
@@ -112,7 +112,7 @@ int dft_file_facts_create(struct dft_file_facts **result, struct dft_source *sou
     pthread_mutex_init(&files->lock, NULL);
     rc = dft_comm_agree(dft_file_grouping_init(&files->grouping, by, depth, source));
     if (!rc)
-        rc = dft_comm_agree(look ? dft_source_names_each(source, look_at, files) : 0);
+        rc = dft_comm_agree(dft_source_names_each(source, look_at, files));
     if (!rc)
         rc = share(&files->groups);
     if (!rc)

@@ -14,11 +14,10 @@
 
 struct dft_file_facts;
 
-/* `depth`: as in dft_file_grouping. Looks at the names of all blocks, or at none, if the source's
- * table will have the texts. Returns 0 or -ENOMEM. Collective. `filter` must live as long as files
+/* `depth`: as in dft_file_grouping. Looks at the names of all blocks. Returns 0 or -ENOMEM. Collective. `filter` must live as long as files
  * are asked for. */
 int dft_file_facts_create(struct dft_file_facts **files, struct dft_source *source, const struct dft_filter *filter,
-                          enum dft_file_facts_by by, unsigned depth, int look);
+                          enum dft_file_facts_by by, unsigned depth);
 void dft_file_facts_destroy(struct dft_file_facts *files); /* NULL: nothing */
 
 /* Of a file whose text is nowhere what its "#id" says, here and there. Any thread. */

@@ -19,7 +19,6 @@
 #include "query/plan_processes.h"
 #include "query/plan_times.h"
 #include "query/query_types.h"
-#include "query/rollup.h"
 #include "query/spill.h"
 #include "source/filter.h"
 #include "source/source_names.h"
@@ -43,13 +42,12 @@ static int fetch_texts(struct dft_execution *execution)
 
     execution->may_fold = DFT_HAS_FILES(execution) && dft_source_kept(execution->source) != DFT_KEPT_ALL;
     if (by != DFT_FILES_ALONE || dft_filter_has_files(execution->filter) || execution->may_fold)
-        rc = dft_file_facts_create(&execution->files, execution->source, execution->filter, by, execution->query.depth,
-                                   !execution->rollup);
+        rc = dft_file_facts_create(&execution->files, execution->source, execution->filter, by, execution->query.depth);
     if (!rc && by == DFT_FILES_MOUNT && !dft_file_facts_has_mounts(execution->files))
         dft_source_note(execution->source, 0, "no process has recorded its mount points: they are unknown");
     if (!rc && dft_filter_lacks_mounts(execution->filter))
         dft_source_note(execution->source, 0, "--mount: no process has recorded its mount points: they are unknown");
-    if (rc || execution->rollup) /* has its own texts */
+    if (rc)
         return rc;
     if (DFT_HAS_STACKS(execution))
         return dft_source_names(execution->source, NULL, 0);
@@ -67,8 +65,6 @@ static int begin(struct dft_execution **result, struct dft_source *source, const
     memset(answer, 0, sizeof *answer);
     if (!execution)
         return rc;
-    if (!rc)
-        rc = dft_rollup_begin(execution);
     if (!rc)
         rc = fetch_texts(execution);
     answer->files = execution->files;
@@ -133,8 +129,7 @@ static void describe(struct dft_execution *execution, struct dft_answer *answer)
     answer->placed_events = stats->placed_events;
     answer->placed_rows = stats->placed_rows;
     answer->source =
-        execution->rollup  ? DFT_ANSWER_BUCKETS
-        : stats->file_rows ? DFT_ANSWER_FILES
+        stats->file_rows ? DFT_ANSWER_FILES
         : !execution->rows_only && (stats->batches || !dft_source_used(execution->source, DFT_BLOCK_BUCKETS))
             ? DFT_ANSWER_EVENTS
             : DFT_ANSWER_BUCKETS;

@@ -7,9 +7,6 @@
  * aggregator's tables: events are put into groups first (each group is a "call" of its own to the
  * table), rows are merged as they are; so the integers are the same.
  *
- * Where all traces are indexed ones of DFTracer, a rollup (rollup.h) answers questions by file,
- * dir, pattern or with --file, if they tell apart no processes, threads or times.
- *
  * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on
  * the grid of their intervals: where the width is a multiple of these, the first group begins
  * where the origin's interval does, so that each row lies in one group and rows and events say the

@@ -36,14 +36,6 @@ struct dft_interned_texts {
     struct dft_map by_hash; /* hash of a text -> struct dft_kept */
 };
 
-/* What all traces did together, as blocks in memory. */
-struct dft_rollup {
-    char *bytes; /* owned; on rank 0 alone */
-    size_t length;
-    int is_known; /* the blocks were looked for, or made */
-    int is_there; /* 0: this source has none, or they would be too large to be of use */
-};
-
 /* A group of events that has an archive. */
 struct dft_found_group {
     struct dft_group_record record;
@@ -78,7 +70,6 @@ struct dft_source {
     struct dft_found_group *groups;
     size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;
-    struct dft_rollup rollup;
     uint64_t widest_ns[2];                 /* interval of our rows, and of those that another tracer counted */
     int has_widest;                        /* these are known */
     const struct dft_clocks *clocks;       /* corrects the times of events; NULL: no correction */

@@ -75,7 +75,6 @@ void dft_source_close(struct dft_source *source)
     free(source->processes);
     free(source->by_key);
     free(source->groups);
-    free(source->rollup.bytes);
     for (uint32_t j = 0; j < source->njobs; j++)
         free(source->jobs[j].name);
     free(source->jobs);
