@@ -83,7 +83,8 @@ need_packages_of() {
         need_command clang-format clang-format
         need_command lowdown lowdown
         need_command mandoc mandoc
-        python3 -c 'import jsonschema' 2>/dev/null || lacks python3-jsonschema
+        need_module pytest python3-pytest
+        need_module jsonschema python3-jsonschema
         need_command strace strace
         need_command musl-gcc musl-tools
         need_command sqlite3 sqlite3
@@ -131,7 +132,6 @@ need_packages_of() {
         ;;
     python)
         need_module numpy python3-numpy
-        need_module pytest python3-pytest
         need_module hypothesis python3-hypothesis
         need_module xdist python3-pytest-xdist
         need_module fsspec python3-fsspec

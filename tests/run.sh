@@ -22,7 +22,6 @@ passed=0
 failed=0
 skipped=0
 case ${1:-} in
---driver) ;; # begun by run_drivers
 --full) DFT_LONG=1 ;;
 *) DFT_LONG= ;;
 esac
@@ -32,18 +31,6 @@ export DFT_LONG # what tests look at that have a long form
 
 note() {
     printf '%s  %s\n' "$(date +%T)" "$*"
-}
-
-# Adds the last 'N passed, N failed[, N skipped]' line of a log; fails without one.
-count_line() { # log
-    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$1" | tail -n 1)
-    [ -n "$line" ] || return 1
-    # shellcheck disable=SC2046,SC2086  # words on purpose
-    set -- $(printf '%s' "$line" | tr -dc '0-9 ')
-    passed=$((passed + $1))
-    failed=$((failed + $2))
-    skipped=$((skipped + ${3:-0}))
-    [ "$2" = 0 ]
 }
 
 show() { # log
@@ -78,7 +65,8 @@ build_library() { # folder, compiler
     CC=$2 cmake -S . -B "$1" -G Ninja -DDFT_WERROR=ON -DDFT_TESTS=ON && cmake --build "$1" -j "$JOBS" --target dftrace
 }
 
-# Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.
+# Runs ctest; every test counts as many as its own last line says (pytest's has ' in N s' behind it), one without such a line
+# counts as one.
 run_ctest() { # folder, title, only tests of these names
     log=$logs/ctest-$(basename "$1").log
     choice='-LE long'
@@ -87,13 +75,18 @@ run_ctest() { # folder, title, only tests of these names
     ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 ${3:+-R "$3"} $choice >"$log" 2>&1
     status=$?
     counts=$(awk '
-        /^ *[0-9]+: [0-9]+ passed, [0-9]+ failed/ {
-            n = $1 + 0; pass[n] = $2; fail[n] = $4; skip[n] = ($6 == "" ? 0 : $6)
+        /^ *[0-9]+: [0-9]+ [a-z]+(, [0-9]+ [a-z]+)*( in [0-9.]+s.*)?$/ {
+            n = $1 + 0; pass[n] = fail[n] = skip[n] = 0
+            for (i = 2; i < NF && $i + 0 == $i; i += 2) {
+                if ($(i + 1) ~ /^(passed|xfailed)/) pass[n] += $i
+                else if ($(i + 1) ~ /^(failed|errors?|xpassed)/) fail[n] += $i
+                else if ($(i + 1) ~ /^skipped/) skip[n] += $i
+            }
         }
         /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
             match($0, /#[0-9]+/); n = substr($0, RSTART + 1, RLENGTH - 1) + 0
             if ($0 ~ / Passed /) { p += (n in pass) ? pass[n] : 1; f += fail[n]; s += skip[n] }
-            else if ($0 ~ /\*\*\*Skipped/) s++
+            else if ($0 ~ /\*\*\*Skipped/) s += skip[n] > 0 ? skip[n] : 1
             else { p += pass[n]; s += skip[n]; f += fail[n] > 0 ? fail[n] : 1 }
         }
         END { printf "%d %d %d\n", p, f, s }' "$log")
@@ -108,75 +101,12 @@ run_ctest() { # folder, title, only tests of these names
         show "$log"
     elif [ "$3" != 0 ] || [ "$2" = 0 ]; then
         note "FAILED  $1: $2 passed, $3 failed, $4 skipped"
-        grep -E '\*\*\*|^The following|FAIL|Error|ERROR|runtime error' "$log" | head -n 40
+        for test in $(sed -n 's/^ *[0-9]*\/[0-9]* Test *#\([0-9]*\): .*\*\*\*[^S].*/\1/p' "$log"); do
+            sed -n "s/^ *$test: /    /p" "$log" | tail -n 60
+        done
         sed -n '/The following tests FAILED/,$p' "$log"
     else
         note "ok      $1: $2 passed, 0 failed, $4 skipped"
-    fi
-}
-
-log_of_driver() { # test
-    printf '%s/%s-%s.log' "$logs" "$(basename "$(dirname "$1")")" "$(basename "$1" .py)"
-}
-
-# By 'tests/run.sh --driver': the log's last line is the exit code.
-run_driver() { # test
-    log=$(log_of_driver "$1")
-    DFT_BUILD=$top/build timeout 1500 python3 "$1" >"$log" 2>&1 </dev/null
-    echo "exit code $?" >>"$log"
-}
-
-count_driver() { # test
-    log=$(log_of_driver "$1")
-    status=$(sed -n '$s/^exit code //p' "$log")
-    if ! count_line "$log" || [ "$status" != 0 ]; then
-        # A line without failures, or none at all, does not hide that the test went wrong.
-        grep -qE '^[0-9]+ passed, [1-9][0-9]* failed' "$log" || failed=$((failed + 1))
-        note "FAILED  $1 (exit code ${status:-unknown})"
-        show "$log"
-    else
-        note "ok      $1: $(grep -E '^[0-9]+ passed' "$log" | tail -n 1)"
-    fi
-}
-
-# As many at a time as there are lanes; each takes the next test that none has taken.
-run_drivers() { # lanes, folder...
-    lanes=$1
-    shift
-    tests=$(for folder in "$@"; do find "tests/$folder" -maxdepth 1 -name 'test_*.py' | sort; done)
-    printf '%s\n' "$tests" | xargs -P "$lanes" -n 1 "$top/tests/run.sh" --driver
-    for test in $tests; do
-        count_driver "$test"
-    done
-}
-
-# Tests of the Python package. A test that is marked 'long' says so where it is skipped.
-run_python() {
-    python=
-    for there in python3 /usr/bin/python3; do
-        [ -n "$python" ] || ! "$there" -c 'import pytest' 2>/dev/null || python=$there
-    done
-    if [ -z "$python" ]; then
-        skipped=$((skipped + 1))
-        note "skipped tests/python: pytest is not installed (python3-pytest)"
-        return
-    fi
-    log=$logs/python.log
-    DFT_BUILD=$top/build timeout 1500 "$python" -m pytest -q -ra -p no:cacheprovider tests/python >"$log" 2>&1
-    status=$?
-    # shellcheck disable=SC2046  # words on purpose
-    set -- $(tail -n 1 "$log" | awk '{
-        for (i = 2; i <= NF; i++) { sub(/,$/, "", $i); n[$i] = $(i - 1) }
-        print n["passed"] + n["xfailed"] + 0, n["failed"] + n["error"] + n["errors"] + n["xpassed"] + 0, n["skipped"] + 0
-    }')
-    echo "$1 passed, $2 failed, $3 skipped" >>"$log"
-    count_line "$log"
-    if [ "$status" != 0 ]; then
-        [ "$2" != 0 ] || failed=$((failed + 1))
-        note "FAILED  tests/python (exit code $status)"
-        show "$log"
-    else
-        note "ok      tests/python: $1 passed, $2 failed, $3 skipped"
     fi
 }
 
@@ -251,9 +181,6 @@ step_with() { # tool, title, command...
 }
 
 run_long_form() {
-    run_drivers 1 systems
-    need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
-    run_drivers 1 report readers docs installed aarch64
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
@@ -270,15 +197,12 @@ main() {
     need_packages python || note "some of tests/python will be skipped"
     [ "$1" != --full ] || need_packages full || note "some of the long form will be skipped"
     [ "$1" != --full ] || need_packages python-full || note "some of the long form's tests/python will be skipped"
+    [ "$1" != --full ] || need_packages report || note "some of tests/report, tests/readers and tests/docs will be skipped"
     [ "$1" != --full ] || need_packages containers || note "podman is left out of tests/e2e/test_containers.py"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_drivers 2 e2e weave gpu endings guest newcomer
-        # These fill file systems, mount some, and compare shares of time: one at a time.
-        run_drivers 1 faults findings
-        run_python
     fi
     if [ "$1" = --full ]; then
         step "build with clang, warnings are errors" build build-clang clang
@@ -300,10 +224,6 @@ main() {
     fi
 }
 
-if [ "${1:-}" = --driver ]; then
-    run_driver "$2"
-    exit 0
-fi
 main "${1:-}"
 if [ "$skipped" != 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """64-bit ARM, for tests/run.sh --full: the cross build with warnings as errors, and its programs under qemu's user
 mode.
@@ -17,12 +16,12 @@ import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import system_calls  # noqa: E402
-from tracing import BUILD, ROOT, SECONDS, Skip, Tests, dftmerge, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+import system_calls
+from tracing import BUILD, ROOT, SECONDS, dftmerge, dump, equal, need, run, run_checked, tracing, true
+
+HERE = pathlib.Path(__file__).resolve().parent
 PLACE = BUILD / "aarch64"
 SYSROOT, FOLDER, EMULATED = PLACE / "root", PLACE / "build", PLACE / "emulated"
 JOBS = os.environ.get("JOBS", "2")
@@ -69,7 +68,7 @@ def sysroot():
     for command in (["update"], ["install", "-y", "--download-only", *PACKAGES]):
         done = apt(*command)
         if done.code:
-            raise Skip(f"packages of arm64 cannot be had: {done.err.decode(errors='replace').strip()[:300]}")
+            pytest.skip(f"packages of arm64 cannot be had: {done.err.decode(errors='replace').strip()[:300]}")
     shutil.rmtree(SYSROOT, ignore_errors=True)
     SYSROOT.mkdir(parents=True)
     for package in sorted((PLACE / "apt" / "cache" / "archives").glob("*.deb")):
@@ -81,11 +80,10 @@ def ready():
     """The build, or a word why there is none."""
     need("aarch64-linux-gnu-gcc", "qemu-aarch64")
     if not (FOLDER / "lib" / "libdftrace.so").exists():
-        raise Skip("it was not built")
+        pytest.skip("it was not built")
 
 
-@tests.case
-def build_with_warnings_as_errors(directory):
+def test_build_with_warnings_as_errors(directory):
     del directory
     need("aarch64-linux-gnu-gcc", "qemu-aarch64", "cmake", "ninja")
     sysroot()
@@ -95,8 +93,7 @@ def build_with_warnings_as_errors(directory):
     true(done.code == 0, f"the build: {done.out.decode(errors='replace')[-3000:]}")
 
 
-@tests.case
-def unit_tests(directory):
+def test_unit_tests(directory):
     del directory
     ready()
     done = run(["ctest", "--test-dir", FOLDER, "--timeout", "600", "-R", f"^({'|'.join(UNITS.split())})$"])
@@ -121,39 +118,35 @@ def emulated(*programs):
 
 
 def driver(script, *cases):
-    """Cases of a driver of tests/preload, with programs of ARM."""
+    """Cases of a file of tests/preload, with programs of ARM."""
     env = {**os.environ, "DFT_BUILD": str(EMULATED)}
-    done = subprocess.run([sys.executable, ROOT / "tests" / "preload" / script, *cases], env=env, stdout=subprocess.PIPE,
+    file = ROOT / "tests" / "preload" / script
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *(f"{file}::test_{case}" for case in cases)], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
-    lines = done.stdout.decode(errors="replace").splitlines()
-    wrong = [line for line in lines if not line.startswith(("ok ", "skipped "))][:-1]
-    true(done.returncode == 0 and lines, f"{script}: {' '.join(wrong)[:3000]}")
-    equal(len(lines) - 1, len(cases), f"{script}: cases that ran ({lines[-1]})")
-    return lines[-1]
+    text = done.stdout.decode(errors="replace")
+    equal(done.returncode, 0, f"{script}: {text[-3000:]}")
+    equal(sum(int(count) for count in re.findall(r"(\d+) (?:passed|skipped)", text.splitlines()[-1])), len(cases), f"{script}: cases that ran")
 
 
-@tests.case
-def good_guest(directory):
+def test_good_guest(directory):
     del directory
     emulated(FOLDER / "bin" / "guest")
-    names = re.findall(r"^@tests\.case\ndef (\w+)", (ROOT / "tests" / "preload" / "guest_test.py").read_text(), re.M)
+    names = re.findall(r"^def test_(\w+)", (ROOT / "tests" / "preload" / "guest_test.py").read_text(), re.M)
     equal([name for name in NOT_UNDER_QEMU if name not in names], [], "cases that are left out, and are no more")
-    return driver("guest_test.py", *(name for name in names if name not in NOT_UNDER_QEMU))
+    driver("guest_test.py", *(name for name in names if name not in NOT_UNDER_QEMU))
 
 
-@tests.case
-def storms_of_signals(directory):
+def test_storms_of_signals(directory):
     """Eight threads, whose calls and whose handlers' calls are counted by the program: the trace has each once."""
     del directory
     emulated(FOLDER / "bin" / "storm")
-    return driver("ring_test.py", "signals_whose_handlers_make_calls", "handlers_that_jump_out")
+    driver("ring_test.py", "signals_whose_handlers_make_calls", "handlers_that_jump_out")
 
 
-@tests.case
-def five_hundred_threads(directory):
+def test_five_hundred_threads(directory):
     del directory
     emulated(FOLDER / "bin" / "guest")
-    return driver("threads_test.py", "threads_that_wait_sleep", "killed_amid_them")
+    driver("threads_test.py", "threads_that_wait_sleep", "killed_amid_them")
 
 
 def made(directory):
@@ -164,8 +157,7 @@ def made(directory):
     return tree
 
 
-@tests.case
-def programs_of_debian(directory):
+def test_programs_of_debian(directory):
     """cat, cp, tar and grep of ARM: the calls that strace counts of this machine's."""
     tools = [SYSROOT / "bin" / name for name in ("cat", "cp", "tar", "grep")]
     emulated(*tools)
@@ -186,11 +178,10 @@ def programs_of_debian(directory):
         wrong, compared = system_calls.differences(reader, events)
         true(not wrong and compared > 2, f"{tool}: {compared} calls; {'; '.join(wrong[:6])}")
         said.append(f"{tool} {compared}")
-    return "calls of " + ", ".join(said)
+    print("calls of " + ", ".join(said))
 
 
-@tests.case
-def read_while_it_runs(directory):
+def test_read_while_it_runs(directory):
     """The storm's live file is read again and again meanwhile: no snapshot has what makes no sense, and counts never go
     down."""
     emulated(FOLDER / "bin" / "storm")
@@ -215,8 +206,4 @@ def read_while_it_runs(directory):
         storm.communicate()
     true(rounds > 3 and last["pwrite"], f"{rounds} snapshots, {dict(last)}")
     equal(dftmerge("check", "-q", directory / "traces").code, 0, "dftmerge check")
-    return f"{rounds} snapshots"
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())
+    print(f"{rounds} snapshots")

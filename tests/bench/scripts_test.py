@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The scripts of the benchmark say what is missing, in a line, and go on with the other rows. No figure is looked at."""
 
 import json
-import pathlib
 import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import BUILD, ROOT, Tests, environment, equal, need, run, true  # noqa: E402
+from tracing import BUILD, ROOT, environment, equal, need, run, true
 
-tests = Tests()
 BENCH = ROOT / "tests" / "bench"
 
 
@@ -35,15 +31,13 @@ def path_with(directory, *programs):
     return directory
 
 
-@tests.case
-def instructions_need_valgrind(directory):
+def test_instructions_need_valgrind(directory):
     done = ask("instructions.py", path=directory)
     equal((done.code, done.out), (1, b""), "code and output")
     true(b"install the package valgrind" in done.err, done.err)
 
 
-@tests.case
-def unknown_rows_are_an_error(directory):
+def test_unknown_rows_are_an_error(directory):
     need("valgrind")
     for script in ("instructions.py", "real.py"):
         done = ask(script, "--only", "no such row")
@@ -51,8 +45,7 @@ def unknown_rows_are_an_error(directory):
         true(b"no row's name contains 'no such row'" in done.err, done.err)
 
 
-@tests.case
-def a_build_that_is_missing_is_an_error(directory):
+def test_a_build_that_is_missing_is_an_error(directory):
     need("valgrind")
     for script in ("instructions.py", "real.py", "governor.py", "python.py"):
         done = ask(script, "--build", directory)
@@ -60,8 +53,7 @@ def a_build_that_is_missing_is_an_error(directory):
         true(b"build first" in done.err, done.err)
 
 
-@tests.case
-def missing_trees_are_skipped(directory):
+def test_missing_trees_are_skipped(directory):
     need("valgrind")
     for script, arguments in (("real", ("--only", "p", "--rounds", "1")), ("instructions", ("--only", "find"))):
         done = run_without_trees(script, *arguments)
@@ -69,8 +61,7 @@ def missing_trees_are_skipped(directory):
         true(b"skipped: there is no /no/such/tree here" in done.out, done.out)
 
 
-@tests.case
-def missing_programs_are_skipped(directory):
+def test_missing_programs_are_skipped(directory):
     done = ask("real.py", "--only", "t", "--rounds", "1", path=path_with(directory, "python3"))
     equal((done.code, done.err), (0, b""), "code and messages")
     lines = done.out.decode().splitlines()[1:]
@@ -79,22 +70,16 @@ def missing_programs_are_skipped(directory):
     true(len(measured) == 1 and "<= 6 %" in measured[0], f"python is measured: {lines}")
 
 
-@tests.case
-def helps_say_what_is_measured(directory):
+def test_helps_say_what_is_measured(directory):
     for script, word in (("governor.py", b"counted"), ("instructions.py", b"callgrind"), ("real.py", b"medians")):
         done = run([sys.executable, BENCH / script, "--help"])
         equal((done.code, done.err), (0, b""), f"{script}: code and messages")
         true(word in done.out and f"tests/bench/{script}".encode() in done.out, f"{script}: {done.out}")
 
 
-@tests.case
-def phases_make_the_calls_that_they_say(directory):
+def test_phases_make_the_calls_that_they_say(directory):
     (directory / "file").write_bytes(bytes(10000))
     done = run([BUILD / "bin" / "bench_phases", "work", directory / "file", "2", "10010", "0", "0"])
     equal(json.loads(done.out)["calls"], {"getc": 20020, "pread": 0, "rewind": 2}, "calls")
     done = run([BUILD / "bin" / "bench_phases", "work", directory / "file", "101", "1", "1", "1"])
     equal((done.code, done.out), (2, b""), "too many rounds")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

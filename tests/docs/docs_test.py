@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What is written for people is true.
 
@@ -11,8 +10,6 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import checks  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve() / "bin"
@@ -59,7 +56,7 @@ def anchors(page):
     return found
 
 
-def links_lead_somewhere():
+def test_links_lead_somewhere():
     wrong = []
     for page in PAGES:
         for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
@@ -84,7 +81,7 @@ def exists(page, word):
     return False
 
 
-def tests_are_named():
+def test_tests_are_named():
     """A README of a folder of tests names each of them."""
     wrong = [name for readme in FILES if re.fullmatch(r"tests/\w+/README\.md", readme)
              for name in FILES if re.fullmatch(re.escape(os.path.dirname(readme)) + r"/test_\w+\.py", name)
@@ -92,7 +89,7 @@ def tests_are_named():
     assert not wrong, ("not in the README beside it", wrong)
 
 
-def paths_exist():
+def test_paths_exist():
     """Words of code that begin like a folder of the tree or of the page, and names of sources."""
     tops = {name.split("/")[0] for name in FILES if "/" in name}
     names = {name.rsplit("/", 1)[-1] for name in FILES}
@@ -126,7 +123,7 @@ def described_in(title):
     return set(re.findall(r"`(--[a-z-]+)[^`]*`", " ".join(re.findall(r"^- (.*?):", section, re.MULTILINE))))
 
 
-def options_of_pages_are_those_of_help():
+def test_options_of_pages_are_those_of_help():
     common = {}
     for command in COMMANDS:
         if command in ("dftmerge", "dftmerge-mpi"):
@@ -145,7 +142,7 @@ def options_of_pages_are_those_of_help():
     assert described == set(common), (described ^ set(common))
 
 
-def every_command_has_a_page():
+def test_every_command_has_a_page():
     done = subprocess.run([BIN / "dftmerge", "--help"], capture_output=True, text=True, check=True)
     names = re.findall(r"^(?:[A-Z]\w+)? +(\w+) ", done.stdout.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE)
     assert sorted(["dftmerge", "dftmerge-mpi", "dftrun"] + [f"dftmerge-{name}" for name in [*names, "debug"]]) == COMMANDS
@@ -171,7 +168,7 @@ def missing_of(rows, root):
             yield f"docs/schema/{path.name} stands in no row of commands.def"
 
 
-def a_command_has_all_its_places():
+def test_a_command_has_all_its_places():
     sys.path.insert(0, str(ROOT / "docs"))
     import generate
     rows = generate.commands()
@@ -192,7 +189,7 @@ def lines_of_shell():
                 yield page, name, rest.split()
 
 
-def commands_and_options_exist():
+def test_commands_and_options_exist():
     names = {c.split("-", 1)[1] for c in COMMANDS if c.startswith("dftmerge-")} - {"mpi"}
     everything = {name: helped(f"dftmerge-{name}") for name in names}
     wrong = []
@@ -211,7 +208,7 @@ def commands_and_options_exist():
     assert not wrong, wrong
 
 
-def variables_exist():
+def test_variables_exist():
     table = (ROOT / "include" / "dftrace" / "config.def").read_text()
     known = {f"DFTRACER_{name}" for name in re.findall(r"DFT_OPTION\(\s*\w+,\s*(\w+)", table)}
     sources = "".join((ROOT / name).read_text() for name in FILES if re.match(r"(preload|tools|include)/.*\.[ch]$", name))
@@ -222,7 +219,7 @@ def variables_exist():
     assert not wrong, wrong
 
 
-def macros_exist():
+def test_macros_exist():
     """Rows of tables, options of the build: whatever is called DFT_ in code."""
     sources = "".join((ROOT / name).read_text() for name in FILES if re.search(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$", name))
     wrong = [place(page, word) for page in PAGES for word in set(re.findall(r"\bDFT_[A-Z_]+", text_of(page)))
@@ -230,12 +227,12 @@ def macros_exist():
     assert not wrong, wrong
 
 
-def what_is_made_is_not_stale():
+def test_what_is_made_is_not_stale():
     done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def pictures_are_those_of_the_script():
+def test_pictures_are_those_of_the_script():
     """Every picture is made by docs/pictures.py, and shown by a page."""
     done = subprocess.run([ROOT / "docs" / "pictures.py", "--list"], capture_output=True, text=True, check=True)
     there = {p.name for p in (ROOT / "docs" / "images").iterdir()}
@@ -243,7 +240,7 @@ def pictures_are_those_of_the_script():
     assert there == set(done.stdout.split()) == shown, (there, done.stdout, shown)
 
 
-def dependencies_are_those_of_packages_sh():
+def test_dependencies_are_those_of_packages_sh():
     script = (ROOT / "tests" / "packages.sh").read_text()
     needed = set(re.findall(r"^\s*(?:PATH=\S+ )?need_\w+ \S+ ([\w.+-]+)$", script, re.MULTILINE)) | set(re.findall(r"lacks ([a-z][\w.+-]*)$", script, re.MULTILINE))
     table = re.search(r"^## Dependencies$(.*?)(?=^## |\Z)", text_of(ROOT / "README.md"), re.MULTILINE | re.DOTALL).group(1)
@@ -255,21 +252,8 @@ def dependencies_are_those_of_packages_sh():
     assert hinted <= told, ("CMakeLists.txt names these", hinted - told)
 
 
-def sources_name_their_licence():
+def test_sources_name_their_licence():
     assert (ROOT / "LICENSE").read_text().startswith("MIT License")
     sources = [name for name in FILES if re.search(r"(\.(c|h|S|def|cpp|py|sh|cmake)|CMakeLists\.txt)$", name)]
     wrong = [name for name in sources if "SPDX-License-Identifier: MIT" not in "".join((ROOT / name).read_text().splitlines()[:2])]
     assert not wrong, wrong
-
-
-def main():
-    tests = [links_lead_somewhere, paths_exist, tests_are_named, every_command_has_a_page, a_command_has_all_its_places,
-             options_of_pages_are_those_of_help, commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, pictures_are_those_of_the_script, dependencies_are_those_of_packages_sh,
-             sources_name_their_licence]
-    failed = checks.run(tests)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

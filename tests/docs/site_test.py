@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The site of the documentation: it is built without a warning, its links lead somewhere, and it needs no network.
 
@@ -12,17 +11,16 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import urllib.parse
+
+import pytest
+
+from menu import MENU, not_in_menu
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 SITE = BUILD / "site"
-sys.dont_write_bytecode = True  # the source tree stays as it is
-sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "tests")]
-import checks  # noqa: E402
-from menu import MENU, not_in_menu
 
 
 class Page(html.parser.HTMLParser):
@@ -54,13 +52,23 @@ def pages():
     return {path: Page(path) for path in sorted(SITE.rglob("*.html"))}
 
 
-def is_built_without_a_warning():
+@pytest.fixture(scope="module")
+def site():
+    """Built without a warning."""
+    lacks = missing()
+    if lacks:
+        pytest.skip(f"the site is not built without {lacks}")
     done = subprocess.run(["cmake", "--build", BUILD, "--target", "site"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    assert (SITE / "index.html").exists() and (SITE / "docs" / "tutorial.html").exists()
+    return SITE
 
 
-def links_lead_somewhere():
+def test_is_built_without_a_warning(site):
+    assert (site / "index.html").exists() and (site / "docs" / "tutorial.html").exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_links_lead_somewhere():
     built = pages()
     wrong = []
     for page in built.values():
@@ -73,7 +81,8 @@ def links_lead_somewhere():
     assert len(built) > 40 and not wrong, wrong[:20]
 
 
-def no_network_is_needed():
+@pytest.mark.usefixtures("site")
+def test_no_network_is_needed():
     """Pages and styles load files of the site alone, by paths that are relative: they work from any folder."""
     wrong = []
     for page in pages().values():
@@ -91,13 +100,15 @@ def is_here(page, link):
     return not re.match(r"\w+:|/", link) and there.is_file() and SITE in there.parents
 
 
-def names_no_path_of_this_machine():
+@pytest.mark.usefixtures("site")
+def test_names_no_path_of_this_machine():
     wrong = [str(path) for path in SITE.rglob("*") if path.is_file() and path.name != ".buildinfo" and
              (str(ROOT).encode() in path.read_bytes() or str(BUILD).encode() in path.read_bytes())]
     assert not wrong, wrong
 
 
-def first_page_leads_to_all():
+@pytest.mark.usefixtures("site")
+def test_first_page_leads_to_all():
     built = pages()
     seen, todo = set(), [SITE / "index.html"]
     while todo:
@@ -108,7 +119,8 @@ def first_page_leads_to_all():
     assert set(built) - seen <= {SITE / "search.html"}, set(built) - seen
 
 
-def search_knows_all_pages():
+@pytest.mark.usefixtures("site")
+def test_search_knows_all_pages():
     text = (SITE / "searchindex.js").read_text()
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     there = {str(path.relative_to(SITE).with_suffix("")) for path in pages()} - {"index", "search"}
@@ -133,7 +145,8 @@ def sphinx(folder, **variables):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
 
 
-def what_is_wrong_is_an_error():
+@pytest.mark.usefixtures("site")
+def test_what_is_wrong_is_an_error():
     """A page in no menu, a link to nothing, an anchor that is none, a page of the menu that is gone."""
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
@@ -147,7 +160,8 @@ def what_is_wrong_is_an_error():
             assert message in done.stdout, (message, done.stdout)
 
 
-def what_is_missing_is_named():
+@pytest.mark.usefixtures("site")
+def test_what_is_missing_is_named():
     """Without Sphinx the target says what to install; without one of its parts the settings do."""
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
@@ -163,7 +177,7 @@ def what_is_missing_is_named():
         assert done.returncode != 0 and "apt-get install furo" in done.stdout, done.stdout
 
 
-def menu_has_all_pages():
+def test_menu_has_all_pages():
     """Also without Sphinx."""
     there = [str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "docs").rglob("*.md")]
     assert not not_in_menu(there), not_in_menu(there)
@@ -180,19 +194,3 @@ def missing():
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     return (re.findall("apt-get install .*", done.stdout) or [None])[0]
-
-
-def main():
-    site = [is_built_without_a_warning, links_lead_somewhere, no_network_is_needed, names_no_path_of_this_machine, first_page_leads_to_all,
-            search_knows_all_pages, what_is_wrong_is_an_error, what_is_missing_is_named]
-    lacks = missing()
-    if lacks:
-        print(f"skipped: the site is not built without {lacks}")
-    tests = [menu_has_all_pages, *(site if not lacks else [])]
-    failed = checks.run(tests)
-    print(f"{len(tests) - failed} passed, {failed} failed, {len(site) if lacks else 0} skipped")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

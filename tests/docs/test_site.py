@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The site of the documentation in Chromium, from files: it searches, fits a phone, is dark on request, and asks
 nobody.
@@ -11,14 +10,13 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-import site_test  # which says where the others lie
-import checks
-from site_test import SITE
+import pytest
 
+from site_test import SITE, site  # noqa: F401
+
+pytestmark = [pytest.mark.usefixtures("site"), pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")]
 PHONE = 390  # pixels
 # Shows pages one after the other in a frame as wide as a phone, and leaves what it saw in its own text.
 LOOK = """<!doctype html><meta charset="utf-8"><body><script>
@@ -56,7 +54,7 @@ def browse(pages, *options):
     return {pathlib.PurePath(one["page"]).name.partition("?")[0]: one for one in seen}, re.findall(r"CONSOLE.*", done.stderr)
 
 
-def pages_fit_a_phone():
+def test_pages_fit_a_phone():
     seen, console = browse([str(path.relative_to(SITE)) for path in sorted(SITE.rglob("*.html"))])
     assert not console, console
     wide = {page: one["width"] for page, one in seen.items() if one["width"] > PHONE + 1}
@@ -64,7 +62,7 @@ def pages_fit_a_phone():
     assert seen["tutorial.html"]["toggles"] and seen["tutorial.html"]["copies"], seen["tutorial.html"]
 
 
-def search_finds_without_a_server():
+def test_search_finds_without_a_server():
     seen, console = browse(["search.html?q=fsync"])
     assert not console and len(seen["search.html"]["found"]) >= 3, (console, seen)
     assert any("findings" in link for link in seen["search.html"]["found"]), seen
@@ -72,23 +70,7 @@ def search_finds_without_a_server():
     assert not seen["search.html"]["found"], seen
 
 
-def dark_browsers_get_dark_pages():
+def test_dark_browsers_get_dark_pages():
     colours = [browse(["README.html"], *options)[0]["README.html"]["colour"] for options in ((), ("--blink-settings=preferredColorScheme=0",))]
     light, dark = (sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours)
     assert light > 700 and dark < 150, colours
-
-
-def main():
-    lacks = site_test.missing() or (None if shutil.which("chromium") else "chromium")
-    tests = [site_test.is_built_without_a_warning, pages_fit_a_phone, search_finds_without_a_server, dark_browsers_get_dark_pages]
-    if lacks:
-        print(f"skipped: {lacks} is not installed")
-        print(f"0 passed, 0 failed, {len(tests)} skipped")
-        return
-    failed = checks.run(tests)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Asynchronous I/O: programs that write down what each request came to (posix_aio.c, libaio.c), and fio with its own counts; the trace
 has one event for each request, with the same file, offset, size, result and errno."""
@@ -6,11 +5,11 @@ has one event for each request, with the same file, offset, size, result and err
 import collections
 import json
 import re
-import sys
 
-from tracing import Skip, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, traces, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import compile_program, dftmerge, dump, equal, live_files, need, run, traces, tracing, true
+
 POSIX_REQUESTS = {"aio_read", "aio_write", "aio_fsync"}
 LIBAIO_REQUESTS = {"io_pread", "io_pwrite", "io_preadv", "io_pwritev", "io_fsync", "io_fdsync"}
 REQUESTS = POSIX_REQUESTS | LIBAIO_REQUESTS
@@ -84,27 +83,22 @@ def posix_aio(directory):
     return compile_program("posix_aio.c", directory / "posix_aio", "-pthread", "-lrt", "-Wall", "-Werror")
 
 
-for name in ("usual", "appending", "lists", "failures", "signals", "never_asked", "notifications", "threads", "asked_twice", "forks"):
-    def posix_case(directory, name=name):
-        check(directory, posix_aio(directory), name)
-    posix_case.__name__ = f"posix_{name}"
-    tests.case(posix_case)
+@pytest.mark.parametrize("name", ("usual", "appending", "lists", "failures", "signals", "never_asked", "notifications", "threads", "asked_twice", "forks"))
+def test_posix(directory, name):
+    check(directory, posix_aio(directory), name)
 
 
-@tests.case
-def posix_closing(directory):
+def test_posix_closing(directory):
     """The descriptor is closed before the end: the request keeps its file."""
     check(directory, posix_aio(directory), "closing", steady=False)
 
 
-@tests.case
-def posix_cancelling(directory):
+def test_posix_cancelling(directory):
     events = check(directory, posix_aio(directory), "cancelling", steady=False)
     true(all(e["file"].endswith("/cancelling") for e in events if e["name"] == "aio_cancel"), "the file of aio_cancel")
 
 
-@tests.case
-def posix_more_than_the_table_holds(directory):
+def test_posix_more_than_the_table_holds(directory):
     """The first thousands are there; the others are counted."""
     program = posix_aio(directory)
     done = run([program, directory, "many"], env=tracing(directory_of(directory, "out") / "t"))
@@ -119,16 +113,14 @@ def posix_more_than_the_table_holds(directory):
     true(re.search(rf"\b{lost:,}\b.*too many asynchronous requests", summary), f"{lost:,} lost: {summary}")
 
 
-@tests.case
-def a_child_has_none_of_its_parents_requests(directory):
+def test_a_child_has_none_of_its_parents_requests(directory):
     _, events = run_both(directory, posix_aio(directory), "forks")
     equal(len(traces(directory / "out")), 2, "trace files")
     equal([len({e["pid"] for e in events if e["name"] == name}) for name in ("write", "aio_write")], [1, 1], "processes")
     true({e["pid"] for e in events if e["name"] == "write"} != {e["pid"] for e in events if e["name"] == "aio_write"}, "both in one process")
 
 
-@tests.case
-def times_are_from_submission_to_completion(directory):
+def test_times_are_from_submission_to_completion(directory):
     """Requests of a list that is waited for begin and end within that call; sequential ones are marked."""
     _, events = run_both(directory, posix_aio(directory), "threads")
     calls = collections.defaultdict(list)
@@ -143,8 +135,7 @@ def times_are_from_submission_to_completion(directory):
     equal(len({(e["pid"], e["id"]) for e in events if e["name"] == "aio_write"}), 800, "numbers of requests")
 
 
-@tests.case
-def requests_overlap_in_perfetto(directory):
+def test_requests_overlap_in_perfetto(directory):
     """So they are pairs, not slices of a thread; those without an end have a beginning."""
     run_both(directory, posix_aio(directory), "lists")
     equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", directory / "out").code, 0, "export")
@@ -162,7 +153,7 @@ def requests_overlap_in_perfetto(directory):
 
 def need_libaio():
     if run(["gcc", "-xc", "-", "-fsyntax-only"], stdin=b"#include <libaio.h>\n").code:
-        raise Skip("libaio-dev is not installed")
+        pytest.skip("libaio-dev is not installed")
 
 
 def libaio(directory):
@@ -170,30 +161,24 @@ def libaio(directory):
     return compile_program("libaio.c", directory / "libaio", "-pthread", "-laio")
 
 
-for name in ("usual", "appending", "one_block", "failures", "full", "queue", "left", "closing"):
-    def libaio_case(directory, name=name):
-        check(directory, libaio(directory), name)
-    libaio_case.__name__ = f"libaio_{name}"
-    tests.case(libaio_case)
+@pytest.mark.parametrize("name", ("usual", "appending", "one_block", "failures", "full", "queue", "left", "closing"))
+def test_libaio(directory, name):
+    check(directory, libaio(directory), name)
 
 
-for name in ("usual", "one_block", "failures", "full", "left"):
-    def system_call_case(directory, name=name):
-        need_libaio()
-        program = compile_program("libaio.c", directory / "without", "-DWITHOUT_LIBAIO", "-pthread")
-        check(directory, program, name)
-    system_call_case.__name__ = f"without_libaio_{name}"
-    tests.case(system_call_case)
+@pytest.mark.parametrize("name", ("usual", "one_block", "failures", "full", "left"))
+def test_without_libaio(directory, name):
+    need_libaio()
+    program = compile_program("libaio.c", directory / "without", "-DWITHOUT_LIBAIO", "-pthread")
+    check(directory, program, name)
 
 
-@tests.case
-def libaio_threads(directory):
+def test_libaio_threads(directory):
     """How many come at once is different each time."""
     check(directory, libaio(directory), "threads", steady=False)
 
 
-@tests.case
-def libaio_loaded_later(directory):
+def test_libaio_loaded_later(directory):
     """Its functions were not there when the program began."""
     need_libaio()
     library = compile_program("libaio.c", directory / "late.so", "-shared", "-fPIC", "-DAS_LIBRARY", "-pthread", "-laio")
@@ -207,8 +192,7 @@ def libaio_loaded_later(directory):
         equal(differences(said(done.out), seen(dump(place / "out"))), [], f"differences of {case}")
 
 
-@tests.case
-def names_of_libaio_that_are_not_libaio(directory):
+def test_names_of_libaio_that_are_not_libaio(directory):
     """Neither functions of these names that others have, nor who looks whether there are any, meets ours."""
     own = compile_program("own_names.c", directory / "libown.so", "-shared", "-fPIC", "-DOWN_NAMES")
     linked = compile_program("own_names.c", directory / "linked", "-DLINKED", own, "-ldl")
@@ -245,14 +229,8 @@ def fio(directory, engine, *options):
     return account
 
 
-for engine in ("posixaio", "libaio"):
-    def fio_case(directory, engine=engine):
-        for kind, (own, traced) in fio(directory, engine).items():
-            equal(traced, own, f"{kind}: requests and bytes, fio's own")
-            true(own[0] > 100, f"fio made {own[0]} requests")
-    fio_case.__name__ = f"fio_{engine}"
-    tests.case(fio_case)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())
+@pytest.mark.parametrize("engine", ("posixaio", "libaio"))
+def test_fio(directory, engine):
+    for kind, (own, traced) in fio(directory, engine).items():
+        equal(traced, own, f"{kind}: requests and bytes, fio's own")
+        true(own[0] > 100, f"fio made {own[0]} requests")

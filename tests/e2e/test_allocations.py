@@ -1,14 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A guest allocates nothing of the program's: a program that defines malloc and its relatives counts its calls of them, traced
 under every setting as often as untraced."""
 
 import re
-import sys
 
-from tracing import LIBRARY, ROOT, Tests, compile_program, environment, equal, run, true
+from tracing import LIBRARY, ROOT, compile_program, environment, equal, run, true
 
-tests = Tests()
 RULES = "inclusion: [\"name == 'pread' AND size > 10\", \"file LIKE '%/file'\"]\nexclusion: [\"dur > 1s OR cat == 'STDIO'\"]\n"
 WRONG = ("", ":", "inclusion: [", "inclusion: ['nmae == 3']", "a: &x [*x, *y]", "- just\n- a list", "inclusion: {a: b}", "\0\1\2",
          "key: '" + "x" * 70000 + "'\n", "".join(f"k{i}: [{i}, {i}]\n" for i in range(3000)))
@@ -54,8 +51,7 @@ class Counted:
         return path
 
 
-@tests.case
-def no_variable_allocates(directory):
+def test_no_variable_allocates(directory):
     counted = Counted(directory)
     rows = re.findall(r"^DFT_OPTION\(\w+, (\w+),", (ROOT / "include" / "dftrace" / "config.def").read_text(), flags=re.M)
     equal(sorted(VALUES), sorted(rows), "the variables that have values here")
@@ -67,8 +63,7 @@ def no_variable_allocates(directory):
     return f"{counted.number} runs, {counted.untraced} calls each"
 
 
-@tests.case
-def no_file_allocates(directory):
+def test_no_file_allocates(directory):
     counted = Counted(directory)
     for text in (RULES, *WRONG):
         counted.check(AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE=counted.file(text))
@@ -78,14 +73,9 @@ def no_file_allocates(directory):
     counted.check(AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE="/no/such/file", CONFIGURATION="/no/such/file")
 
 
-@tests.case
-def weaving_allocates_at_the_start_alone(directory):
+def test_weaving_allocates_at_the_start_alone(directory):
     """The exception: DFTRACER_WEAVE loads libffi, which uses the program's malloc (docs/limits.md)."""
     counted = Counted(directory)
     more = [counted.count(WEAVE=value) - counted.untraced for value in ("no/such/file", "zlib")]
     true(all(0 <= calls < 100 for calls in more), f"{more} calls more")
     return f"{more[1]} calls more"
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,18 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge anonymize: a program full of planted names, recorded in many ways. No name is left anywhere, and all answers
 are the same."""
 
 import json
 import re
-import sys
 
-from tracing import DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, equal, run, run_checked, tracing, true
+import pytest
 
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
-import anonymized  # noqa: E402
+from tracing import DFTMERGE, ROOT, compile_program, dftmerge, equal, run, run_checked, tracing, true
 
-tests = Tests()
+import anonymized
+
 QUESTIONS = (("summary", "--all", "--json"), ("findings", "--json"), ("ranks", "--json"), ("ps", "--json"), ("counters", "--json"),
              ("lineage", "--json"), ("overlap", "--json"), ("layers", "--json"), ("timeline", "--json"), ("summary", "--json", "--by", "ext"),
              ("summary", "--json", "--by", "pattern"), ("summary", "--json", "--by", "mount"), ("summary", "--json", "--by", "role"))
@@ -33,7 +31,7 @@ def record(directory, name, *more, **settings):
 def anonymize(directory, source):
     key, out = directory / "key", directory / f"{source.name}-out"
     if not key.exists() and dftmerge("anonymize", "--new-key", key).code:
-        raise Skip("built without libsodium")
+        pytest.skip("built without libsodium")
     table = directory / f"{source.name}.table"
     run_checked([DFTMERGE, "anonymize", "-q", "--key", key, "--table", table, "-o", out, source])
     return out, anonymized.read_table(table)
@@ -88,8 +86,7 @@ def holds(directory, source):
     return out, table
 
 
-@tests.case
-def of_a_program(directory):
+def test_of_a_program(directory):
     out, table = holds(directory, record(directory, "plain", STACK=8))
     events = [json.loads(line) for line in dftmerge("dump", "--json", out).out.splitlines()]
     files = {event.get("file", "") for event in events}
@@ -108,8 +105,7 @@ def of_a_program(directory):
     true("_fetch_" in region["name"] and region["args"]["epoch"] == "3" and region["args"]["step"] == 7, f"{region}")
 
 
-@tests.case
-def addresses_of_machines(directory):
+def test_addresses_of_machines(directory):
     """Their short numbers do not stay, as those of versions do."""
     directory.joinpath("libx.so.1.2.3").write_text("x")
     names = [directory / name for name in ("libx.so.1.2.3", "192.168.17.23", "node-192.168.17.23", "a.192.168.17.23", "192.168.17.23.log", "192.168.17.23:80")]
@@ -120,21 +116,18 @@ def addresses_of_machines(directory):
     true(b".so.1.2.3" in said and b"rank 7 of " in said, "versions and counts are")
 
 
-@tests.case
-def of_a_killed_program(directory):
+def test_of_a_killed_program(directory):
     source = record(directory, "killed", "killed")
     true(list(source.glob("*.live")), "a live file")
     holds(directory, source)
     true(list(source.glob("*.live")), "what is read is not touched")
 
 
-@tests.case
-def of_aggregates_alone(directory):
+def test_of_aggregates_alone(directory):
     holds(directory, record(directory, "rows", ENABLE_AGGREGATION=1))
 
 
-@tests.case
-def of_merged_traces_and_groups(directory):
+def test_of_merged_traces_and_groups(directory):
     source = record(directory, "plain")
     (directory / "merged").mkdir()
     run_checked([DFTMERGE, "merge", "-q", "-o", directory / "merged" / "all.dft", source])
@@ -143,7 +136,3 @@ def of_merged_traces_and_groups(directory):
     out, table = anonymize(directory, directory / "groups")
     no_name_is_left(out)
     events_are_the_same(source, out, table)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,14 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Two runs of real programs, compared: one that moves more, one with more calls, one without some, one unchanged."""
 
 import json
 import re
-import sys
 
-from tracing import Tests, compile_program, dftmerge, dump, environment, equal, run, tracing, true
-
-tests = Tests()
+from tracing import compile_program, dftmerge, dump, environment, equal, run, tracing, true
 
 
 def trace(directory, name, ranks, *arguments, **settings):
@@ -38,8 +34,7 @@ def line(answer, table, **key):
     return found[0]
 
 
-@tests.case
-def larger(directory):
+def test_larger(directory):
     """Each write moves two thousand times as much, in one process and in nine ranks. How much longer that takes is the machine's business:
     of times no more is asked than that they are those of the events (made ones are compared in tests/tools/test_compare.py)."""
     for ranks in (None, 9):
@@ -60,8 +55,7 @@ def larger(directory):
         true(pattern in text and "(2,048x)" in text, text)
 
 
-@tests.case
-def another_call(directory):
+def test_another_call(directory):
     """A call that the other does not make, with its count, in both directions."""
     a = trace(directory, "plain", 2, 10, 512)
     b = trace(directory, "stat", 2, 10, 512, "stat", "sync")
@@ -75,8 +69,7 @@ def another_call(directory):
     true("only in A: " in dftmerge("compare", b, a).out.decode(), "said")
 
 
-@tests.case
-def missing_calls(directory):
+def test_missing_calls(directory):
     a = trace(directory, "reads", None, 10, 512)
     b = trace(directory, "noreads", None, 10, 512, "noread")
     answer = compare(a, b)[1]
@@ -85,8 +78,7 @@ def missing_calls(directory):
     equal(answer["total"][0]["count"]["a"] - answer["total"][0]["count"]["b"], 10, "calls")
 
 
-@tests.case
-def aggregates_against_events(directory):
+def test_aggregates_against_events(directory):
     """The same program twice, once without events: the same calls and files; what one side cannot know is unknown."""
     a = trace(directory, "rows", 3, 10, 4096, ENABLE_AGGREGATION=1)
     b = trace(directory, "full", 3, 10, 4096)
@@ -99,8 +91,7 @@ def aggregates_against_events(directory):
         true(answer["not_compared"] in text and not {"new", "gone", "beyond"} & set(text.split()), text)
 
 
-@tests.case
-def unchanged(directory):
+def test_unchanged(directory):
     """The same program twice: calls, bytes and files are the same, whatever its times were; itself: nothing differs."""
     a, b = (trace(directory, name, 3, 10, 4096) for name in ("one", "two"))
     for metric in ("count", "bytes"):
@@ -125,8 +116,7 @@ def ranks_job(directory, name, ranks, slow):
     return directory / name / "out"
 
 
-@tests.case
-def one_slow_rank(directory):
+def test_one_slow_rank(directory):
     """One rank of few whose writes are slow since a time is named, with what a call costs, by `ranks` and by
     `compare`."""
     for count, slow, sure in ((2, 1, "medium"), (3, 0, "high"), (4, 2, "high")):
@@ -145,15 +135,10 @@ def one_slow_rank(directory):
         true("is slow since" not in healthy or "how sure  low" in healthy, healthy)
 
 
-@tests.case
-def other_programs(directory):
+def test_other_programs(directory):
     """Runs of different programs are compared, and it is said that they are different."""
     a = trace(directory, "checkpoints_", 2, 5, 512)
     b = ranks_job(directory, "writes", 2, -1)
     text = " ".join(dftmerge("compare", a, b).out.decode().split())
     true("these are different programs: A is checkpoints, run 1 of B is rank_writes" in text, text)
     true("different programs" not in dftmerge("compare", a, a).out.decode(), "the same one")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

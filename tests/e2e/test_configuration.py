@@ -1,14 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Files of settings and of rules, and limits: what they set, what is wrong with them, and that no program ever ends for them."""
 
 import json
 import os
-import sys
 
-from tracing import ROOT, Skip, Tests, dftmerge, environment, equal, LIBRARY, run, true
+import pytest
 
-tests = Tests()
+from tracing import ROOT, dftmerge, environment, equal, LIBRARY, run, true
+
 NO_YAML = b"this build cannot read YAML: install libyaml-dev"
 INPUT = ROOT / "CMakeLists.txt"
 
@@ -25,7 +24,7 @@ def configured(directory, name, text, enable=None, command=("cat", INPUT), **var
     done = run(command, env=env)
     equal((done.code, done.out), (0, INPUT.read_bytes()), f"{name}: the program")
     if NO_YAML in done.err:
-        raise Skip("built without libyaml")
+        pytest.skip("built without libyaml")
     options = ""
     if out.exists():
         options = json.loads(dftmerge("ps", "--json", out).out)["processes"][0]["options"]
@@ -41,8 +40,7 @@ KEYS = {
 }
 
 
-@tests.case
-def every_key_sets_its_variable(directory):
+def test_every_key_sets_its_variable(directory):
     number = 0
     for above, keys in KEYS.items():
         for key, (value, option) in keys.items():
@@ -63,8 +61,7 @@ def every_key_sets_its_variable(directory):
     equal(configured(directory, "accepted", accepted)[1], [], "keys without effect")
 
 
-@tests.case
-def the_environment_overrides_the_file(directory):
+def test_the_environment_overrides_the_file(directory):
     text = "enable: true\nprofiler:\n  interval_ms: 250\n  compression: off\n"
     options, _, _ = configured(directory, "both", text, TRACE_INTERVAL_MS=500)
     true("DFTRACER_TRACE_INTERVAL_MS=500" in options and "DFTRACER_TRACE_COMPRESSION=0" in options, f"{options}")
@@ -74,8 +71,7 @@ def the_environment_overrides_the_file(directory):
     equal(configured(directory, "false", "enable: false\n")[1:], ([], False), "switched off by the file")
 
 
-@tests.case
-def unknown_keys_are_told_and_the_rest_applies(directory):
+def test_unknown_keys_are_told_and_the_rest_applies(directory):
     text = "enable: true\nprofiler:\n  interval_ms: 250\n  compresion: off\nfeaturs:\n  tid: no\n? [a]\n: 1\n"
     options, err, _ = configured(directory, "unknown", text)
     true("DFTRACER_TRACE_INTERVAL_MS=250" in options, f"{options}")
@@ -90,8 +86,7 @@ def unknown_keys_are_told_and_the_rest_applies(directory):
     true(len(err) == 1 and "line 3, column 16: profiler.interval_ms: it is outside" in err[0], f"{err}")
 
 
-@tests.case
-def a_broken_file_harms_nobody(directory):
+def test_a_broken_file_harms_nobody(directory):
     """Told once, with the place, and nothing of the file is applied."""
     good = "enable: true\nprofiler:\n  interval_ms: 250\n"
     for name, text, said in (("missing", None, "No such file or directory"), ("open", good + "x: [1", "line "),
@@ -112,8 +107,7 @@ def a_broken_file_harms_nobody(directory):
     true(len(err) == 1, f"a pipe that nobody writes to: {err}")
 
 
-@tests.case
-def one_process_tells(directory):
+def test_one_process_tells(directory):
     command = ("sh", "-c", f"cat {INPUT} >/dev/null; (cat {INPUT}); exec true")
     _, err, _ = configured(directory, "tree", "enable: 1\nx: 1\n", command=command)
     equal(len(err), 1, f"lines: {err}")
@@ -127,12 +121,11 @@ def ruled(directory, name, text, **variables):
     done = run(["cat", INPUT], env=env)
     equal((done.code, done.out), (0, INPUT.read_bytes()), f"{name}: the program")
     if NO_YAML in done.err:
-        raise Skip("built without libyaml")
+        pytest.skip("built without libyaml")
     return done.err.decode().splitlines()
 
 
-@tests.case
-def a_wrong_rule_is_told_with_its_place(directory):
+def test_a_wrong_rule_is_told_with_its_place(directory):
     for name, text, said in (
             ("field", "inclusion:\n  - \"name == 'read' AND durr < 5\"\n", "line 2, column 25: there is no field 'durr'; the nearest is 'dur'"),
             ("unit", "inclusion:\n  - dur < 5 msec\n", "line 2, column 13: AND or OR is to stand here, not 'msec'"),
@@ -149,8 +142,7 @@ def a_wrong_rule_is_told_with_its_place(directory):
     equal(ruled(directory, "right", "inclusion:\n  - cat == 'nothing'\nexclusion:\n"), [], "a right file")
 
 
-@tests.case
-def combinations_without_effect_are_told(directory):
+def test_combinations_without_effect_are_told(directory):
     rules = "inclusion: ['name == read']\n"
     for name, variables, said in (
             ("type", {"AGGREGATION_FILE": ""}, "AGGREGATION_TYPE=SELECTIVE has no effect: there are no rules: set DFTRACER_AGGREGATION_FILE"),
@@ -169,15 +161,10 @@ def combinations_without_effect_are_told(directory):
     equal(ruled(directory, "limits", rules, MAX_OVERHEAD_PERCENT=5, MAX_TRACE_BYTES=1 << 20), [], "limits")
 
 
-@tests.case
-def rules_in_the_file_of_settings(directory):
+def test_rules_in_the_file_of_settings(directory):
     text = "enable: 1\nfeatures:\n  aggregation:\n    enable: 1\n    type: SELECTIVE\n    inclusion:\n      - nam == read\n"
     _, err, _ = configured(directory, "wrong", text)
     true(len(err) == 1 and "line 7, column 9: there is no field 'nam'; the nearest is 'name'" in err[0], f"{err}")
     equal(configured(directory, "right", text.replace("nam ", "name "))[1], [], "right")
     _, err, _ = configured(directory, "without", "enable: 1\nfeatures:\n  aggregation:\n    type: SELECTIVE\n")
     true(len(err) == 1 and "line 4, column 11: features.aggregation.type: there are no rules" in err[0], f"{err}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

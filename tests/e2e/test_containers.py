@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs in containers: the flags of dftrun --container lead to a trace on the host, and what is missing inside is
 said.
@@ -12,15 +11,15 @@ import pathlib
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
 
-from tracing import (BUILD, DFTMERGE, DFTRUN, LIBRARY, SECONDS, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, need_others,
+import pytest
+
+from tracing import (BUILD, DFTMERGE, DFTRUN, LIBRARY, SECONDS, dftmerge, dump, environment, equal, live_files, need, need_others,
                      run, traces, tracing, true)
 
-tests = Tests()
 STAND_IN = pathlib.Path(__file__).resolve().parent / "container.py"
 NAMES = ("docker", "podman", "apptainer", "singularity")
 
@@ -29,7 +28,7 @@ def prepare(directory):
     """A folder with commands called as the real ones, and an image."""
     need("unshare", "chroot", "mount")
     if run(["unshare", "--mount", "--uts", "--pid", "--fork", "mount", "-t", "tmpfs", "tmpfs", directory]).code:
-        raise Skip("namespaces and mounts are not permitted here")
+        pytest.skip("namespaces and mounts are not permitted here")
     directory.chmod(0o755)
     image = directory / "image"
     for name in ("usr", "etc", "dev", "proc", "tmp", "work", "opt"):
@@ -46,7 +45,7 @@ def prepare(directory):
         (directory / "bin" / name).chmod(0o755)
     done = shell(directory, "docker run image true")
     if done.code:
-        raise Skip(f"no container can be made here: {done.err.decode().strip()}")
+        pytest.skip(f"no container can be made here: {done.err.decode().strip()}")
     return image
 
 
@@ -72,8 +71,7 @@ def processes(*paths):
     return json.loads(dftmerge("ps", "--json", "--run", "all", *paths).out)["processes"]
 
 
-@tests.case
-def the_whole_way(directory):
+def test_the_whole_way(directory):
     """What is printed makes a pasted line write its trace on the host."""
     prepare(directory)
     for runtime, verb in (("docker", "run --rm"), ("podman", "run"), ("apptainer", "exec"), ("singularity", "exec")):
@@ -87,8 +85,7 @@ def the_whole_way(directory):
     equal(list(directory.rglob("*.live")), [], "live files left")
 
 
-@tests.case
-def settings_go_along(directory):
+def test_settings_go_along(directory):
     prepare(directory)
     done = shell(directory, "docker run $(dftrun --container docker --stack 5 --data-dir /work) image env", DFTRACER_ROLE="x")
     got = dict(line.split("=", 1) for line in done.out.decode().splitlines() if line.startswith("DFTRACER_"))
@@ -105,8 +102,7 @@ def settings_go_along(directory):
     true('value: "a\\"\\n\\\\b\\u0001"\n' in text, text)
 
 
-@tests.case
-def what_is_no_setting_stays_outside(directory):
+def test_what_is_no_setting_stays_outside(directory):
     """A name may hold anything, and an entry of the environment need not have a value."""
     prepare(directory)
     for runtime in ("docker", "kubernetes"):
@@ -118,8 +114,7 @@ def what_is_no_setting_stays_outside(directory):
         true(done.code == 0 and b"ROLE" not in done.out, f"{done}")
 
 
-@tests.case
-def the_pod(directory):
+def test_the_pod(directory):
     """The YAML, with its variables and mounts given to the stand-in one by one."""
     prepare(directory)
     text = run([DFTRUN, "--container", "kubernetes", "-o", "t"], cwd=directory).out.decode()
@@ -143,13 +138,12 @@ def real_podman(image):
         done = run([*words, "--rootfs", image, "true"], cwd=image.parent)
         if done.code == 0:
             return shlex.join(words)
-    raise Skip(f"podman does not run here: {done.err.decode().strip()}")
+    pytest.skip(f"podman does not run here: {done.err.decode().strip()}")
 
 
-@tests.case
-def by_podman_itself(directory):
+def test_by_podman_itself(directory):
     if not os.environ.get("DFT_LONG"):
-        raise Skip("podman itself: tests/run.sh --full")
+        pytest.skip("podman itself: tests/run.sh --full")
     prepare(directory)
     podman = real_podman(directory / "image")
     line = f"{podman} $({shlex.quote(str(DFTRUN))} --container podman -o t) --read-only --rootfs {shlex.quote(str(directory / 'image'))} sh -c 'cat /work/in; exit 3'"
@@ -159,8 +153,7 @@ def by_podman_itself(directory):
     equal(sorted({p["ended"] for p in processes(directory / "t")}), ["_exit", "exec", "exit"], "how the processes ended")
 
 
-@tests.case
-def names_and_paths_that_cannot_be(directory):
+def test_names_and_paths_that_cannot_be(directory):
     for arguments, why in ((["dokcer"], "Did you mean docker?"), (["docker", "-o", "a b"], "another directory"), (["docker", "-o", "a:b"], "':'"),
                            (["docker", "-o", "a$b"], "'$'"), (["podman", "ls"], "write 'ls' behind the IMAGE"), (["docker", "--doctor"], "--container and --doctor"),
                            (["docker", "--top", "3"], "--container and --top")):
@@ -173,10 +166,9 @@ def names_and_paths_that_cannot_be(directory):
     true(done.code == 125 and b"Not a directory" in done.err, f"{done}")
 
 
-@tests.case
-def another_user(directory):
+def test_another_user(directory):
     if os.geteuid():
-        raise Skip("only root may become another user")
+        pytest.skip("only root may become another user")
     need("setpriv")
     need_others()
     other = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]
@@ -186,8 +178,7 @@ def another_user(directory):
         true(done.code == 0 and " ".join(words) in " ".join(done.out.decode().split()), f"{runtime}: the user: {done}")
 
 
-@tests.case
-def the_same_pid_again(directory):
+def test_the_same_pid_again(directory):
     """Process 1 of several containers with one host name and one folder: as many traces."""
     prepare(directory)
     line = " ".join(flags(directory, "docker", "-o", "t"))
@@ -204,8 +195,7 @@ def the_same_pid_again(directory):
     equal(len(page["groups"]), 5, "the summary keeps them apart")
 
 
-@tests.case
-def killed_and_running(directory):
+def test_killed_and_running(directory):
     """Process 1 of the host runs always: it is not taken for that of the container."""
     prepare(directory)
     words = flags(directory, "docker", "-o", "t")
@@ -226,13 +216,12 @@ def killed_and_running(directory):
     true(any(e.get("file") == "/work/in" for e in dump(directory / "t", expect=None)), "the events before")
 
 
-@tests.case
-def live_files_elsewhere(directory):
+def test_live_files_elsewhere(directory):
     """A directory that does not serve for live files: they lie in the host's /dev/shm, and outlive the container."""
     prepare(directory)
     (directory / "ram").mkdir()
     if run(["mount", "-t", "ramfs", "ramfs", directory / "ram"]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         words = flags(directory, "docker", "-o", "ram/t")
         true("/dev/shm:/opt/dftrace/live" in words and "DFTRACER_LIVE_DIR=/opt/dftrace/live" in words, f"{words}")
@@ -248,8 +237,7 @@ def live_files_elsewhere(directory):
         run(["umount", "-l", directory / "ram"])
 
 
-@tests.case
-def what_is_not_mounted(directory):
+def test_what_is_not_mounted(directory):
     """The trace goes with the layer, and the host says that there is none; the library is missing; the root is
     read-only."""
     prepare(directory)
@@ -273,8 +261,7 @@ def what_is_not_mounted(directory):
     true(b"LD_PRELOAD cannot be preloaded" in done.err, f"the loader says it: {done.err.decode()}")
 
 
-@tests.case
-def read_only_without_proc_and_shm(directory):
+def test_read_only_without_proc_and_shm(directory):
     """Also as a user without a name."""
     prepare(directory)
     (directory / "t").mkdir()
@@ -293,8 +280,7 @@ def read_only_without_proc_and_shm(directory):
     equal(list(directory.rglob("*.live")), [], "live files left")
 
 
-@tests.case
-def the_doctor_inside(directory):
+def test_the_doctor_inside(directory):
     prepare(directory)
     for more in ("", "--no-proc", "--no-shm", "--user 12345:12345"):
         done = shell(directory, f"docker run {more} --env TMPDIR=/dev/shm --volume {BUILD}:/build image /build/bin/dftrun --doctor -o /dev/shm/t -- cat /work/in"
@@ -307,10 +293,9 @@ def the_doctor_inside(directory):
             true(b"a namespace of their own" in done.out, done.out.decode())
 
 
-@tests.case
-def user_namespaces(directory):
+def test_user_namespaces(directory):
     if run(["unshare", "--user", "--map-root-user", "--pid", "--fork", "true"]).code:
-        raise Skip("user namespaces are not permitted here")
+        pytest.skip("user namespaces are not permitted here")
     (directory / "in").write_text("1")
     done = run(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-c", "cat in; cat in"], cwd=directory,
                env=tracing(directory / "t" / "x"))
@@ -320,8 +305,7 @@ def user_namespaces(directory):
     equal({p["ended"] for p in processes(directory / "t")} - {"exec"}, {"exit", "_exit"}, "how they ended")
 
 
-@tests.case
-def a_chroot_after_the_start(directory):
+def test_a_chroot_after_the_start(directory):
     prepare(directory)
     (directory / "in").write_text("1")
     program = "import os\nopen('in').read()\nos.chroot('image')\nos.chdir('/')\nopen('/work/in').read()\n"
@@ -329,8 +313,3 @@ def a_chroot_after_the_start(directory):
     equal((done.code, done.out, done.err), (0, b"", b""), "the program's own")
     files = {e.get("file") for e in dump(directory / "t")}
     true(str(directory / "in") in files and any(str(f).endswith("/work/in") for f in files), f"files: {files}")
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    sys.exit(tests.main())

@@ -1,20 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge control: what a running process is told, what it does then, and who is not asked."""
 
 import json
 import os
-import pathlib
 import shutil
-import signal
 import struct
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from steady import Steady  # noqa: E402
-from tracing import Tests, dftmerge, dump, equal, true  # noqa: E402
-
-tests = Tests()
+from steady import Steady
+from tracing import dftmerge, dump, equal, true
 
 
 def control(target, what, expect=0, wait=60):
@@ -59,8 +52,7 @@ def count(place, name):
     return sum(e.get("calls", 1) for e in dump(place) if e["name"] == name and not e.get("open"))
 
 
-@tests.case
-def flush(directory):
+def test_flush(directory):
     global LIVE_CONTROL
     with Steady(directory) as program:
         program.do("r 100")
@@ -78,8 +70,7 @@ def flush(directory):
         equal((count(program.place, "pread"), count(program.place, "stat")), (100, 1), "nothing is lost, nothing twice")
 
 
-@tests.case
-def pause_and_resume(directory):
+def test_pause_and_resume(directory):
     global LIVE_CONTROL
     with Steady(directory) as program:
         program.do("r 10")
@@ -96,8 +87,7 @@ def pause_and_resume(directory):
         equal(count(program.place, "pread"), 17, "reads but for those in the pause")
 
 
-@tests.case
-def a_busy_process_answers(directory):
+def test_a_busy_process_answers(directory):
     with Steady(directory) as program:
         program.do("r 1")
         program.start("r 100000000")
@@ -109,8 +99,7 @@ def a_busy_process_answers(directory):
         program.process.kill()
 
 
-@tests.case
-def nobody_is_asked(directory):
+def test_nobody_is_asked(directory):
     with Steady(directory) as program:
         program.do("r 3")
         live, = program.place.glob("*.dft.live")
@@ -146,8 +135,7 @@ def nobody_is_asked(directory):
     true(b"control: extra: one word too many" in dftmerge("control", "1", "pause", "extra").err, "which word is wrong")
 
 
-@tests.case
-def all_processes_of_a_directory(directory):
+def test_all_processes_of_a_directory(directory):
     with Steady(directory, "a") as a, Steady(directory, "b") as b:
         for program in (a, b):
             program.do("r 2")
@@ -160,8 +148,7 @@ def all_processes_of_a_directory(directory):
         true(4 <= kept <= 6, f"the call at which each learns it may be kept, no other: {kept}")
 
 
-@tests.case
-def a_process_that_keeps_aggregates_alone(directory):
+def test_a_process_that_keeps_aggregates_alone(directory):
     """Its calls go by no ring: it looks where it moves to the next part of an interval."""
     def reads():
         answer = json.loads(dftmerge("summary", "--json", program.place).out)
@@ -179,7 +166,3 @@ def a_process_that_keeps_aggregates_alone(directory):
         equal(control(program.process.pid, "flush")[0], ["done"], "flush")
         true(reads() > before > 100, "it goes on")
         program.process.kill()
-
-
-if __name__ == "__main__":
-    tests.main()

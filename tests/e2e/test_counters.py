@@ -1,21 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Samples of a process's own counters: their values, when they are taken, and what a kill leaves of them."""
 
 import csv
 import io
 import json
-import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import DFTRUN, ROOT, Tests, compile_program, dftmerge, environment, equal, live_files, run, run_checked, tracing, traces, true  # noqa: E402
-
-tests = Tests()
+from tracing import DFTRUN, ROOT, compile_program, dftmerge, environment, equal, live_files, run, run_checked, tracing, traces, true
 
 
 class Sampled:
@@ -51,8 +45,7 @@ def own_bytes(counters, kind):
     return counters[f"{kind}char"]["change"] - counters[f"tracer_{kind}char"]["change"]
 
 
-@tests.case
-def bytes_are_those_of_the_program(directory):
+def test_bytes_are_those_of_the_program(directory):
     it = Sampled(directory).run("read", "write", "raw")
     counters = it.counters()
     equal((own_bytes(counters, "r"), own_bytes(counters, "w")), (100 * 1000 + 30 * 10, 50 * 70), "bytes of system calls")
@@ -62,8 +55,7 @@ def bytes_are_those_of_the_program(directory):
     true(counters["minor_faults"]["change"] > 0 and counters["syscr"]["change"] >= 130, "totals grow")
 
 
-@tests.case
-def what_was_not_seen_is_the_raw_calls(directory):
+def test_what_was_not_seen_is_the_raw_calls(directory):
     it = Sampled(directory).run("read", "write")
     known = it.summary()["system_calls"]
     equal(known, {"processes": 1, "read_bytes": 100000, "written_bytes": 3500, "seen_read_bytes": 100000,
@@ -78,15 +70,13 @@ def what_was_not_seen_is_the_raw_calls(directory):
     true(b"not seen  300 B of 300 B read" in dftmerge(it.run("raw").place).out, "the line for people")
 
 
-@tests.case
-def aggregates_alone_compare_too(directory):
+def test_aggregates_alone_compare_too(directory):
     it = Sampled(directory).run("read", "raw", ENABLE_AGGREGATION=1)
     known = it.summary()["system_calls"]
     equal((known["seen_read_bytes"], known["unseen_read_bytes"]), (100000, 300), "from rows")
 
 
-@tests.case
-def a_child_begins_with_zeros(directory):
+def test_a_child_begins_with_zeros(directory):
     it = Sampled(directory).run("memory", "fork")
     child = next(c for c in it.counters("--by", "process").values() if own_bytes(c, "r") == 200 * 500)
     equal((child["rchar"]["first"], child["cpu_user_ns"]["first"]), (0, 0), "its first sample")
@@ -94,8 +84,7 @@ def a_child_begins_with_zeros(directory):
     true(program["rss_bytes"]["last"] > 32 << 20 and program["rss_max_bytes"]["last"] >= program["rss_bytes"]["last"], "memory")
 
 
-@tests.case
-def at_most_one_sample_an_interval(directory):
+def test_at_most_one_sample_an_interval(directory):
     it = Sampled(directory).run("pause=600", TRACE_INTERVAL_MS=50)
     counters = it.counters()
     true(3 <= counters["rss_bytes"]["samples"] <= 14, f"{counters['rss_bytes']['samples']} samples in 12 or 13 intervals")
@@ -103,8 +92,7 @@ def at_most_one_sample_an_interval(directory):
     equal(it.summary()["system_calls"]["unseen_read_bytes"], 0, "still nothing unseen")
 
 
-@tests.case
-def a_thread_samples_what_makes_no_calls(directory):
+def test_a_thread_samples_what_makes_no_calls(directory):
     before = time.monotonic()
     it = Sampled(directory).run("read", "sleep=600", "fork", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=50)
     most = (time.monotonic() - before) / 0.05 + 2
@@ -120,15 +108,13 @@ def a_thread_samples_what_makes_no_calls(directory):
     it.run("sleep=20", "fork", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=1)
 
 
-@tests.case
-def an_image_after_exec_has_its_own(directory):
+def test_an_image_after_exec_has_its_own(directory):
     it = Sampled(directory).run("read", "exec=write")
     known = it.summary()["system_calls"]
     equal((known["processes"], known["unseen_read_bytes"], known["unseen_written_bytes"]), (2, 0, 0), "both images")
 
 
-@tests.case
-def switched_off(directory):
+def test_switched_off(directory):
     it = Sampled(directory).run("read", SYSTEM_METRICS=0)
     done = dftmerge("counters", it.place)
     equal((done.code, done.out), (1, b""), "no counters")
@@ -136,8 +122,7 @@ def switched_off(directory):
     equal(it.summary()["system_calls"], None, "nothing to compare with")
 
 
-@tests.case
-def a_killed_process_keeps_its_samples(directory):
+def test_a_killed_process_keeps_its_samples(directory):
     it = Sampled(directory).run("pause=400", "read", "kill", expect=-signal.SIGKILL, TRACE_INTERVAL_MS=20)
     before = it.counters()
     true(before["rss_bytes"]["samples"] >= 3, "samples of a killed process")
@@ -152,8 +137,7 @@ def a_killed_process_keeps_its_samples(directory):
     equal(dftmerge("check", merged).code, 0, "a good archive")
 
 
-@tests.case
-def the_rank_whose_memory_rose_first(directory):
+def test_the_rank_whose_memory_rose_first(directory):
     it = Sampled(directory)
     words = (("pause=900",), ("pause=300", "solve=800"), ("after", "pause=500", "solve=200"), ("pause=900",))
     running = [subprocess.Popen([it.program, it.file, *some], env=tracing(it.place / "t", RANK=rank, WORLD_SIZE=4, TRACE_INTERVAL_MS=20))
@@ -201,8 +185,7 @@ def tracks_of(it, *arguments):
     return tracks, events, trace["otherData"].get("counter_width_ns", 0) / 1e9
 
 
-@tests.case
-def perfetto_has_counter_tracks(directory):
+def test_perfetto_has_counter_tracks(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         shutil.rmtree(directory / "traces", ignore_errors=True)
         it = Sampled(directory).run("memory", "pause=300", "write", TRACE_INTERVAL_MS=50, **settings)
@@ -234,8 +217,7 @@ os.pipe()
 """
 
 
-@tests.case
-def perfetto_has_levels(directory):
+def test_perfetto_has_levels(directory):
     """Bytes in flight and files open, each counted again from a dump."""
     it = Sampled(directory)
     equal(run(["/usr/bin/python3", "-S", "-c", PAUSES, it.file], env=tracing(it.place / "t", TRACE_INTERVAL_MS=20)).code, 0, "traced")
@@ -264,8 +246,7 @@ def perfetto_has_levels(directory):
         true(max(v for _, v in tracks["bytes in flight"]) > 0 or len(bounds) > 2, "some are in flight")
 
 
-@tests.case
-def counters_of_the_program_and_of_dftracer(directory):
+def test_counters_of_the_program_and_of_dftracer(directory):
     program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
     equal(run([program, directory / "file", "20"], env=tracing(directory / "own" / "t")).code, 0, "traced")
     (directory / "foreign").mkdir()
@@ -311,8 +292,7 @@ def fake_node(root):
     return root
 
 
-@tests.case
-def a_node_is_sampled_once(directory):
+def test_a_node_is_sampled_once(directory):
     it = Sampled(directory)
     (directory / "nvml.c").write_text(NVML)
     run_checked(["cc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", directory / "nvml.c"])
@@ -339,8 +319,7 @@ def a_node_is_sampled_once(directory):
           "memory of this node")
 
 
-@tests.case
-def forms_of_the_answer(directory):
+def test_forms_of_the_answer(directory):
     it = Sampled(directory).run("read", "fork")
     equal(len(it.counters("--by", "process")), 2, "a process each")
     lines = json.loads(dftmerge("counters", "--json", "--by", "process,rank,host", it.place).out)["counters"]
@@ -360,7 +339,3 @@ def forms_of_the_answer(directory):
     equal(len(traces(it.place)), 2, "two traces")
     equal(dftmerge("debug", "stat", "--json", it.place).code, 0, "stat knows them")
     true("SERIES" in json.loads(dftmerge("debug", "stat", "--json", it.place).out)["types"]["COUNTERS"]["columns"], "columns have names")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Descriptors whose names are hard to have: the first thread has ended, there is no /proc, a thread has a table of its own. Each call is there,
 under the right name, or under none."""
@@ -6,11 +5,11 @@ under the right name, or under none."""
 import collections
 import json
 import os
-import sys
 
-from tracing import Skip, Tests, compile_program, dftmerge, dump, equal, run, traces, tracing
+import pytest
 
-tests = Tests()
+from tracing import compile_program, dftmerge, dump, equal, run, traces, tracing
+
 MODES = ("events", "aggregates")
 SETTINGS = {"events": {}, "aggregates": {"ENABLE_AGGREGATION": 1}}
 
@@ -21,7 +20,7 @@ def traced(directory, program, *arguments, mode="events", **more):
     work.mkdir(parents=True)
     done = run(["sh", "-c", 'exec "$@" > output', "sh", program, *arguments], cwd=work, env=tracing(out / "t", **SETTINGS[mode], **more))
     if done.code == 77:
-        raise Skip("not permitted here")
+        pytest.skip("not permitted here")
     equal((done.code, done.err), (3, b""), f"{arguments}")
     for trace in traces(work):  # of a child behind a chroot
         trace.rename(out / trace.name)
@@ -60,8 +59,7 @@ def expected(named, work):
             (named("folder") + "/below", "write"): 10, (named("folder") + "/below", "fstatat"): 10, (f"{work}/known", "write"): 1}
 
 
-@tests.case
-def the_first_thread_has_ended(directory):
+def test_the_first_thread_has_ended(directory):
     program = compile_program("unnamed.c", directory / "unnamed", "-pthread")
     for how in ("plain", "exits", "exits-raw"):
         for mode in MODES:
@@ -74,8 +72,7 @@ def unnamed(work, name):
     return f"/(unnamed)/{os.major(st.st_dev)}:{os.minor(st.st_dev)}/{st.st_ino}"
 
 
-@tests.case
-def nobody_tells_names(directory):
+def test_nobody_tells_names(directory):
     """Without /proc the calls are those on a file without a name."""
     program = compile_program("unnamed.c", directory / "unnamed", "-pthread")
     for how in ("without", "chroot"):
@@ -84,8 +81,7 @@ def nobody_tells_names(directory):
             check(out, mode, expected(lambda name, work=work: unnamed(work, name), work), how)
 
 
-@tests.case
-def what_has_no_name_is_in_no_directory(directory):
+def test_what_has_no_name_is_in_no_directory(directory):
     """A list of directories leaves such files out, and says so."""
     program = compile_program("unnamed.c", directory / "unnamed", "-pthread")
     for number, entries in enumerate(("{}", "!{}/secret", "all:!{}/secret", "all:!{}/secret:/(unnamed)")):
@@ -97,8 +93,7 @@ def what_has_no_name_is_in_no_directory(directory):
         equal("outside DFTRACER_DATA_DIR left out" in page, not named, f"{entries}: {page}")
 
 
-@tests.case
-def pipes_without_names(directory):
+def test_pipes_without_names(directory):
     program = compile_program("unnamed.c", directory / "unnamed", "-pthread")
     for how in ("plain", "without"):
         _, out = traced(directory / how, program, how, DATA_DIR="pipe::all")
@@ -106,8 +101,7 @@ def pipes_without_names(directory):
         equal([count for file, count in files.items() if (file or "").startswith("pipe:[")], [10], f"{how}: writes to the pipe")
 
 
-@tests.case
-def a_thread_with_a_table_of_its_own(directory):
+def test_a_thread_with_a_table_of_its_own(directory):
     """What the thread, its children and the threads that it makes do to a number is theirs, and changes nothing for the others."""
     program = compile_program("own_files.c", directory / "own_files", "-pthread")
     for how in ("unshare", "syscall", "close_range"):
@@ -122,7 +116,3 @@ def a_thread_with_a_table_of_its_own(directory):
             own = [e["offset"] for e in events if e["file"] == f"{work}/own" and e["size"] == 3]
             equal(own, [*range(0, 120, 3), *range(own[40], own[40] + 60, 3)], "where the thread writes")
             equal(sum(e["bytes"] for e in dump(out) if e.get("file") == f"{work}/stream" and "bytes" in e), 100, "its stream")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,14 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Perfetto files with less detail, or in parts, of real programs: arrows, requests and spans."""
 
 import collections
 import json
-import sys
 
-from tracing import ROOT, Tests, compile_program, dftmerge, dump, equal, run, tracing, true
-
-tests = Tests()
+from tracing import ROOT, compile_program, dftmerge, dump, equal, run, tracing, true
 
 
 def export(path, *arguments):
@@ -34,8 +30,7 @@ for i in range(60):
 """
 
 
-@tests.case
-def arrows_begin_in_merged_slices(directory):
+def test_arrows_begin_in_merged_slices(directory):
     out, path = directory / "out", directory / "trace.json"
     equal(run(["/usr/bin/python3", "-S", "-c", FORKS], env=tracing(out / "t")).code, 0, "traced")
     whole = export(path, out)["traceEvents"]
@@ -57,8 +52,7 @@ def arrows_begin_in_merged_slices(directory):
             true(all(number[id(e)] < number[id(begin)] for e in around if e["ts"] == begin["ts"]), "behind its slice in the file")
 
 
-@tests.case
-def requests_merge_with_requests(directory):
+def test_requests_merge_with_requests(directory):
     program = compile_program("posix_aio.c", directory / "posix_aio", "-pthread", "-lrt")
     (directory / "work").mkdir()
     equal(run([program, directory / "work", "lists"], env=tracing(directory / "out" / "t")).code, 0, "traced")
@@ -80,8 +74,7 @@ def requests_merge_with_requests(directory):
     true(merged, "some are merged")
 
 
-@tests.case
-def spans_go_on_in_the_next_part(directory):
+def test_spans_go_on_in_the_next_part(directory):
     program = directory / "program"
     source = ROOT / "tests" / "preload" / "annotated_spans.c"
     equal(run(["gcc", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", "-o", program, source, "-pthread"]).code, 0, "compiled")
@@ -115,8 +108,7 @@ def spans_go_on_in_the_next_part(directory):
     equal(begun, ended, "spans stay or go as a whole")
 
 
-@tests.case
-def names_of_threads_are_in_each_part(directory):
+def test_names_of_threads_are_in_each_part(directory):
     program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
     out = directory / "out"
     equal(run([program, directory / "file", "2000"], env=tracing(out / "t")).code, 0, "traced")
@@ -134,7 +126,3 @@ def names_of_threads_are_in_each_part(directory):
     equal(sorted(e["args"]["dftmerge"].get("continues", False) for e in regions if "dftmerge" in e["args"])[0], False,
           "the region around everything goes on")
     true(len(regions) >= 4, f"it is in {len(regions)} parts")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftrun: the program's output, exit code and signals are its own; the summary goes to standard error."""
 
@@ -11,18 +10,17 @@ import signal
 import subprocess
 import sys
 
-from tracing import (BUILD, DFTRUN, LIBRARY, SECONDS, Skip, Tests, dump, environment, equal, need, run, traces,
-                     true)
+import pytest
 
-tests = Tests()
+from tracing import (BUILD, DFTRUN, LIBRARY, SECONDS, dump, environment, equal, need, run, traces,
+                     true)
 
 
 def dftrun(directory, *arguments, **more):
     return run([DFTRUN, *arguments], cwd=directory, **more)
 
 
-@tests.case
-def traces_and_prints_a_summary(directory):
+def test_traces_and_prints_a_summary(directory):
     (directory / "in").write_text("some text\n")
     done = dftrun(directory, "-o", "out", "--", "cp", "--reflink=never", "in", "copy")
     equal((done.code, done.out), (0, b""), "exit code and standard output")
@@ -31,16 +29,14 @@ def traces_and_prints_a_summary(directory):
     true(any(e.get("file") == str(directory / "in") for e in dump(directory / "out")), "the trace")
 
 
-@tests.case
-def output_stays_the_programs_own(directory):
+def test_output_stays_the_programs_own(directory):
     done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo to stdout; echo to stderr >&2; cat",
                   stdin=b"from stdin")
     equal((done.code, done.out, done.err), (0, b"to stdout\nfrom stdin", b"to stderr\n"), "code and output")
     true(traces(directory / "traces"), "the default directory is traces")
 
 
-@tests.case
-def exit_codes_pass_through(directory):
+def test_exit_codes_pass_through(directory):
     for code in (0, 1, 2, 7, 125, 126, 127, 255):
         equal(dftrun(directory, "--no-summary", "sh", "-c", f"exit {code}").code, code, "exit code")
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGPIPE):
@@ -51,8 +47,7 @@ def exit_codes_pass_through(directory):
     equal(dftrun(directory, "./text").code, 126, "a file that cannot be run")
 
 
-@tests.case
-def usage(directory):
+def test_usage(directory):
     for arguments, why in (([], "dftrun -- ls"), (["--"], "which command"), (["--no-such-option", "ls"], "--help"),
                            (["--stack=many", "ls"], "number of frames"), (["--stack", "129", "ls"], "at most 128"),
                            (["-o"], "--help"), (["-o", "", "ls"], "-o . is the working directory"), (["--top", "x", "ls"], "number"),
@@ -75,8 +70,7 @@ def usage(directory):
     equal(list(directory.iterdir()), [], "files left")
 
 
-@tests.case
-def options_reach_the_program(directory):
+def test_options_reach_the_program(directory):
     done = dftrun(directory, "-o", "a b/c", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary", "--", "env",
                   env=environment(DFTRACER_ENABLE_AGGREGATION=1))
     settings = dict(line.split("=", 1) for line in done.out.decode().splitlines()
@@ -88,15 +82,13 @@ def options_reach_the_program(directory):
                      "DFTRACER_STACK": "5", "LD_PRELOAD": str(LIBRARY.resolve())}, "the program's environment")
 
 
-@tests.case
-def how_many_frames(directory):
+def test_how_many_frames(directory):
     for options, frames in ((["--stack"], "16"), (["--stack=3"], "3"), (["--stack", "3"], "3"), (["--stack", "128"], "128"), (["--aggregate"], "")):
         done = dftrun(directory, *options, "--quiet", "sh", "-c", "echo $DFTRACER_STACK $DFTRACER_ENABLE_AGGREGATION")
         equal(done.out.decode().split(), [frames, "0"] if frames else ["1"], f"{options}")
 
 
-@tests.case
-def the_page_has_the_asked_shape(directory):
+def test_the_page_has_the_asked_shape(directory):
     (directory / "in").write_text("1")
     done = dftrun(directory, "--by", "file,name", "--top", "1", "cat", "in")
     true(b"/in " in done.err and b"(the first 1 of " in done.err, f"--by file,name --top 1: {done.err.decode()}")
@@ -107,8 +99,7 @@ def the_page_has_the_asked_shape(directory):
         equal((done.code, (directory / "it-ran").exists()), (2, False), f"{wrong} is refused before the program runs")
 
 
-@tests.case
-def report_of_the_page(directory):
+def test_report_of_the_page(directory):
     (directory / "in").write_bytes(b"x" * 4096)
     done = dftrun(directory, "--report", "page.html", "sh", "-c", "cat in; exit 3")
     equal(done.code, 3, "the exit code is the command's")
@@ -133,8 +124,7 @@ def report_of_the_page(directory):
         true(f"{path} was not written".encode() in done.err and b"Report: " not in done.err, done.err.decode())
 
 
-@tests.case
-def json_of_the_page(directory):
+def test_json_of_the_page(directory):
     (directory / "in").write_text("1")
     done = dftrun(directory, "--json", "page.json", "sh", "-c", "cat in; exit 3")
     equal((done.code, done.out), (3, b"1"), "code and output")
@@ -159,8 +149,7 @@ def run_id(directory, **variables):
     return done.out.decode().strip()
 
 
-@tests.case
-def each_run_has_an_identity(directory):
+def test_each_run_has_an_identity(directory):
     """Unique, inherited, and the same for all ranks of a launch, where the launcher names it."""
     first, second = run_id(directory), run_id(directory)
     true(first and second and first != second, f"two runs: {first}, {second}")
@@ -172,8 +161,7 @@ def each_run_has_an_identity(directory):
     true(run_id(directory, SLURM_JOB_ID="4", PMIX_NAMESPACE="x") not in ("4", "x"), "no rank: a run of its own")
 
 
-@tests.case
-def two_runs_in_one_folder(directory):
+def test_two_runs_in_one_folder(directory):
     """The page at the end is of this run alone, whatever is there; children are of the run of their parents."""
     (directory / "in").write_text("some text\n")
     for done in (dftrun(directory, "--", "sh", "-c", "cat in; sh -c 'cat in; :'; :") for _ in range(2)):
@@ -185,8 +173,7 @@ def two_runs_in_one_folder(directory):
     true(len(counts) == 2 and None not in counts and len(set(counts.values())) == 1 and len(processes) >= 4, f"{counts}")
 
 
-@tests.case
-def preloads_of_others_stay(directory):
+def test_preloads_of_others_stay(directory):
     need("gcc")
     (directory / "other.c").write_text("int other(void);\nint other(void) { return 1; }\n")
     run(["gcc", "-shared", "-fPIC", "-o", "other.so", "other.c"], cwd=directory)
@@ -195,8 +182,7 @@ def preloads_of_others_stay(directory):
     equal(done.out.decode().strip(), f"{LIBRARY.resolve()}:{directory / 'other.so'}", "LD_PRELOAD")
 
 
-@tests.case
-def another_copy_of_the_library_is_left_out(directory):
+def test_another_copy_of_the_library_is_left_out(directory):
     copy, link = shutil.copy(LIBRARY, directory / "libdftrace.so"), directory / "libdftrace.so.1"
     link.symlink_to(LIBRARY)
     (directory / "in").write_text("some\nlines\n")
@@ -206,8 +192,7 @@ def another_copy_of_the_library_is_left_out(directory):
         equal(done.err.decode(), "" if quiet else f"dftrun: LD_PRELOAD names another copy of the library: {copy} is left out\n", "what is said")
 
 
-@tests.case
-def two_runs_in_one_directory_are_told_apart(directory):
+def test_two_runs_in_one_directory_are_told_apart(directory):
     (directory / "first").write_text("1")
     (directory / "second").write_text("2")
     dftrun(directory, "cat", "first")
@@ -218,16 +203,14 @@ def two_runs_in_one_directory_are_told_apart(directory):
     true({str(directory / "first"), str(directory / "second")} <= files, "both are in the directory")
 
 
-@tests.case
-def a_directory_with_glob_characters(directory):
+def test_a_directory_with_glob_characters(directory):
     (directory / "in").write_text("1")
     done = dftrun(directory, "-o", "a[1]*?\\x", "cat", "in")
     equal((done.code, done.out), (0, b"1"), "code and output")
     true(b"Calls" in done.err and b" by time\n" in done.err, f"the summary: {done.err.decode()}")
 
 
-@tests.case
-def signals_are_passed_on(directory):
+def test_signals_are_passed_on(directory):
     script = "trap 'echo got it; exit 9' TERM INT USR1; echo ready; while :; do sleep 0.05; done"
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
         process = subprocess.Popen([DFTRUN, "--no-summary", "--", "sh", "-c", script], cwd=directory, env=environment(),
@@ -243,8 +226,7 @@ def is_pending(pid, number):
     return any(mask >> number - 1 & 1 for mask in masks)
 
 
-@tests.case
-def a_terminals_interrupt_arrives_once(directory):
+def test_a_terminals_interrupt_arrives_once(directory):
     """Ctrl-C goes to the whole process group: passing it on as well would make it two."""
     script = ("import signal\n"
               "wanted = {signal.SIGINT, signal.SIGUSR1}\n"
@@ -281,8 +263,7 @@ def a_terminals_interrupt_arrives_once(directory):
     equal(os.waitstatus_to_exitcode(status), 0, "exit code")
 
 
-@tests.case
-def rank_0_speaks_where_the_launcher_tells_only_ranks(directory):
+def test_rank_0_speaks_where_the_launcher_tells_only_ranks(directory):
     (directory / "in").write_text("1")
     for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK",
                  "MV2_COMM_WORLD_RANK"):
@@ -304,8 +285,7 @@ def nothing(directory, *arguments, **more):
     return done.code, done.err.decode().splitlines()[-2:]
 
 
-@tests.case
-def says_why_nothing_was_recorded(directory):
+def test_says_why_nothing_was_recorded(directory):
     need("gcc")
     (directory / "in").write_text("1")
     (directory / "a.c").write_text("#include <stdio.h>\nint main(void) { fclose(fopen(\"in\", \"r\")); return 7; }\n")
@@ -337,10 +317,9 @@ def says_why_nothing_was_recorded(directory):
     true(b"statically linked" not in dftrun(directory, "cat", "./static").err, "a file that is read")
 
 
-@tests.case
-def says_that_other_rights_forbid_it(directory):
+def test_says_that_other_rights_forbid_it(directory):
     if os.geteuid():
-        raise Skip("only root can make a program of another user's")
+        pytest.skip("only root can make a program of another user's")
     directory.chmod(0o755)
     (directory / "in").write_text("1")
     shutil.copy("/usr/bin/cat", directory / "cat")
@@ -352,8 +331,7 @@ def says_that_other_rights_forbid_it(directory):
     true(b"Calls" in dftrun(directory, "./copy", "in").err, "what it advises helps")
 
 
-@tests.case
-def says_who_cleans_the_environment(directory):
+def test_says_who_cleans_the_environment(directory):
     (directory / "in").write_text("1")
     (directory / "script").write_text("#!/bin/sh\n# unset LD_PRELOAD\nexec env -i cat in\n")
     (directory / "script").chmod(0o755)
@@ -372,8 +350,7 @@ def says_who_cleans_the_environment(directory):
     true(done.code == 0 and b"not traced" not in done.err, f"only words of an argument: {done.err.decode()}")
 
 
-@tests.case
-def says_why_a_program_cannot_be_run(directory):
+def test_says_why_a_program_cannot_be_run(directory):
     (directory / "here").write_text("#!/bin/sh\n")
     (directory / "strange").write_text("#!/no/such/shell\n")
     (directory / "strange").chmod(0o755)
@@ -384,8 +361,7 @@ def says_why_a_program_cannot_be_run(directory):
         true(f"cannot run '{name}'" in said[0] and remedy in said[1], f"{name}: {said}")
 
 
-@tests.case
-def tries_the_folder_before_the_program_runs(directory):
+def test_tries_the_folder_before_the_program_runs(directory):
     (directory / "file").write_text("")
     for place, why in (("file", "Not a directory"), ("file/deep", "Not a directory"), ("/proc/nowhere", "No such file"),
                        ("x" * 300, "File name too long")):
@@ -398,12 +374,11 @@ def tries_the_folder_before_the_program_runs(directory):
     true(traces(directory / "deep" / "er"), "then it is")
 
 
-@tests.case
-def tries_a_full_disk(directory):
+def test_tries_a_full_disk(directory):
     disk = directory / "disk"
     disk.mkdir()
     if run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         (disk / "data").mkdir()
         run(["sh", "-c", "cat /dev/zero > disk/filler"], cwd=directory)
@@ -422,8 +397,7 @@ def tries_a_full_disk(directory):
         run(["umount", "-l", disk])
 
 
-@tests.case
-def says_what_data_dir_left_out(directory):
+def test_says_what_data_dir_left_out(directory):
     (directory / "in").write_text("1")
     for setting in (directory / "nowhere", f"!{directory}"):
         done = dftrun(directory, "--data-dir", setting, "--", "cat", "in")
@@ -433,8 +407,7 @@ def says_what_data_dir_left_out(directory):
     true(b"Calls" in done.err and b" by time\n" in done.err, f"an exclusion alone leaves the rest: {done.err.decode()}")
 
 
-@tests.case
-def programs_with_a_sanitizer_run(directory):
+def test_programs_with_a_sanitizer_run(directory):
     need("gcc")
     (directory / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
                                    "int main(void) { char *p = malloc(10); FILE *f = fopen(\"in\", \"r\");"
@@ -442,16 +415,15 @@ def programs_with_a_sanitizer_run(directory):
                                    " fclose(f); free(p); printf(\"%c\\n\", c); return 0; }\n")
     (directory / "in").write_text("z")
     if run(["gcc", "-fsanitize=address", "-o", "asan", "a.c"], cwd=directory).code:
-        raise Skip("no ASan runtime")
+        pytest.skip("no ASan runtime")
     plain = run(["./asan"], cwd=directory)
     if plain.code:
-        raise Skip(f"ASan does not run here: {plain.err.decode()}")
+        pytest.skip(f"ASan does not run here: {plain.err.decode()}")
     done = dftrun(directory, "--no-summary", "./asan")
     equal((done.code, done.out, done.err), (plain.code, plain.out, plain.err), "code and output")
 
 
-@tests.case
-def works_when_installed(directory):
+def test_works_when_installed(directory):
     """bin and lib beside each other somewhere else."""
     place = directory / "opt" / "dftrace"
     for name in ("bin/dftrun", "bin/dftmerge", "lib/libdftrace.so"):
@@ -468,14 +440,9 @@ def works_when_installed(directory):
         equal((done.code, done.out), (125, b""), "without the library")
 
 
-@tests.case
-def the_programs_descriptors_are_its_own(directory):
+def test_the_programs_descriptors_are_its_own(directory):
     """Nothing of dftrun's is open in the program; the library's own descriptor lies at 256 or above, out of the way."""
     done = dftrun(directory, "--no-summary", "--", "ls", "/proc/self/fd")
     plain = run(["ls", "/proc/self/fd"], cwd=directory)
     equal([n for n in done.out.split() if int(n) < 256], plain.out.split(), "descriptors")
     true(len(done.out.split()) <= len(plain.out.split()) + 1, f"descriptors of the library: {done.out.split()}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

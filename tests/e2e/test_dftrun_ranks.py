@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftrun in a job: the last rank to end prints the page of the whole job, once."""
 
@@ -11,10 +10,17 @@ import signal
 import subprocess
 import sys
 
-from tracing import DFTMERGE, DFTRUN, SECONDS, SHARED_MEMORY, Skip, Tests, environment, equal, need, ranks_here, run, true
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, DFTRUN, SECONDS, SHARED_MEMORY, environment, equal, need, ranks_here, run, true
+
 WAIT = "import os, sys\nopen('in', 'rb').read()\nprint('ready', flush=True)\nsys.stdin.read()\nopen('in', 'rb').read()\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def alone_on_the_node():
+    with ranks_here(alone=True):  # it counts what ranks leave on the node
+        yield
 
 
 def launch(rank, size, name, **more):
@@ -73,8 +79,7 @@ def is_whole(page, size):
     true("Traces of all ranks" in page, page)
 
 
-@tests.case
-def the_last_rank_prints_the_whole_job(directory):
+def test_the_last_rank_prints_the_whole_job(directory):
     before = shared_files()
     for order in ((0, 1, 2), (2, 0, 1)):
         ranks = start(directory, 3)
@@ -85,8 +90,7 @@ def the_last_rank_prints_the_whole_job(directory):
     equal(shared_files() - before, set(), "files of the node")
 
 
-@tests.case
-def ranks_that_follow_each_other(directory):
+def test_ranks_that_follow_each_other(directory):
     """Each ends before the next begins: nobody lives, and still not all were there."""
     before = shared_files()
     (directory / "in").write_text("x")
@@ -99,8 +103,7 @@ def ranks_that_follow_each_other(directory):
     equal(shared_files() - before, set(), "files of the node")
 
 
-@tests.case
-def many_ranks_end_at_once(directory):
+def test_many_ranks_end_at_once(directory):
     (directory / "in").write_text("x")
     for _ in range(4):
         ranks = [Rank(directory, rank, 12, job_id(directory), program=["cat", "in"]) for rank in range(12)]
@@ -110,16 +113,14 @@ def many_ranks_end_at_once(directory):
         shutil.rmtree(directory / "traces")
 
 
-@tests.case
-def a_rank_that_is_killed(directory):
+def test_a_rank_that_is_killed(directory):
     ranks = start(directory, 3)
     ranks[1].kill()
     equal(ranks[0].end(), "", "rank 0")
     is_whole(ranks[2].end(), 3)
 
 
-@tests.case
-def a_program_that_is_killed(directory):
+def test_a_program_that_is_killed(directory):
     (directory / "in").write_text("x")
     ranks = [Rank(directory, rank, 2, job_id(directory), program=["sh", "-c", "cat in; kill -9 $$"]) for rank in range(2)]
     pages = [page for page in [rank.end() for rank in ranks] if page]
@@ -128,8 +129,7 @@ def a_program_that_is_killed(directory):
     is_whole(pages[0], 2)
 
 
-@tests.case
-def what_a_killed_job_has_left(directory):
+def test_what_a_killed_job_has_left(directory):
     """The next job of the same name begins anew, though all of the first were killed."""
     before = shared_files()
     for rank in start(directory, 2):
@@ -140,8 +140,7 @@ def what_a_killed_job_has_left(directory):
     equal(shared_files() - before, set(), "files of the node")
 
 
-@tests.case
-def what_other_jobs_have_left(directory):
+def test_what_other_jobs_have_left(directory):
     """The file of a job whose ranks were all killed goes with the last rank of the next job; those of others stay."""
     before = shared_files()
     for rank in start(directory, 2, "killed"):
@@ -156,16 +155,14 @@ def what_other_jobs_have_left(directory):
     is_whole(other[1].end(), 2)
 
 
-@tests.case
-def two_jobs_in_one_directory(directory):
+def test_two_jobs_in_one_directory(directory):
     first, second = start(directory, 2, "first"), start(directory, 2, "second")
     equal([first[0].end(), second[1].end()], ["", ""], "one rank of each job")
     for job in (first[1], second[0]):
         is_whole(job.end(), 2)
 
 
-@tests.case
-def two_torchruns_without_a_name(directory):
+def test_two_torchruns_without_a_name(directory):
     """Both are called "none"; their ranks meet at different ports."""
     (directory / "in").write_text("x" * 1000)
     jobs = [[Rank(directory, rank, 2, "", env=environment(RANK=rank, WORLD_SIZE=2, LOCAL_WORLD_SIZE=2, TORCHELASTIC_RUN_ID="none",
@@ -190,8 +187,7 @@ def hydra(directory, size, *command):
                             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
-@tests.case
-def two_launches_of_hydra(directory):
+def test_two_launches_of_hydra(directory):
     """The ranks know each other by the process that has started them, also from inside a shell."""
     before = shared_files()
     for command in ((DFTRUN, "cat", "in"), ("sh", "-c", f"{DFTRUN} cat in; :")):
@@ -204,16 +200,14 @@ def two_launches_of_hydra(directory):
     equal(shared_files() - before, set(), "files of the node")
 
 
-@tests.case
-def hydra_on_several_nodes(directory):
+def test_hydra_on_several_nodes(directory):
     """A process on each node starts the ranks there: nobody can know the launch."""
     page = hydra(directory, 4, DFTRUN, "cat", "in").communicate(timeout=SECONDS)[1]
     equal(page.count(b"\n"), 6, page.decode())
     true(b"the launcher does not name the job" in page, page.decode())
 
 
-@tests.case
-def a_rank_that_runs_several_programs(directory):
+def test_a_rank_that_runs_several_programs(directory):
     (directory / "in").write_text("x")
     script = ["sh", "-c", f"cat in; {DFTRUN} -- cat in; cat in"]
     ranks = [Rank(directory, rank, 2, job_id(directory), program=script) for rank in range(2)]
@@ -227,12 +221,11 @@ def unshared(directory):
     command = ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /dev/shm && exec \"$@\"", "sh"]
     need("unshare")
     if run([*command, "true"], cwd=directory).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     return command
 
 
-@tests.case
-def several_nodes_share_a_directory(directory):
+def test_several_nodes_share_a_directory(directory):
     command = unshared(directory)
     for order in ((0, 1), (1, 0)):
         ranks = start(directory, 2, before=command)
@@ -246,8 +239,7 @@ def several_nodes_share_a_directory(directory):
     is_whole(pages[0], 6)
 
 
-@tests.case
-def the_last_rank_cannot_be_known(directory):
+def test_the_last_rank_cannot_be_known(directory):
     (directory / "in").write_text("x")
     for env in (environment(PMI_RANK=0, PMI_SIZE=2), environment(SLURM_PROCID=0, SLURM_JOB_ID=4, SLURM_STEP_ID=0),
                 launch(0, 2, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=1)):
@@ -259,8 +251,7 @@ def the_last_rank_cannot_be_known(directory):
     equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
 
 
-@tests.case
-def only_one_rank_is_traced(directory):
+def test_only_one_rank_is_traced(directory):
     """All others run without dftrun: nobody is the last of all ranks."""
     (directory / "in").write_text("x")
     done = run([DFTRUN, "cat", "in"], cwd=directory, env=launch(0, 4, job_id(directory), OMPI_COMM_WORLD_LOCAL_SIZE=4))
@@ -269,15 +260,13 @@ def only_one_rank_is_traced(directory):
     true(done.code == 0 and b"cat in" in done.out, f"marks are in nobody's way: {done.err.decode()}")
 
 
-@tests.case
-def a_batch_script_is_no_rank(directory):
+def test_a_batch_script_is_no_rank(directory):
     (directory / "in").write_text("x")
     done = run([DFTRUN, "cat", "in"], cwd=directory, env=environment(SLURM_PROCID=0, SLURM_JOB_ID=4, SLURM_NTASKS=8))
     true(b"Traces: " in done.err, done.err.decode())
 
 
-@tests.case
-def a_job_of_slurm(directory):
+def test_a_job_of_slurm(directory):
     (directory / "in").write_text("x")
     ranks = [Rank(directory, r, 2, "", env=environment(SLURM_PROCID=r, SLURM_JOB_ID=f"77{os.getpid()}", SLURM_STEP_ID=1,
                                                        SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE="2"))
@@ -286,8 +275,7 @@ def a_job_of_slurm(directory):
     is_whole(ranks[1].end(), 2)
 
 
-@tests.case
-def one_json_of_the_job(directory):
+def test_one_json_of_the_job(directory):
     (directory / "in").write_text("x")
     ranks = [Rank(directory, rank, 2, job_id(directory), "--quiet", "--json", "page.json") for rank in range(2)]
     equal([rank.end() for rank in ranks], ["", ""], "--quiet")
@@ -295,24 +283,17 @@ def one_json_of_the_job(directory):
     equal(sorted(p.name for p in directory.glob("page*")), ["page.json"], "what is there")
 
 
-@tests.case
-def under_mpirun(directory):
+def test_under_mpirun(directory):
     need("mpirun")
     (directory / "in").write_text("x")
     before = shared_files()
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", DFTRUN, "--", "cat", "in"]
     plain = run([*command[:6], "true"], cwd=directory)
     if plain.code:
-        raise Skip(f"mpirun does not run here: {plain.err.decode().strip()}")
+        pytest.skip(f"mpirun does not run here: {plain.err.decode().strip()}")
     done = run(command, cwd=directory)
     equal((done.code, done.out), (0, b"xxx"), f"code and output: {done.err.decode()}")
     equal(done.err.count(b"Traces of all ranks"), 1, done.err.decode())
     is_whole(done.err.decode(), 3)
     equal([p.name for p in directory.rglob(".dftrun*")], [], "marks in the directory")
     equal(shared_files() - before, set(), "files of the node")
-
-
-if __name__ == "__main__":
-    with ranks_here(alone=True):  # it counts what ranks leave on the node
-        status = tests.main()
-    sys.exit(status)

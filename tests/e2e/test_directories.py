@@ -1,16 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Directories that settings and programs name otherwise than the kernel does; where traces lie, and traces that are removed; mounts."""
 
 import json
 import pathlib
 import subprocess
-import sys
 
-from tracing import (DFTMERGE, DFTRUN, LIBRARY, Skip, Tests, answer_of, compile_program, dftmerge, dump,
+import pytest
+
+from tracing import (DFTMERGE, DFTRUN, LIBRARY, answer_of, compile_program, dftmerge, dump,
                      environment, equal, run, run_checked, traces, tracing, true)
-
-tests = Tests()
 
 
 def settled(directory):
@@ -56,8 +54,7 @@ SETTINGS = ["{here}/real/{name}", "real/{name}", "./real/{name}", "far/../real/{
             "far/{name}"]
 
 
-@tests.case
-def what_is_named_is_recorded(directory):
+def test_what_is_named_is_recorded(directory):
     settled(directory)
     for setting in SETTINGS:
         named = setting.format(here=directory, name="data")
@@ -67,8 +64,7 @@ def what_is_named_is_recorded(directory):
             equal(recorded(directory, named, way, where, name), (0, 0), f"{named}: {way} {where} {name}")
 
 
-@tests.case
-def what_is_excluded_is_not(directory):
+def test_what_is_excluded_is_not(directory):
     settled(directory)
     for setting in SETTINGS:
         named = "!" + setting.format(here=directory, name="secret")
@@ -80,8 +76,7 @@ def what_is_excluded_is_not(directory):
     equal(recorded(directory, "real/data:!real/secret", "path", "real/data/aside", "in"), (1, 1), "a link to what nothing is said of")
 
 
-@tests.case
-def a_directory_made_or_renamed_later(directory):
+def test_a_directory_made_or_renamed_later(directory):
     settled(directory)
     shell = "mkdir later; echo x > later/in; ln -s later l2; cat l2/in; cd l2; cat in; cd ..; mv later moved; cat moved/in"
     for setting, where in (("later", {"later", "l2"}), ("!later", {"moved"})):
@@ -97,8 +92,7 @@ def a_directory_made_or_renamed_later(directory):
             run_checked(["rm", "-rf", out])
 
 
-@tests.case
-def the_working_directory_is_gone(directory):
+def test_the_working_directory_is_gone(directory):
     settled(directory)
     (directory / "real" / "gone").mkdir()
     equal(recorded(directory, "all", "unlinked", f"{directory}/real/gone", "../data/in"), (1, 1), "removed")
@@ -109,11 +103,10 @@ def the_working_directory_is_gone(directory):
     equal(recorded(directory, "real/here", "renamed", f"{directory}/real/here", "in"), (1, 1), "renamed")
 
 
-@tests.case
-def mounted_over_and_bound(directory):
+def test_mounted_over_and_bound(directory):
     settled(directory)
     if run(["unshare", "-Urm", "true"]).code:
-        raise Skip("no namespaces of users and mounts here")
+        pytest.skip("no namespaces of users and mounts here")
     shell = ('mount --bind real/secret far/data/sub; t="env LD_PRELOAD=$L DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$O/t"; '
              '$t $P path far/data/sub in; echo x > kept; cd real/secret; mount -t tmpfs none "$PWD"; $t $P cwd . in')
     for setting, count in (("", 2), ("!", 0)):
@@ -125,8 +118,7 @@ def mounted_over_and_bound(directory):
         equal(reads(directory / "out"), (count, count), f"{setting}secret")
 
 
-@tests.case
-def children_know_what_the_first_meant(directory):
+def test_children_know_what_the_first_meant(directory):
     settled(directory)
     shell = 'cat real/data/in; cd far; cat ../real/data/in; cat ../real/secret/in; cd /; sh -c "cat {0}/real/data/in {0}/link/secret/in"'.format(directory)
     for setting, data, secret in (("real/data", 3, 0), ("!real/secret", 3, 0), ("link/secret", 0, 2)):
@@ -152,8 +144,7 @@ print(environ.value == before)
 """
 
 
-@tests.case
-def commands_leave_the_environment_alone(directory):
+def test_commands_leave_the_environment_alone(directory):
     (directory / "f").write_text("x")
     done = run(["/usr/bin/python3", "-c", COMMANDS], cwd=directory, env=environment(LD_PRELOAD=LIBRARY, DFTRACER_ENABLE=1))
     equal((done.code, done.out, done.err), (0, b"True\n", b""), "environ behind system and popen")
@@ -174,8 +165,7 @@ os.execv("/bin/cat", ["cat", "../f"])
 """
 
 
-@tests.case
-def traces_lie_where_the_first_does(directory):
+def test_traces_lie_where_the_first_does(directory):
     """Those of programs that its programs run, too."""
     (directory / "deep" / "er").mkdir(parents=True)
     (directory / "f").write_text("x")
@@ -193,14 +183,12 @@ def traces_lie_where_the_first_does(directory):
             path.unlink()
 
 
-@tests.case
-def cleaned_environments_stay_clean(directory):
+def test_cleaned_environments_stay_clean(directory):
     done = run(["sh", "-c", "env -i /usr/bin/env; env | grep -c FOLLOWED"], cwd=directory, env=environment(LD_PRELOAD=LIBRARY, DFTRACER_ENABLE=1))
     equal(done.out, b"0\n", "variables")
 
 
-@tests.case
-def removed_traces_come_back_or_are_told(directory):
+def test_removed_traces_come_back_or_are_told(directory):
     (directory / "a").write_text("x\n")
     for mode in ([], ["--aggregate"]):
         out = directory / "traces"
@@ -227,8 +215,7 @@ input()
 """
 
 
-@tests.case
-def a_trace_that_is_gone_is_missed_at_once(directory):
+def test_a_trace_that_is_gone_is_missed_at_once(directory):
     for mode in (0, 1):
         out = directory / f"out{mode}"
         program = subprocess.Popen(["/usr/bin/python3", "-S", "-c", WRITES], cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -269,10 +256,9 @@ open("to/there/g").read()
 """
 
 
-@tests.case
-def mounts_met_later_and_by_links(directory):
+def test_mounts_met_later_and_by_links(directory):
     if run(["unshare", "-Urm", "true"]).code:
-        raise Skip("no namespaces of users and mounts here")
+        pytest.skip("no namespaces of users and mounts here")
     memory = pathlib.Path("/dev/shm") / f"dft {directory.name}"
     for path in (directory / "point x", directory / "to", memory):
         path.mkdir()
@@ -295,7 +281,3 @@ def mounts_met_later_and_by_links(directory):
             equal(sorted(g["count"] for g in hidden["groups"]), sorted(g["count"] for g in answer["groups"]), "anonymized")
     finally:
         run_checked(["rm", "-rf", memory])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

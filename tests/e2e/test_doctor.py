@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftrun --doctor: each planted trouble is found and named, with what to do; a healthy set-up has nothing wrong."""
 
@@ -13,14 +12,15 @@ import subprocess
 import sys
 import termios
 
-from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, SECONDS, Skip, Tests, environment, equal, need, run, true
+import pytest
+
+from tracing import BUILD, DFTMERGE, DFTRUN, LIBRARY, ROOT, SECONDS, environment, equal, need, run, true
 
 try:
     import jsonschema
 except ImportError:  # the list is held against what is printed all the same
     jsonschema = None
 
-tests = Tests()
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "doctor.json").read_text())
 SOURCE = "#include <stdio.h>\nint main(void) { fclose(fopen(\"in\", \"r\")); return 7; }\n"
 GO = """
@@ -78,8 +78,7 @@ def script(path, text):
     path.chmod(0o755)
 
 
-@tests.case
-def a_healthy_set_up(directory):
+def test_a_healthy_set_up(directory):
     prepare(directory)
     done, verdict, checks = doctor(directory)
     true(verdict.startswith("Everything is in order") and done.code == 0, verdict)
@@ -95,8 +94,7 @@ def a_healthy_set_up(directory):
     equal(sorted(p.name for p in directory.iterdir()), ["a.c", "dynamic", "go", "go.c", "in", "static"], "nothing is left")
 
 
-@tests.case
-def usage(directory):
+def test_usage(directory):
     for arguments, why in ((["--doctor", "--top", "3"], "--doctor and --top"), (["--doctor", "--report", "x"], "--doctor and --report"),
                            (["--doctor", "--quiet", "ls"], "--doctor and --quiet"), (["--doctor", "--json", "-"], "the name of a file"),
                            (["--doctr"], "Did you mean --doctor?")):
@@ -107,8 +105,7 @@ def usage(directory):
     true(done.code == 125 and b"no/file cannot be written" in done.err, f"{done}")
 
 
-@tests.case
-def a_command_that_is_not_there(directory):
+def test_a_command_that_is_not_there(directory):
     (directory / "text").write_text("no program")
     (directory / "progrm").write_text("#!/bin/sh\ntouch it-ran\n")
     script(directory / "strange", "#!/no/such/shell -x\n")
@@ -122,8 +119,7 @@ def a_command_that_is_not_there(directory):
     true(not (directory / "it-ran").exists(), "nothing has run")
 
 
-@tests.case
-def programs_that_cannot_be_traced(directory):
+def test_programs_that_cannot_be_traced(directory):
     prepare(directory)
     script(directory / "script", f"#!{directory}/static\n")
     for words, found, advice in ((["./static"], "statically linked", "-static"), (["./go"], "a Go program", "strace"),
@@ -144,10 +140,9 @@ def programs_that_cannot_be_traced(directory):
         finds(directory, "wrong", "COMMAND", "32-bit", "64 bits", "--", "./arm")
 
 
-@tests.case
-def a_program_with_other_rights(directory):
+def test_a_program_with_other_rights(directory):
     if os.geteuid():
-        raise Skip("only root can make a program of another user's")
+        pytest.skip("only root can make a program of another user's")
     directory.chmod(0o755)
     shutil.copy("/usr/bin/cat", directory / "cat")
     os.chown(directory / "cat", 65534, 65534)
@@ -155,8 +150,7 @@ def a_program_with_other_rights(directory):
     finds(directory, "wrong", "COMMAND", "set-user-id", "copy", "--", "./cat", "in")
 
 
-@tests.case
-def children_that_cannot_be_traced(directory):
+def test_children_that_cannot_be_traced(directory):
     prepare(directory)
     _, verdict, checks = finds(directory, "wrong", "child", f"{directory}/static was not traced: it is statically linked", "-static",
                                "--", "sh", "-c", "cat in; ./static; ./static; /bin/true; :")
@@ -167,8 +161,7 @@ def children_that_cannot_be_traced(directory):
     finds(directory, "wrong", "child", "a Go program", "strace", "--", "./python")
 
 
-@tests.case
-def no_events(directory):
+def test_no_events(directory):
     prepare(directory)
     finds(directory, "note", "trace", "the library was loaded, and no file I/O was seen in 'true'", "/proc", "--", "true")
     finds(directory, "note", "trace", "without events", "DATA_DIR", "--data-dir", "/nowhere", "--", "cat", "in")
@@ -183,8 +176,7 @@ def no_events(directory):
     true(done.code == 1 and b"WRONG  trace " in done.out and b"the library was not loaded into './odd'" in done.out, f"a strange loader: {done}")
 
 
-@tests.case
-def a_program_in_the_background(directory):
+def test_a_program_in_the_background(directory):
     (directory / "in").write_text("1")
     line = "(read line <in; echo >ready; sleep 900; :) >/dev/null 2>&1 & echo $! >pid; while [ ! -s ready ]; do :; done"
     try:
@@ -193,8 +185,7 @@ def a_program_in_the_background(directory):
         os.kill(int((directory / "pid").read_text()), signal.SIGKILL)
 
 
-@tests.case
-def on_a_terminal(directory):
+def test_on_a_terminal(directory):
     ours, terminal = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
     for more, colour in (({}, True), ({"NO_COLOR": 1}, False)):
@@ -209,8 +200,7 @@ def on_a_terminal(directory):
     os.close(terminal)
 
 
-@tests.case
-def odd_input(directory):
+def test_odd_input(directory):
     """Nothing crashes, and nothing disturbs the terminal."""
     doctor(directory, **{"DFTRACER_" + "A" * 300: "1"})
     _, _, checks = doctor(directory, "--", "\033[1m\x01", DFTRACER_X="\033[1m\n\x01" + "7" * 5000, DFTRACER_="1", LD_PRELOAD="x" * 5000, DFTRACER_DATA_DIR=":::/" + "a" * 5000)
@@ -228,8 +218,7 @@ def odd_input(directory):
     true(b"ok     library " in done.out, f"an empty environment: {done}")
 
 
-@tests.case
-def who_cleans_the_environment(directory):
+def test_who_cleans_the_environment(directory):
     (directory / "in").write_text("1")
     script(directory / "script", "#!/bin/sh\ncat in\nexec env -i cat in\n")
     _, verdict, _ = finds(directory, "wrong", "environment", "'env -i' in the command", "DFTRACER_FOLLOW_EXEC=1", "--", "env", "-i", "cat", "in")
@@ -248,8 +237,7 @@ def who_cleans_the_environment(directory):
     finds(directory, "note", "conda", "a.sh", "after the activation", "--", "cat", "in", CONDA_PREFIX=directory / "conda")
 
 
-@tests.case
-def who_runs_programs_elsewhere(directory):
+def test_who_runs_programs_elsewhere(directory):
     """None of these is run, but launchers."""
     for name in ("docker", "apptainer", "kubectl", "ssh", "sbatch", "mpirun", "srun"):
         script(directory / name, "#!/bin/sh\ntouch it-ran\n")
@@ -273,8 +261,7 @@ def who_runs_programs_elsewhere(directory):
     finds(directory, "note", "python", "'-I'", "all the same", "--", "python3", "-I", "-c", "1")
 
 
-@tests.case
-def variables(directory):
+def test_variables(directory):
     for name, value, found, advice in (("DFTRACER_TIME_METRIC", "MINUTES", "MINUTES: the value is not understood", "Correct it"),
                                        ("DFTRACER_ENABLE", "ture", "neither yes nor no", "Set it to 1"), ("DFTRACER_DISABLE_IO", "1", "annotations alone", "Unset it"),
                                        ("DFTRACER_LIVE_DIR", "/proc/x", "No such file", "or unset it"), ("DFTRACER_LOG_LEVEL", "LOUD", "not understood", "Correct it"),
@@ -293,8 +280,7 @@ def variables(directory):
     finds(directory, "wrong", "DFTRACER_TIME_METRIC", "not understood", "Correct it", DFTRACER_TIME_METRIC="MINUTES", SLURM_PROCID=3, DFTRACER_ENABLE=0)
 
 
-@tests.case
-def what_is_preloaded(directory):
+def test_what_is_preloaded(directory):
     need("gcc")
     finds(directory, "wrong", "LD_PRELOAD", "/no/such.so: No such file", "Correct the path", LD_PRELOAD="/no/such.so")
     finds(directory, "wrong", "LD_PRELOAD", "libnosuch.so: cannot open shared object file", "Give its path", LD_PRELOAD="libnosuch.so")
@@ -307,8 +293,7 @@ def what_is_preloaded(directory):
     finds(directory, "ok", "LD_LIBRARY_PATH", "/somewhere", "", LD_LIBRARY_PATH="/somewhere")
 
 
-@tests.case
-def the_directory(directory):
+def test_the_directory(directory):
     (directory / "file").write_text("")
     for place, found, advice in (("file/deep", "Not a directory", "is a file"), ("/proc/x", "No such file", "-o")):
         _, verdict, _ = finds(directory, "wrong", "directory", found, advice, "-o", place)
@@ -324,12 +309,11 @@ def the_directory(directory):
         true(done.code in (1, 126) and (done.code == 126 or b"Permission denied" in done.out), f"{done}")
 
 
-@tests.case
-def full_and_read_only_disks(directory):
+def test_full_and_read_only_disks(directory):
     disk = directory / "disk"
     disk.mkdir()
     if run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         finds(directory, "note", "directory", " KiB are free", "free some space", "-o", "disk/t")
         run(["sh", "-c", "cat /dev/zero > disk/filler"], cwd=directory)
@@ -343,8 +327,7 @@ def full_and_read_only_disks(directory):
         run(["umount", "-l", disk])
 
 
-@tests.case
-def low_limits(directory):
+def test_low_limits(directory):
     finds(directory, "note", "limits", "open files: 20", "ulimit -n", limits="ulimit -n 20")
     finds(directory, "note", "limits", "file size: 1.00 MiB, which is low", "ulimit -f", limits="ulimit -f 2048")
     finds(directory, "note", "limits", "address space: 195 MiB, which is low", "ulimit -v", limits="ulimit -v 200000")
@@ -358,8 +341,7 @@ def installed(directory, *names):
     return place
 
 
-@tests.case
-def the_library(directory):
+def test_the_library(directory):
     place = installed(directory, "bin/dftrun", "bin/dftmerge")
     done = run([place / "bin" / "dftrun", "--doctor", "--", "ls"], cwd=directory)
     if not os.path.exists("/usr/local/lib/libdftrace.so"):
@@ -371,7 +353,7 @@ def the_library(directory):
     shutil.rmtree(place / "lib")
     (directory / "noexec").mkdir()
     if run(["mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", directory / "noexec"]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         shutil.copy(LIBRARY, directory / "noexec")
         (place / "lib").symlink_to(directory / "noexec")
@@ -384,8 +366,7 @@ def the_library(directory):
     true(done.code == 1 and b"a space or a colon" in done.out, f"{done}")
 
 
-@tests.case
-def who_points_to_it(directory):
+def test_who_points_to_it(directory):
     (directory / "empty").mkdir()
     done = run([DFTMERGE, directory / "empty"])
     true(done.code == 1 and b"dftrun --doctor -- COMMAND" in done.err, f"{done}")
@@ -395,7 +376,3 @@ def who_points_to_it(directory):
     true(done.code == 0 and b"dftrun --doctor -- COMMAND" in done.err, f"a trace without events: {done}")
     done = run([DFTRUN, "true"], cwd=directory)
     true(b"More: dftrun --doctor -- COMMAND" in done.err, f"{done}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,18 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Names that lead elsewhere: what is opened through /proc/self/fd is the file itself, renamed directories have their new name, and a library's
 old version of a function is not the C library's function, and each version of the C library's answers who is bound to it."""
 
 import re
-import sys
 
-from tracing import LIBRARY, Tests, compile_program, dump, equal, need, run, run_checked, tracing, true
-
-tests = Tests()
+from tracing import LIBRARY, compile_program, dump, equal, need, run, run_checked, tracing, true
 
 
-@tests.case
-def files_come_out_as_a_person_expects(directory):
+def test_files_come_out_as_a_person_expects(directory):
     program = compile_program("doors.c", directory / "doors")
     (directory / "work").mkdir()
     done = run([program, directory / "work"], env=tracing(directory / "out" / "trace"))
@@ -28,8 +23,7 @@ def files_come_out_as_a_person_expects(directory):
           "written, also when it is deleted, or has no name")
 
 
-@tests.case
-def an_old_version_in_another_library_is_not_the_function(directory):
+def test_an_old_version_in_another_library_is_not_the_function(directory):
     (directory / "map").write_text("OLD_1.0 { global: calls_of_old_version; fsync; local: *; };\n")
     compile_program("old_version.c", directory / "libold.so", "-shared", "-fPIC", "-DOLD_VERSION", f"-Wl,--version-script={directory / 'map'}")
     program = compile_program("old_version.c", directory / "program", f"-L{directory}", "-lold", f"-Wl,-rpath,{directory}")
@@ -74,8 +68,7 @@ def versions_program(directory):
     return program
 
 
-@tests.case
-def each_version_of_a_function_is_ours(directory):
+def test_each_version_of_a_function_is_ours(directory):
     need("nm", "ldd")
     wrapped = wrapped_in_versions(versions_program(directory))
     pairs = [(name, version) for name, versions in wrapped.items() for version in versions]
@@ -87,8 +80,7 @@ def each_version_of_a_function_is_ours(directory):
           (0, [f"{name}@{version} {LIBRARY.name}" for name, version in pairs]), "where they are")
 
 
-@tests.case
-def each_version_of_a_function_does_what_it_does_untraced(directory):
+def test_each_version_of_a_function_does_what_it_does_untraced(directory):
     need("nm", "ldd")
     program = versions_program(directory)
     ours, calls = versions_of(LIBRARY), 0
@@ -111,7 +103,3 @@ def each_version_of_a_function_does_what_it_does_untraced(directory):
             calls += 1
         equal(len(outcomes), len(addresses), f"outcomes of {name}, by which its versions are told apart: {outcomes}")
     true(calls >= 9, f"versions that were called: {calls}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

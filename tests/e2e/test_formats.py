@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What dftmerge makes of real traces: merged, checked, exported, listed; every form says the same."""
 
@@ -8,17 +7,12 @@ import gzip
 import io
 import json
 import os
-import pathlib
 import re
 import sys
 import zlib
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / room) for room in ("e2e", "tools")]
-
-from tooltest import csv_text  # noqa: E402
-from tracing import ROOT, Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true  # noqa: E402
-
-tests = Tests()
+from tooltest import csv_text
+from tracing import ROOT, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
 
 
 def job(directory):
@@ -57,8 +51,7 @@ def strict(text):
     return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
 
 
-@tests.case
-def perfetto_is_one_strict_object(directory):
+def test_perfetto_is_one_strict_object(directory):
     out = job(directory)
     events = dump(out)
     done = dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out)
@@ -83,8 +76,7 @@ def perfetto_is_one_strict_object(directory):
     equal(threads, {(e["pid"], e["tid"]) for e in events}, "threads with a name")
 
 
-@tests.case
-def perfetto_slices_nest(directory):
+def test_perfetto_slices_nest(directory):
     """Slices of one thread either follow or contain each other, and the outer one comes first."""
     out = job(directory)
     equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
@@ -100,8 +92,7 @@ def perfetto_slices_nest(directory):
         stack.append(end)
 
 
-@tests.case
-def perfetto_has_arrows_to_started_processes(directory):
+def test_perfetto_has_arrows_to_started_processes(directory):
     """From the slice of the call to the process that ps names as its child; also of system, which tells no pid."""
     code = ("import os,subprocess,sys\n"
             "subprocess.run(['/bin/cat', '/etc/hostname'], stdout=subprocess.DEVNULL)\n"
@@ -129,8 +120,7 @@ def perfetto_has_arrows_to_started_processes(directory):
              "a slice follows the arrow's end")
 
 
-@tests.case
-def perfetto_names_roles(directory):
+def test_perfetto_names_roles(directory):
     out = directory / "out"
     equal(run(["/bin/cat", "/etc/hostname"], env=tracing(out / "t", RANK=3, ROLE="loader")).code, 0, "traced")
     equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
@@ -147,8 +137,7 @@ def annotated(directory, rounds):
     return directory / "out"
 
 
-@tests.case
-def perfetto_shows_annotations(directory):
+def test_perfetto_shows_annotations(directory):
     out = annotated(directory, 20)
     equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
     trace = strict((directory / "trace.json").read_text())["traceEvents"]
@@ -174,8 +163,7 @@ def perfetto_shows_annotations(directory):
         inside.append((e["tid"], e["ts"] + e["dur"], e["name"]))
 
 
-@tests.case
-def pfw_keeps_annotations(directory):
+def test_pfw_keeps_annotations(directory):
     out = annotated(directory, 20)
     equal(dftmerge("export", "--format", "pfw", "-o", directory / "trace.pfw", out).code, 0, "export")
     records = [strict(line) for line in (directory / "trace.pfw").read_text().split("\n")[1:-1]]
@@ -203,8 +191,7 @@ def pfw_bytes(record):
     return args.get("image_size", args.get("size", 0))
 
 
-@tests.case
-def pfw_keeps_counts_bytes_and_names(directory):
+def test_pfw_keeps_counts_bytes_and_names(directory):
     out = job(directory)
     events = dump(out)
     for path in (directory / "trace.pfw", directory / "trace.pfw.gz"):
@@ -244,8 +231,7 @@ def gzip_members(data):
         data = member.unused_data
 
 
-@tests.case
-def gzip_members_are_of_whole_lines(directory):
+def test_gzip_members_are_of_whole_lines(directory):
     code = f"for i in range(4000): open('{directory}/' + 'x' * 200 + str(i), 'w').close()"
     equal(run([sys.executable, "-S", "-c", code], env=tracing(directory / "out" / "t")).code, 0, "exit code of Python")
     for form in ("pfw", "csv"):
@@ -257,8 +243,7 @@ def gzip_members_are_of_whole_lines(directory):
         true(len(members) >= 2, f"{len(members)} members")
 
 
-@tests.case
-def pfw_into_a_directory_is_a_file_for_each_process(directory):
+def test_pfw_into_a_directory_is_a_file_for_each_process(directory):
     out = job(directory)
     (directory / "parts").mkdir()
     equal(dftmerge("export", "--format", "pfw", "-o", directory / "parts", out).code, 0, "export")
@@ -280,8 +265,7 @@ def pfw_into_a_directory_is_a_file_for_each_process(directory):
                               for _ in range(e.get("calls", 1))), "events")
 
 
-@tests.case
-def csv_has_one_line_for_every_event(directory):
+def test_csv_has_one_line_for_every_event(directory):
     out = job(directory)
     events = dump(out)
     done = dftmerge("export", "--format", "csv", "-o", "-", out)
@@ -294,8 +278,7 @@ def csv_has_one_line_for_every_event(directory):
     equal([int(r["errno"] or 0) for r in rows], [e.get("errno", 0) for e in events], "errno")
 
 
-@tests.case
-def export_takes_filters(directory):
+def test_export_takes_filters(directory):
     out = job(directory)
     events = dump(out)
     origin = json.loads(dftmerge("summary", "--json", out).out)["start_ns"]
@@ -317,8 +300,7 @@ def export_takes_filters(directory):
         equal((done.code, f"{option} takes seconds, not 'soon'" in done.err.decode()), (2, True), f"{option} soon")
 
 
-@tests.case
-def old_names_of_options_stay(directory):
+def test_old_names_of_options_stay(directory):
     """--to FORMAT is --format, and --until is --to SECONDS."""
     out = job(directory)
     wanted = dftmerge("export", "--format", "csv", "-o", "-", "--to", "0.001", out).out
@@ -330,8 +312,7 @@ def old_names_of_options_stay(directory):
         equal((done.code, word in done.err.decode()), (2, True), f"{options}: {done.err}")
 
 
-@tests.case
-def merged_reads_back_identically(directory):
+def test_merged_reads_back_identically(directory):
     out = job(directory)
     events = dump(out)
     merged = directory / "all.dft"
@@ -348,8 +329,7 @@ def merged_reads_back_identically(directory):
     true(merged.stat().st_size <= blocks, "the merged file is not larger than its inputs")
 
 
-@tests.case
-def merge_of_a_killed_process_keeps_everything(directory):
+def test_merge_of_a_killed_process_keeps_everything(directory):
     program = compile_program("endings.c", directory / "endings")
     run([program, "kill", directory / "f", "300"], env=tracing(directory / "out" / "t"))
     equal(len(live_files(directory / "out")), 1, "live files")
@@ -364,8 +344,7 @@ def merge_of_a_killed_process_keeps_everything(directory):
           "its process")
 
 
-@tests.case
-def nothing_is_left_of_what_fails(directory):
+def test_nothing_is_left_of_what_fails(directory):
     out = job(directory)
     (directory / "is-a-file").write_text("")
     for arguments in (["merge", "-o", f"{directory}/is-a-file/"],
@@ -380,8 +359,7 @@ def nothing_is_left_of_what_fails(directory):
     equal(dftmerge("export", "--format", "csv", "-o", "/dev/full", out).code, 1, "export to a full device")
 
 
-@tests.case
-def check_finds_every_kind_of_damage(directory):
+def test_check_finds_every_kind_of_damage(directory):
     program = compile_program("endings.c", directory / "endings")
     run([program, "return", directory / "f", "20000"], env=tracing(directory / "out" / "t"))
     [trace] = traces(directory / "out")
@@ -418,8 +396,7 @@ def check_finds_every_kind_of_damage(directory):
     equal(dftmerge("check", directory / "nothing-here").code, 1, "a path that is not there")
 
 
-@tests.case
-def stat_accounts_for_every_byte(directory):
+def test_stat_accounts_for_every_byte(directory):
     out = job(directory)
     done = dftmerge("debug", "stat", "--json", out)
     equal(done.code, 0, "exit code")
@@ -437,8 +414,7 @@ def stat_accounts_for_every_byte(directory):
     true("EVENTS" in dftmerge("debug", "stat", out).out.decode(), "the text form")
 
 
-@tests.case
-def calls_lists_the_whole_table(directory):
+def test_calls_lists_the_whole_table(directory):
     table = "".join((ROOT / "include" / "dftrace" / name).read_text() for name in ("calls.def", "syscalls.def"))
     table = re.sub(r"/\*.*?\*/", "", table, flags=re.S)
     rows = re.findall(r"^DFT_(\w+)\(\s*(\w+),\s*(\w+),?(?:\s*([\w *]+),\s*(\w+))?", table, re.M)
@@ -459,8 +435,7 @@ def calls_lists_the_whole_table(directory):
     true(len(dftmerge("debug", "calls").out.splitlines()) >= len(calls), "the text form")
 
 
-@tests.case
-def every_command_has_help_with_an_example(directory):
+def test_every_command_has_help_with_an_example(directory):
     overview = dftmerge("--help").out.decode()
     for command in ("ps", "check", "merge", "export", "summary", "dump", "compare", "ranks"):
         true(re.search(rf"^(?:[A-Z]\w+)? +{command} ", overview, re.M), f"{command} stands in dftmerge --help")
@@ -469,7 +444,3 @@ def every_command_has_help_with_an_example(directory):
         true("Example" in done.out.decode() and f"dftmerge {command}" in done.out.decode(),
              f"{command} --help has an example")
         true(max(map(len, done.out.decode().splitlines())) <= 120, f"{command} --help fits a terminal")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

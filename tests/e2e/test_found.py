@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Functions that are found in other ways, libraries that take the same calls, other copies of the library: each call counts once, or a note
 says that it is unseen."""
 
 import shutil
-import sys
 
-from tracing import (DFTMERGE, LIBRARY, ROOT, Tests, answer_of, compile_program, dftmerge, dump, equal, run,
+from tracing import (DFTMERGE, LIBRARY, ROOT, answer_of, compile_program, dftmerge, dump, equal, run,
                      run_checked, traces, tracing, true)
 
-tests = Tests()
 ONCE = {"write": 10, "read": 1}
 
 
@@ -39,15 +36,13 @@ def notes(directory, command="summary"):
     return run_checked([DFTMERGE, command, directory / "out"]).err.decode()
 
 
-@tests.case
-def by_a_handle_of_the_c_library(directory):
+def test_by_a_handle_of_the_c_library(directory):
     for aggregates in (0, 1):
         equal(traced(directory, "handle", aggregates=aggregates), ONCE, "calls")
     true("unseen" not in notes(directory), "nothing is unseen")
 
 
-@tests.case
-def a_library_that_takes_calls_and_finds_the_next_by_a_handle(directory):
+def test_a_library_that_takes_calls_and_finds_the_next_by_a_handle(directory):
     other = library(directory, "libother.so", "BY_HANDLE")
     for preload in (f"{other}:{LIBRARY}", f"{LIBRARY}:{other}"):
         for how in ("plain", "handle"):
@@ -60,15 +55,13 @@ def a_library_that_takes_calls_and_finds_the_next_by_a_handle(directory):
                 true("found by dlsym behind a library that takes them" in notes(directory), notes(directory))
 
 
-@tests.case
-def the_next_function_behind_a_library_that_came_later(directory):
+def test_the_next_function_behind_a_library_that_came_later(directory):
     for aggregates in (0, 1):
         equal(traced(directory, "next", library(directory, "libnext.so", "NEXT"), aggregates=aggregates), ONCE, "calls")
     true("unseen" not in notes(directory), "nothing is unseen")
 
 
-@tests.case
-def nothing_seen_is_told(directory):
+def test_nothing_seen_is_told(directory):
     """A process leaves a trace that says why it has no events."""
     other, out = library(directory, "libtakes.so", "ITSELF"), directory / "out"
     for preload, count in ((LIBRARY, 0), (f"{other}:{LIBRARY}", 1)):
@@ -77,8 +70,7 @@ def nothing_seen_is_told(directory):
     true("libtakes.so (read, write)" in dftmerge("summary", out).err.decode(), "the note")
 
 
-@tests.case
-def a_library_that_takes_calls_away(directory):
+def test_a_library_that_takes_calls_away(directory):
     other = library(directory, "libtakes.so", "ITSELF")
     equal(traced(directory, "plain", preload=f"{LIBRARY}:{other}"), ONCE, "calls before it")
     true("unseen" not in notes(directory), "nothing is unseen")
@@ -93,8 +85,7 @@ def a_library_that_takes_calls_away(directory):
     true("hands on past it: " in hidden and "takes.so" not in hidden, hidden)
 
 
-@tests.case
-def a_library_that_sees_itself_first(directory):
+def test_a_library_that_sees_itself_first(directory):
     other = library(directory, "libdeep.so", "ITSELF")
     equal(traced(directory, "deep", other), ONCE, "calls of the program")
     true("a library was loaded with RTLD_DEEPBIND" in notes(directory), notes(directory))
@@ -102,8 +93,7 @@ def a_library_that_sees_itself_first(directory):
     true("RTLD_DEEPBIND" not in notes(directory), "it was there already")
 
 
-@tests.case
-def a_second_copy_steps_back(directory):
+def test_a_second_copy_steps_back(directory):
     copy = shutil.copy(LIBRARY, directory / "libcopy.so")
     said = "another copy of the library is loaded, too: it stepped back, and each call counts once"
     for preload in (f"{LIBRARY}:{copy}", f"{copy}:{LIBRARY}", f"{LIBRARY} {copy}"):
@@ -118,23 +108,17 @@ def a_second_copy_steps_back(directory):
            % str(copy).encode(), LOG_LEVEL="WARN")
 
 
-@tests.case
-def a_copy_that_comes_later_steps_back(directory):
+def test_a_copy_that_comes_later_steps_back(directory):
     copy = shutil.copy(LIBRARY, directory / "libcopy.so")
     equal(traced(directory, "later", copy), ONCE, "calls")
     equal({e.get("region") for e in dump(directory / "out") if e["name"] in ONCE}, {"told"}, "the region that was told to it")
     true("it stepped back" in notes(directory), notes(directory))
 
 
-@tests.case
-def nothing_beside_an_older_copy(directory):
+def test_nothing_beside_an_older_copy(directory):
     older = library(directory, "libolder.so", "OLDER")
     for preload in (f"{LIBRARY}:{older}", f"{older}:{LIBRARY}"):
         equal(traced(directory, "plain", preload=preload), {}, "calls")
         equal(traces(directory / "out"), [], "traces")
         traced(directory, "plain", preload=preload, LOG_LEVEL="WARN",
                err=b"dftrace: warning: an older copy of this library is loaded; this one steps back: %s\n" % str(LIBRARY).encode())
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A good guest: what programs do that a tracer in the same process easily breaks. Same behaviour, every write in
 the trace."""
@@ -8,9 +7,15 @@ import re
 import subprocess
 import sys
 
-from tracing import SECONDS, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import SECONDS, compile_program, dftmerge, dump, equal, live_files, need, run, tracing, true
+
+CASES = ("plain", "handler_writes", "handler_on_its_own_stack", "handler_jumps_out_of_calls", "tiny_stacks",
+         "many_short_threads",
+         "cancelled_threads", "threads_at_exit", "fork_with_threads", "closes_everything", "takes_every_number",
+         "few_descriptors", "reuses_numbers", "keeps_errno_and_rounding", "faulty_pointers", "no_memory",
+         "clone_with_shared_memory", "clone_takes_free_number", "raw_fork", "in_atexit")
 # Cases in which a call is left before it returns (a jump out of it, cancellation, exit of the process under it): the
 # file has
 # it, the program did not count it, and the trace may have it or not.
@@ -22,47 +27,36 @@ TIMED = LEFT_IN_CALLS | {"handler_writes", "handler_on_its_own_stack"}
 MAY_LOSE = {"no_memory", "few_descriptors", "takes_every_number"}
 
 
-def rude(case):
-    def test(directory):
-        program = compile_program("rude.c", directory / "rude", "-lpthread", "-lm")
-        file = directory / "file"
-        plain = run([program, case, file])
-        equal(plain.code, 0, f"exit code without the library ({plain.err.decode()})")
-        file.unlink()
-        done = run([program, case, file], env=tracing(directory / "out" / "t"))
-        equal((done.code, done.err), (plain.code, plain.err), "exit code and standard error")
-        if case not in TIMED:
-            equal(done.out, plain.out, "output")
-        counted = 10 * int(re.search(rb"writes (\d+)", done.out).group(1))
-        written = file.stat().st_size
-        traced = sum(e["bytes"] for e in dump(directory / "out") if e["name"] == "write" and e.get("file") == str(file)
-                     and "errno" not in e)
-        if case in LEFT_IN_CALLS:
-            true(counted <= traced <= written,
-                 f"bytes in the trace: {traced}, counted {counted}, in the file {written}")
-        else:
-            equal((traced, counted), (written, written), "bytes in the trace, and counted by the program")
-        equal(live_files(directory / "out"), [], "live files")
-        lost = [p["dropped"] for p in json.loads(dftmerge("ps", "--json", directory / "out").out)["processes"] if p["dropped"]]
-        if case not in MAY_LOSE:
-            equal(lost, [], "lost events")
-    test.__name__ = case
-    return test
+@pytest.mark.parametrize("case", CASES)
+def test_rude(directory, case):
+    program = compile_program("rude.c", directory / "rude", "-lpthread", "-lm")
+    file = directory / "file"
+    plain = run([program, case, file])
+    equal(plain.code, 0, f"exit code without the library ({plain.err.decode()})")
+    file.unlink()
+    done = run([program, case, file], env=tracing(directory / "out" / "t"))
+    equal((done.code, done.err), (plain.code, plain.err), "exit code and standard error")
+    if case not in TIMED:
+        equal(done.out, plain.out, "output")
+    counted = 10 * int(re.search(rb"writes (\d+)", done.out).group(1))
+    written = file.stat().st_size
+    traced = sum(e["bytes"] for e in dump(directory / "out") if e["name"] == "write" and e.get("file") == str(file)
+                 and "errno" not in e)
+    if case in LEFT_IN_CALLS:
+        true(counted <= traced <= written,
+             f"bytes in the trace: {traced}, counted {counted}, in the file {written}")
+    else:
+        equal((traced, counted), (written, written), "bytes in the trace, and counted by the program")
+    equal(live_files(directory / "out"), [], "live files")
+    lost = [p["dropped"] for p in json.loads(dftmerge("ps", "--json", directory / "out").out)["processes"] if p["dropped"]]
+    if case not in MAY_LOSE:
+        equal(lost, [], "lost events")
 
 
-for name in ("plain", "handler_writes", "handler_on_its_own_stack", "handler_jumps_out_of_calls", "tiny_stacks",
-             "many_short_threads",
-             "cancelled_threads", "threads_at_exit", "fork_with_threads", "closes_everything", "takes_every_number",
-             "few_descriptors", "reuses_numbers", "keeps_errno_and_rounding", "faulty_pointers", "no_memory",
-             "clone_with_shared_memory", "clone_takes_free_number", "raw_fork", "in_atexit"):
-    tests.case(rude(name))
-
-
-@tests.case
-def no_case_is_forgotten(directory):
+def test_no_case_is_forgotten(directory):
     program = compile_program("rude.c", directory / "rude", "-lpthread", "-lm")
     names = run([program, "list"]).out.decode().split()
-    equal(set(names) - {f.__name__ for f in tests.cases}, set(), "cases of rude.c that are not run")
+    equal(set(names) - set(CASES), set(), "cases of rude.c that are not run")
 
 
 def same(directory, command, stdin=None, **settings):
@@ -79,8 +73,7 @@ def same(directory, command, stdin=None, **settings):
     return results[0]
 
 
-@tests.case
-def python_processes_and_threads(directory):
+def test_python_processes_and_threads(directory):
     program = ("import concurrent.futures, multiprocessing as m, os, subprocess, sys\n"
                "def work(i):\n"
                "    with open(f'f{i}', 'w') as f: f.write('x' * i)\n"
@@ -100,8 +93,7 @@ def python_processes_and_threads(directory):
     true(len(files) >= 99, f"files written by workers: {len(files)}")
 
 
-@tests.case
-def shells_with_odd_redirections(directory):
+def test_shells_with_odd_redirections(directory):
     need("bash")
     done = same(directory,
                 ["bash", "-c", "exec 9>a 200>b 300>c; echo 1 >&9; echo 2 >&200; echo 3 >&300; exec 9>&- 200>&- 300>&-; "
@@ -112,8 +104,7 @@ def shells_with_odd_redirections(directory):
     equal(done.code, 5, "exit code")
 
 
-@tests.case
-def pipelines_of_many_programs(directory):
+def test_pipelines_of_many_programs(directory):
     same(directory,
          ["sh", "-c", "seq 1 20000 > n; grep 7 n | sort -rn | uniq | head -n 500 | awk '{s += $1} END {print s}'; "
                      "tar c n | gzip -n | gunzip | tar t; find . -type f -exec wc -c {} +; ls -l n | cut -c1-10; "
@@ -122,8 +113,7 @@ def pipelines_of_many_programs(directory):
                       "touch t; rm -r part* t"])
 
 
-@tests.case
-def a_closed_standard_descriptor(directory):
+def test_a_closed_standard_descriptor(directory):
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         results = []
         for env in (None, tracing(directory / "out" / "t")):
@@ -133,8 +123,7 @@ def a_closed_standard_descriptor(directory):
     equal(codes[::2], codes[1::2], "exit codes")
 
 
-@tests.case
-def a_broken_pipe_kills_as_before(directory):
+def test_a_broken_pipe_kills_as_before(directory):
     for env in (None, tracing(directory / "out" / "t")):
         done = run(["bash", "-c", "cat /dev/zero | head -c 10 | wc -c; echo ${PIPESTATUS[0]}"], env=env)
         equal(done.out.split(), [b"10", b"141"], "output")
@@ -143,15 +132,10 @@ def a_broken_pipe_kills_as_before(directory):
     equal(process.wait(SECONDS), -13, "cat dies of SIGPIPE")
 
 
-@tests.case
-def the_environment_is_left_alone(directory):
+def test_the_environment_is_left_alone(directory):
     env = tracing(directory / "out" / "t")
     done = run(["env"], env=env)
     got = dict(line.split("=", 1) for line in done.out.decode("utf-8", "surrogateescape").splitlines() if "=" in line)
     equal({k: got.get(k) for k in env if "\n" not in env[k]}, {k: v for k, v in env.items() if "\n" not in v},
           "the environment")
     equal(set(got) - set(env), set(), "variables that were added")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge ps --stacks: what the threads of a running program are doing, and what is said where that cannot be seen."""
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
-import sys
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import DFTMERGE, PROGRAMS, ROOT, SECONDS, Skip, Tests, compile_program, dftmerge, environment, equal, need, run, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, PROGRAMS, ROOT, SECONDS, compile_program, dftmerge, environment, equal, need, run, tracing, true
+
 READ_LINE = 1 + next(i for i, line in enumerate((PROGRAMS / "hung.c").read_text().splitlines()) if "sink = read(" in line)
 
 
@@ -61,7 +58,7 @@ def built_with_libunwind():
     done = dftmerge("ps", "--stacks", "/nowhere")
     if b"built without libunwind" in done.err:
         true(done.code == 1 and b"libunwind-dev" in done.err, "what to do is said")
-        raise Skip("built without libunwind (libunwind-dev)")
+        pytest.skip("built without libunwind (libunwind-dev)")
 
 
 def is_in_order(names, *wanted):
@@ -69,8 +66,7 @@ def is_in_order(names, *wanted):
     return len(at) == len(wanted) and at == sorted(at)
 
 
-@tests.case
-def two_threads_and_a_region(directory):
+def test_two_threads_and_a_region(directory):
     built_with_libunwind()
     with Hung(directory, "threads", 1, threads=2) as hung:
         for where in (hung.place, hung.process.pid, next(hung.place.glob("*.live"))):
@@ -92,8 +88,7 @@ def two_threads_and_a_region(directory):
         hung.goes_on("two threads")
 
 
-@tests.case
-def many_threads(directory):
+def test_many_threads(directory):
     built_with_libunwind()
     with Hung(directory, "threads", 119, threads=120) as hung:
         stacks, said = stacks_of(hung.process.pid)
@@ -102,8 +97,7 @@ def many_threads(directory):
         hung.goes_on("many threads")
 
 
-@tests.case
-def interrupted(directory):
+def test_interrupted(directory):
     """dftmerge ends while it holds a thread: the kernel lets go of that."""
     built_with_libunwind()
     meddle = compile_program("meddle.c", directory / "meddle.so", "-shared", "-fPIC")
@@ -113,8 +107,7 @@ def interrupted(directory):
         hung.goes_on("interrupted")
 
 
-@tests.case
-def ends_meanwhile(directory):
+def test_ends_meanwhile(directory):
     built_with_libunwind()
     meddle = compile_program("meddle.c", directory / "meddle.so", "-shared", "-fPIC")
     with Hung(directory, "threads", 1, threads=2) as hung:
@@ -126,8 +119,7 @@ def ends_meanwhile(directory):
         true("it has ended meanwhile" in said, said)
 
 
-@tests.case
-def nothing_runs(directory):
+def test_nothing_runs(directory):
     built_with_libunwind()
     with Hung(directory, "threads", 1, threads=2) as hung:
         hung.process.kill()
@@ -141,19 +133,18 @@ def nothing_runs(directory):
     true(done.code == 1 and b"has no live file: it is not traced" in done.err, done.err.decode())
 
 
-@tests.case
-def another_users(directory):
+def test_another_users(directory):
     built_with_libunwind()
     need("setpriv")
     if os.geteuid() != 0:
-        raise Skip("only root can become another user")
+        pytest.skip("only root can become another user")
     for path in (directory, *directory.parents):
         if not path.stat().st_mode & 1 and path != directory:
-            raise Skip(f"{path} is not for all users")
+            pytest.skip(f"{path} is not for all users")
     directory.chmod(0o755)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", DFTMERGE, "ps", "--stacks"]
     if run([*nobody, "--help"]).code:
-        raise Skip("another user cannot run dftmerge here")
+        pytest.skip("another user cannot run dftmerge here")
     with Hung(directory, "threads", 1, threads=2) as hung:
         for path in (hung.place, *hung.place.iterdir()):
             path.chmod(0o755)
@@ -167,8 +158,7 @@ def another_users(directory):
         hung.goes_on("another user")
 
 
-@tests.case
-def traced_by_another(directory):
+def test_traced_by_another(directory):
     built_with_libunwind()
     need("strace")
     with Hung(directory, "threads", 1, threads=2) as hung:
@@ -176,7 +166,7 @@ def traced_by_another(directory):
         line = strace.stderr.readline()
         if b"attached" not in line:
             strace.wait(SECONDS)
-            raise Skip(f"strace: {line.decode()}")
+            pytest.skip(f"strace: {line.decode()}")
         stacks, said = stacks_of(hung.place, expect=1)
         true({s["trouble"] for s in stacks} == {"another program traces it"}, f"{stacks} {said}")
         strace.send_signal(signal.SIGINT)
@@ -185,13 +175,12 @@ def traced_by_another(directory):
         hung.goes_on("traced by another")
 
 
-@tests.case
-def another_namespace(directory):
+def test_another_namespace(directory):
     built_with_libunwind()
     wrap = ("unshare", "--pid", "--fork")
     need("unshare")
     if run([*wrap, "true"]).code:
-        raise Skip("no right to make a name space")
+        pytest.skip("no right to make a name space")
     with Hung(directory, "threads", 1, threads=2, wrap=wrap) as hung:
         done = dftmerge("ps", "--stacks", "--json", hung.place)
         troubles = {s["trouble"] for p in json.loads(done.out)["processes"] for s in p["stacks"] if p["exe"].endswith("/hung")}
@@ -200,8 +189,7 @@ def another_namespace(directory):
         true("run 'dftmerge ps --stacks' there" in said, said)
 
 
-@tests.case
-def a_thread_that_cannot_be_stopped(directory):
+def test_a_thread_that_cannot_be_stopped(directory):
     built_with_libunwind()
     with Hung(directory, "vfork") as hung:
         done = dftmerge("ps", "--stacks", "--json", hung.place)
@@ -209,7 +197,3 @@ def a_thread_that_cannot_be_stopped(directory):
         equal(troubles, ["it does not stop: it waits in the kernel and cannot be interrupted"], f"of the parent: {done.out}")
         equal(done.code, 1, "exit code")
         hung.goes_on("vfork")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A process that waits in a call: its time goes on, and the call is in the first line of what commands say."""
 
@@ -7,12 +6,9 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import SECONDS, Tests, compile_program, dftmerge, environment, equal, tracing, true  # noqa: E402
+from tracing import SECONDS, compile_program, dftmerge, environment, equal, tracing, true
 
-tests = Tests()
 LOCKS = {"flock": fcntl.flock, "fcntl": fcntl.lockf}
 CALLS = ("open", "read", *LOCKS)
 
@@ -58,8 +54,7 @@ class Waits:
         return " ".join(dftmerge(command, *options, self.place).out.decode().split())
 
 
-@tests.case
-def of_a_running_process(directory):
+def test_of_a_running_process(directory):
     rules = directory / "rules"
     rules.write_text("in-flight.time = 1 ns\n")
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
@@ -84,8 +79,7 @@ def of_a_running_process(directory):
                 true("nothing wrong" not in dftmerge("findings", "--rules", rules, it.place).out.decode(), where)
 
 
-@tests.case
-def of_a_lock(directory):
+def test_of_a_lock(directory):
     """Commands say who holds it."""
     for what in LOCKS:
         with Waits(directory, what) as it:
@@ -100,8 +94,7 @@ def of_a_lock(directory):
                 true(f"in flight now: {what} of" in (done.out + done.err).decode(), f"{command}: {done.out + done.err}")
 
 
-@tests.case
-def is_not_compute(directory):
+def test_is_not_compute(directory):
     """Events and rows agree: until a call began its process computed, and it waits since."""
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         for what in CALLS:
@@ -113,8 +106,7 @@ def is_not_compute(directory):
                 true(process["compute_ns"] <= process["wall_ns"] - flight["for_ns"], f"{where}: it does not compute")
 
 
-@tests.case
-def of_a_killed_process(directory):
+def test_of_a_killed_process(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         for what in CALLS:
             with Waits(directory, what, **settings) as it:
@@ -134,8 +126,7 @@ def of_a_killed_process(directory):
                 true("nothing wrong" not in dftmerge("findings", it.place).out.decode(), where)
 
 
-@tests.case
-def waits_for_children_are_none(directory):
+def test_waits_for_children_are_none(directory):
     """A shell waits for its command: that command's call is told, and with a filter only that of processes that pass."""
     fifo, place, rules = directory / "fifo", directory / "traces", directory / "rules"
     rules.write_text("in-flight.time = 1 ns\n")
@@ -168,7 +159,3 @@ def waits_for_children_are_none(directory):
             with open(fifo, "r+b", buffering=0) as pipe:
                 pipe.write(b"x")
     equal(shell.returncode, 0, "exit code")
-
-
-if __name__ == "__main__":
-    tests.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What is in I/O: every command, view and reader gives one number for the same trace. Two ranks do I/O of every class,
 and wait for a lock, for a child, and in shared memory, which is none."""
@@ -7,14 +6,11 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
-
-import reportpage  # noqa: E402
-from tracing import (BUILD, DFTMERGE, Tests, answer_of, compile_program, dump, environment, equal,  # noqa: E402
+import reportpage
+from tracing import (BUILD, DFTMERGE, answer_of, compile_program, dump, environment, equal,
                      run_checked, tracing, true)
 
-tests = Tests()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORDS = ("none", "read", "write", "sync", "meta", "wait", "startup")
 IO = set(WORDS) - {"none", "wait"}
 RANKS = 2
@@ -123,8 +119,7 @@ def page_and_reader(traces, by_rank):
     equal([int(n) for n in found.stdout.split()], [whole] * 2, "the reader for Python")
 
 
-@tests.case
-def one_number(directory):
+def test_one_number(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         traces, has_events = traced(directory, **settings), not settings
         by_rank = truth(traces)
@@ -135,8 +130,7 @@ def one_number(directory):
         page_and_reader(traces, by_rank)
 
 
-@tests.case
-def shells_wait(directory):
+def test_shells_wait(directory):
     """A shell that waits for what it runs leads no table of I/O."""
     run_checked(["sh", "-c", "sleep 0.3; :"], env=tracing(directory / "traces" / "t"))
     for by in ("job", "run", "process", "program"):
@@ -144,7 +138,3 @@ def shells_wait(directory):
         text = run_checked([DFTMERGE, "summary", "--by", by, directory / "traces"], env=environment(COLUMNS=250)).out.decode()
         true(sum(g["io_ns"] for g in found) * 2 < sum(g["time_ns"] for g in found), found)
         true("in I/O" in text and "wait" not in text, text)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Job systems: with the variables that each gives its tasks, the library and dftrun know rank, size, job and run, and
 the last rank prints the page of all. The variables are those that the systems' manuals list."""
@@ -7,10 +6,17 @@ import json
 import subprocess
 import sys
 
-from tracing import DFTRUN, SECONDS, Tests, dftmerge, environment, equal, ranks_here, run, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import DFTRUN, SECONDS, dftmerge, environment, equal, ranks_here, run, tracing, true
+
 SIZE = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ranks_are_here():
+    with ranks_here():
+        yield
 
 
 def slurm(rank, size=SIZE, job=4711, step=0, **more):
@@ -119,8 +125,7 @@ def run_id(directory, variables):
     return done.out.decode().strip()
 
 
-@tests.case
-def rank_size_and_job_of_each_system(directory):
+def test_rank_size_and_job_of_each_system(directory):
     (directory / "in").write_text("x")
     for name, (variables, local, job, run_name) in SYSTEMS.items():
         [process] = traced(directory, name.replace(" ", "-"), variables(2))
@@ -128,8 +133,7 @@ def rank_size_and_job_of_each_system(directory):
         equal({run_id(directory, variables(rank)) for rank in range(SIZE)}, {run_name}, f"{name}: all ranks are one run")
 
 
-@tests.case
-def a_batch_script_is_no_rank(directory):
+def test_a_batch_script_is_no_rank(directory):
     (directory / "in").write_text("x")
     [process] = traced(directory, "script", batch())
     equal((process["rank"], process["job"]), (None, "4711"), str(process))
@@ -137,8 +141,7 @@ def a_batch_script_is_no_rank(directory):
     equal(process["rank"], None, "RANK alone may mean anything")
 
 
-@tests.case
-def starts_are_told_apart(directory):
+def test_starts_are_told_apart(directory):
     """Tasks of an array are jobs of their own, a requeued job is another run, and so is a restart of torchrun."""
     (directory / "in").write_text("x")
     for task in (1, 2):
@@ -153,8 +156,7 @@ def starts_are_told_apart(directory):
         equal(len({run_id(directory, variables) for variables in starts}), 2, f"{name}: by dftrun")
 
 
-@tests.case
-def the_page_begins_with_how_each_job_ended(directory):
+def test_the_page_begins_with_how_each_job_ended(directory):
     (directory / "in").write_text("x")
     write = "import os; f = open('f', 'wb', buffering=0); [(f.write(b'x'), os.fsync(f.fileno())) for i in range(1000)]; "
     for job, program in ((1, ["cat", "in"]), (2, [sys.executable, "-c", "open('in').read(); exit(3)"]), (3, [sys.executable, "-c", write + "os.kill(os.getpid(), 9)"])):
@@ -167,8 +169,7 @@ def the_page_begins_with_how_each_job_ended(directory):
     true("fsync" in rows["3"][title.index("first finding"):] and rows["1"].endswith(" -"), f"what is wrong: {lines[:4]}")
 
 
-@tests.case
-def the_last_rank_prints_the_page(directory):
+def test_the_last_rank_prints_the_page(directory):
     (directory / "in").write_text("x" * 100)
     for name, (variables, _, _, _) in SYSTEMS.items():
         ranks = [subprocess.Popen([DFTRUN, "-o", name.replace(" ", "-"), "--", "sh", "-c", "read line; exec cat in"], cwd=directory,
@@ -183,8 +184,3 @@ def the_last_rank_prints_the_page(directory):
 
 
 IDS = ("SLURM_JOB_ID", "PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID", "DFTRACER_JOB_ID", "MASTER_ADDR")
-
-if __name__ == "__main__":
-    with ranks_here():
-        status = tests.main()
-    raise SystemExit(status)

@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A program that knows what it does: threads, generations of forks, every kind of call; the trace must say the same."""
 
 import collections
 import json
-import sys
 
 import system_calls
-from tracing import Tests, compile_program, dump, environment, equal, live_files, run, traces, tracing, true
+from tracing import compile_program, dump, environment, equal, live_files, run, traces, tracing, true
 
-tests = Tests()
 GENERATIONS, THREADS, ROUNDS = 3, 4, 5
 PROCESSES = 2 ** (GENERATIONS + 1) - 1
 
@@ -40,8 +37,7 @@ def counted(events):
     return counts
 
 
-@tests.case
-def every_call_is_counted(directory):
+def test_every_call_is_counted(directory):
     expected = traced_run(directory, GENERATIONS, THREADS, ROUNDS)
     events = dump(directory / "out")
     got = counted(events)
@@ -56,8 +52,7 @@ def every_call_is_counted(directory):
     equal(len({e["tid"] for e in events if e["name"] == "pwritev"}), PROCESSES * THREADS, "threads")
 
 
-@tests.case
-def every_call_is_counted_in_many_rounds(directory):
+def test_every_call_is_counted_in_many_rounds(directory):
     """Rings fill and are drained while other threads write and children are forked."""
     expected = traced_run(directory, 1, 3, 400)
     got = counted(dump(directory / "out"))
@@ -66,8 +61,7 @@ def every_call_is_counted_in_many_rounds(directory):
     true(not wrong, "; ".join(wrong))
 
 
-@tests.case
-def offsets_and_arguments(directory):
+def test_offsets_and_arguments(directory):
     """One thread: where each access happened, and what was asked for."""
     traced_run(directory, 0, 1, 1)
     events = [e for e in dump(directory / "out") if e.get("file", "").endswith("/file")]
@@ -91,8 +85,7 @@ def offsets_and_arguments(directory):
     true(all(e["ts"] > 1.5e18 and 0 <= e["dur"] < 60e9 for e in events), "times are Unix nanoseconds")
 
 
-@tests.case
-def equal_to_strace(directory):
+def test_equal_to_strace(directory):
     program = build(directory)
     work = directory / "work"
     work.mkdir()
@@ -108,8 +101,7 @@ def equal_to_strace(directory):
     true(not lines, "; ".join(lines[:20]))
 
 
-@tests.case
-def aggregates_only(directory):
+def test_aggregates_only(directory):
     """No events are kept, and yet everything is counted."""
     from tracing import dftmerge
     expected = traced_run(directory, 1, 2, 20, ENABLE_AGGREGATION=1)
@@ -123,8 +115,7 @@ def aggregates_only(directory):
     true(not wrong, "; ".join(wrong))
 
 
-@tests.case
-def switched_off(directory):
+def test_switched_off(directory):
     """Without DFTRACER_ENABLE the library is there and does nothing."""
     program = build(directory)
     for number, value in enumerate((None, "0", "false", "off")):
@@ -139,7 +130,3 @@ def switched_off(directory):
         true(not (directory / "out").exists(), f"DFTRACER_ENABLE={value} wrote files")
     plain = run([program, directory / "work0", "9"], env=environment())
     equal(plain.code, 2, "wrong usage of the program")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Whose a live file is, and whether its process still runs: copies, archives, other PID namespaces, other host names, other boots."""
 
@@ -10,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 
-from tracing import (BUILD, DFTMERGE, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, traces,
+import pytest
+
+from tracing import (BUILD, DFTMERGE, SHARED_MEMORY, compile_program, dftmerge, dump, equal, live_files, need, run, traces,
                      tracing, true)
 
-tests = Tests()
 
 ANOTHER_NAME = "import os, socket, sys; socket.sethostname('another'); os.execv(sys.argv[1], sys.argv[1:])"
 PARENT_IS_KILLED = """import os, signal, sys
@@ -32,7 +32,7 @@ def unshared(*what):
         command = ["unshare", *options, *what]
         if run([*command, "true"]).code == 0:
             return command
-    raise Skip("no namespaces may be made here")
+    pytest.skip("no namespaces may be made here")
 
 
 def other_pids():
@@ -84,8 +84,7 @@ def recovered(directory, *options):
           f"live files, how it ended and writes after --recover ({done.err.decode()})")
 
 
-@tests.case
-def copies_leave_the_original_alone(directory):
+def test_copies_leave_the_original_alone(directory):
     live = pathlib.Path(tempfile.mkdtemp(prefix="dft-e2e-", dir=SHARED_MEMORY))  # surely fit for live files
     try:
         for place in (None, live):
@@ -114,8 +113,7 @@ def copy_is_recovered(directory, place, copy, code):
     equal((len(before), writes(directory / "out")), (2, 100), f"{copy}: files, and writes in the original")
 
 
-@tests.case
-def beside_its_copy_too(directory):
+def test_beside_its_copy_too(directory):
     """Named together, each live file goes into the trace beside it, and nothing into an archive."""
     kill(start(directory))
     [trace] = traces(directory / "out")
@@ -127,8 +125,7 @@ def beside_its_copy_too(directory):
            ended(directory / "out"), live_files(directory / "out")), ([str(trace)], ["killed"], []), "the original")
 
 
-@tests.case
-def killed_in_another_namespace(directory):
+def test_killed_in_another_namespace(directory):
     """Its pid is 1 there, and there is a process 1 here."""
     process = start(directory, other_pids())
     equal(ended(directory / "out"), ["running"], "while it runs, from outside")
@@ -140,8 +137,7 @@ def killed_in_another_namespace(directory):
     recovered(directory)
 
 
-@tests.case
-def unknown_where_it_cannot_be_seen(directory):
+def test_unknown_where_it_cannot_be_seen(directory):
     inside = other_pids()
     process = start(directory)
     try:
@@ -158,8 +154,7 @@ def unknown_where_it_cannot_be_seen(directory):
     recovered(directory)
 
 
-@tests.case
-def the_host_name_is_no_matter(directory):
+def test_the_host_name_is_no_matter(directory):
     another = [*unshared("-u"), sys.executable, "-c", ANOTHER_NAME]
     process = start(directory)
     try:
@@ -169,8 +164,7 @@ def the_host_name_is_no_matter(directory):
     equal(ended(directory / "out", before=another), ["killed"], "under another name, when it was killed")
 
 
-@tests.case
-def a_child_is_not_taken_for_its_parent(directory):
+def test_a_child_is_not_taken_for_its_parent(directory):
     """A forked child has no file of its parent's mapped once it has made a call."""
     inside = other_pids()
     settings = tracing(directory / "out" / "t")
@@ -184,8 +178,7 @@ def a_child_is_not_taken_for_its_parent(directory):
         os.kill(int(child), 9)
 
 
-@tests.case
-def of_another_boot(directory):
+def test_of_another_boot(directory):
     kill(start(directory))
     [live] = live_files(directory / "out")
     boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
@@ -200,8 +193,7 @@ def of_another_boot(directory):
     recovered(directory, "--force")
 
 
-@tests.case
-def ready_between_two_looks(directory):
+def test_ready_between_two_looks(directory):
     """A live file that was just being made when dftmerge first looked at it is not one of an unknown process."""
     process = start(directory)
     [live] = live_files(directory / "out")
@@ -217,7 +209,3 @@ def ready_between_two_looks(directory):
             seen += 1
             equal([p["ended"] for p in found], ["killed"], f"ready when it is opened for the {at}. time")
     true(seen > 1, "it is opened more than once")
-
-
-if __name__ == "__main__":
-    tests.main()

@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Entities: what programs tell of them is recorded, merged, and answered as text, DOT and PROV-JSON."""
 
 import json
-import pathlib
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import BUILD, ROOT, Skip, Tests, compile_program, dftmerge, environment, equal, run, run_checked, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import BUILD, ROOT, compile_program, dftmerge, environment, equal, run, run_checked, tracing, true
+
 
 MEMBERS = ("entity", "activity", "agent", "used", "wasGeneratedBy", "wasInvalidatedBy", "wasAssociatedWith", "wasDerivedFrom", "hadMember",
           "specializationOf", "alternateOf", "wasInfluencedBy", "prefix")
@@ -77,8 +74,7 @@ def region(name, start, **relations):
     return {"name": name, "cat": "APP", "type": 2, "ph": 1, "ts": 1_700_000_000_000_000 + start, "dur": 5, "args": {"relations": relations}}
 
 
-@tests.case
-def processes_meet_in_their_entities(directory):
+def test_processes_meet_in_their_entities(directory):
     out = traced(directory, 3, 3)
     text = lineage("archive:a.tar", out).out.decode()
     # each: two checkpoints of which one is in the archive, the model, three samples, raw
@@ -98,8 +94,7 @@ def processes_meet_in_their_entities(directory):
     true("ended by APP prepare: 3 times in 3 processes" in lineage("cache:old", out).out.decode(), "ended")
 
 
-@tests.case
-def a_region_keeps_any_number_of_relations(directory):
+def test_a_region_keeps_any_number_of_relations(directory):
     out = traced(directory, 1, 4000)
     equal(lineage("sample:0-3999", out).err.count(b"cut"), 0, "nothing is cut")
     up = prov("checkpoint:epoch-1-0", "--up", out)
@@ -111,8 +106,7 @@ def a_region_keeps_any_number_of_relations(directory):
     true("... and 3999 more" in text, text)
 
 
-@tests.case
-def answers_do_not_depend_on_threads_and_ranks(directory):
+def test_answers_do_not_depend_on_threads_and_ranks(directory):
     out = traced(directory, 4, 300)
     questions = [(out,), ("checkpoint:epoch-1-0", out), ("--json", out), ("--dot", "model:net", out)]
     wanted = [lineage(*question).out for question in questions]
@@ -122,7 +116,7 @@ def answers_do_not_depend_on_threads_and_ranks(directory):
     run_checked([BUILD / "bin" / "dftmerge", "merge", "-o", merged, out])
     equal([lineage(*question[:-1], merged).out for question in questions], wanted, "merged")
     if not shutil.which("mpirun") or not (BUILD / "bin" / "dftmerge-mpi").exists():
-        raise Skip("the ranks: dftmerge-mpi is not there")
+        pytest.skip("the ranks: dftmerge-mpi is not there")
     for ranks in (2, 3):
         for question, answer in zip(questions, wanted):
             got = run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", ranks, BUILD / "bin" / "dftmerge-mpi", "lineage", *question],
@@ -130,8 +124,7 @@ def answers_do_not_depend_on_threads_and_ranks(directory):
             equal((got.code, got.out), (0, answer), f"{ranks} ranks: {question}")
 
 
-@tests.case
-def exported_to_dftracer_and_back(directory):
+def test_exported_to_dftracer_and_back(directory):
     out = traced(directory, 2, 100)
     run_checked([BUILD / "bin" / "dftmerge", "export", "--format", "pfw", "-o", directory / "back.pfw.gz", out])
     back = directory / "back.pfw.gz"
@@ -143,15 +136,13 @@ def exported_to_dftracer_and_back(directory):
         true(len(lost) <= 4, (question, lost))
 
 
-@tests.case
-def aggregates_alone_say_what_is_missing(directory):
+def test_aggregates_alone_say_what_is_missing(directory):
     out = traced(directory, 1, 3, ENABLE_AGGREGATION=1)
     done = lineage(out, expect=1)
     true(b"1 process kept aggregates alone, at least for a time: what it said of entities then is not known" in done.err, done.err)
 
 
-@tests.case
-def names_that_users_write(directory):
+def test_names_that_users_write(directory):
     out = traced(directory, 2, 2)
     answer = lineage("archive:a.tar", out).out
     for name in ("a.tar", entity("archive", "a.tar"), "#" + entity("archive", "a.tar").upper(), "archive#" + entity("archive", "a.tar")):
@@ -166,8 +157,7 @@ def names_that_users_write(directory):
     true(b"the traces know no entity" in lineage(pfw(directory / "none", region("r", 1)), expect=1).err, "none")
 
 
-@tests.case
-def relations_of_dftracer(directory):
+def test_relations_of_dftracer(directory):
     ids = {key: entity("t", key) for key in "abcdefgh"}
     out = pfw(directory / "p", {"name": "ET", "args": {"type": "t", "role": 5, "description": "things"}},
               *(eh("t", key, uri=f"db://{key}") for key in "abcdefg"), region("copy", 1, used=[ids["a"]], generated=[ids["b"]]),
@@ -189,8 +179,7 @@ def relations_of_dftracer(directory):
         true(part in text, (part, text))
 
 
-@tests.case
-def broken_records_are_counted(directory):
+def test_broken_records_are_counted(directory):
     strange = 'x"\\\n\x1b[31m' + "y" * 3000
     good = entity("t", "good")
     out = pfw(directory / "p", region("r", 1, used=[good, "no hex", "12"], other=[good]), eh("t", "good", uri=strange), eh(strange, "z"),
@@ -206,8 +195,7 @@ def broken_records_are_counted(directory):
     equal(lineage("--dot", good, out, expect=1).out.count(b'" -> r'), 1, "DOT")
 
 
-@tests.case
-def many_entities_and_relations(directory):
+def test_many_entities_and_relations(directory):
     """A hub, a long chain, and a wide graph: bounded output, every step counted."""
     hub = entity("t", "hub")
     records = [eh("t", "hub")]
@@ -222,7 +210,3 @@ def many_entities_and_relations(directory):
     deep = lineage("t:n19999", "--up", "--depth", "1000", out).out.decode()
     true(len(deep.splitlines()) < 6000, "the chain is bounded")
     equal(len(prov("t:n19999", "--up", out)["entity"]), 20001, "all of it for programs")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

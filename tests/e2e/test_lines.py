@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lines of C++ programs: the program's own line of each call, however deep in the C++ library the call is made."""
 
@@ -6,11 +5,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 
-from tracing import DFTMERGE, PROGRAMS, Skip, Tests, dftmerge, environment, equal, need, run_checked, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, PROGRAMS, dftmerge, environment, equal, need, run_checked, tracing, true
+
 SOURCES = ("streams.cpp", "streams_library.cpp")
 MARKED = {
     name: f"{PROGRAMS / source}:{number}"
@@ -25,7 +24,7 @@ OWN = re.compile(r"[^;]* \([a-z_]+\.cpp:\d+\)")
 def build(directory, compiler, *flags):
     need(compiler)
     if b"libdw" not in run_checked(["ldd", DFTMERGE]).out:
-        raise Skip("dftmerge is built without libdw")
+        pytest.skip("dftmerge is built without libdw")
     both = [compiler, "-std=c++17", *flags]
     library, program = directory / "libstreams.so", directory / "streams"
     run_checked([*both, "-fPIC", "-shared", "-o", library, PROGRAMS / SOURCES[1]], cwd=directory)
@@ -54,27 +53,25 @@ def each_line_is_named(directory, compiler, *flags):
     true(all(line.startswith(str(PROGRAMS)) for _, line in lines), f"{compiler} {flags}: lines of others: {lines}")
 
 
-def variant(name, compiler, *flags):
-    def case(directory):
-        each_line_is_named(directory, compiler, *flags)
-
-    case.__name__ = name
-    tests.case(case)
-
-
-variant("gcc_as_written", "g++", "-g", "-O0")
-variant("gcc_optimized", "g++", "-g", "-O2")
-variant("gcc_most_optimized", "g++", "-g", "-O3")
-variant("gcc_of_all_units", "g++", "-g", "-O2", "-flto")
-variant("gcc_dwarf_4_compressed", "g++", "-gdwarf-4", "-gz", "-O2")
-variant("gcc_split", "g++", "-g", "-gsplit-dwarf", "-O2")
-variant("clang_as_written", "clang++", "-g", "-O0")
-variant("clang_dwarf_4", "clang++", "-gdwarf-4", "-O2")
-variant("clang_split", "clang++", "-g", "-gsplit-dwarf", "-O2")
+VARIANTS = {
+    "gcc_as_written": ("g++", "-g", "-O0"),
+    "gcc_optimized": ("g++", "-g", "-O2"),
+    "gcc_most_optimized": ("g++", "-g", "-O3"),
+    "gcc_of_all_units": ("g++", "-g", "-O2", "-flto"),
+    "gcc_dwarf_4_compressed": ("g++", "-gdwarf-4", "-gz", "-O2"),
+    "gcc_split": ("g++", "-g", "-gsplit-dwarf", "-O2"),
+    "clang_as_written": ("clang++", "-g", "-O0"),
+    "clang_dwarf_4": ("clang++", "-gdwarf-4", "-O2"),
+    "clang_split": ("clang++", "-g", "-gsplit-dwarf", "-O2"),
+}
 
 
-@tests.case
-def lines_beside_the_program(directory):
+@pytest.mark.parametrize("how", VARIANTS)
+def test_each_line_is_named(directory, how):
+    each_line_is_named(directory, *VARIANTS[how])
+
+
+def test_lines_beside_the_program(directory):
     """A stripped program has lines where its debug file lies beside it."""
     program = build(directory, "g++", "-g", "-O2")
     need("objcopy")
@@ -84,8 +81,7 @@ def lines_beside_the_program(directory):
     true(MARKED["endl"] in lines, lines)
 
 
-@tests.case
-def without_lines(directory):
+def test_without_lines(directory):
     """The program's function is told, not that of the C++ library; of a stripped program where it lies."""
     program = build(directory, "g++", "-O2")
     lines = {group["line"] for group in groups(traced(directory, program), "--by", "line")}
@@ -95,8 +91,7 @@ def without_lines(directory):
     true(all(line.startswith("streams+0x") for line in lines), lines)
 
 
-@tests.case
-def frames(directory):
+def test_frames(directory):
     """Own functions have their file and line, those in line too; others have their module."""
     traces = traced(directory, build(directory, "g++", "-g", "-O2"))
     folded = dftmerge("export", "--format", "folded", "-o", "-", traces).out.decode()
@@ -109,8 +104,7 @@ def frames(directory):
         true(line.replace(" ", "_") in folded, f"{line} in {folded}")
 
 
-@tests.case
-def tree(directory):
+def test_tree(directory):
     """Each function once, below what called it, with the sum of what it called."""
     traces = traced(directory, build(directory, "g++", "-g", "-O2"))
     text = dftmerge("summary", "--by", "stack", "--file", "*/endl,*/inlined", "--top", "100", traces, env=environment(COLUMNS=200)).out.decode()
@@ -127,8 +121,7 @@ def tree(directory):
     true(group["count"] == CALLS["endl"] + CALLS["inlined"], group)
 
 
-@tests.case
-def a_split_file_that_is_none(directory):
+def test_a_split_file_that_is_none(directory):
     """A FIFO in place of the file with the functions is not waited for."""
     program = build(directory, "g++", "-g", "-gsplit-dwarf", "-O2")
     splits = list(directory.glob("*.dwo"))
@@ -138,7 +131,3 @@ def a_split_file_that_is_none(directory):
         subprocess.run(["mkfifo", split], check=True, env=environment())
     lines = {group["line"] for group in groups(traced(directory, program), "--by", "line", "--name", "mkdir")}
     equal(lines, {MARKED["made"]}, "a line that is of no function in line")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

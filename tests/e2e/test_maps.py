@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Mappings of files: what mmap, munmap, mremap, msync, madvise and their like did to which part of which file, compared with strace; and
 nothing of that where no traced file is mapped."""
@@ -9,10 +8,11 @@ import json
 import pathlib
 import sys
 
-import mapped_files
-from tracing import (Skip, Tests, compile_program, dftmerge, dump, environment, equal, need, run, run_checked, traces, tracing, true)
+import pytest
 
-tests = Tests()
+import mapped_files
+from tracing import (compile_program, dftmerge, dump, environment, equal, need, run, run_checked, traces, tracing, true)
+
 NAMES = {*mapped_files.CALLS, "posix_madvise"}
 
 
@@ -58,8 +58,7 @@ def agree(directory, command, stdin=None, least=1):
     return events
 
 
-@tests.case
-def every_case(directory):
+def test_every_case(directory):
     program = compile_program("mappings.c", directory / "mappings")
     (directory / "work").mkdir()
     events = agree(directory, [program, directory / "work"], least=80)
@@ -83,15 +82,13 @@ INTERRUPTED = """\
 """
 
 
-@tests.case
-def interrupted_lines(_):
+def test_interrupted_lines():
     """Two processes at once: strace cuts the calls of one in two. No call is lost, none goes to the other process."""
     spaces = [[(e.name, e.offset) for e in space.events] for space in mapped_files.read(INTERRUPTED.splitlines())]
     equal(spaces, [[("mmap", 0), ("msync", 0)], [("msync", 4096), ("munmap", 0)]], "calls of each process")
 
 
-@tests.case
-def counts_of_calls(directory):
+def test_counts_of_calls(directory):
     """A call on two files is two events and one call."""
     program = compile_program("mappings.c", directory / "mappings")
     (directory / "work").mkdir()
@@ -103,8 +100,7 @@ def counts_of_calls(directory):
         equal(groups.get(name, 0), sum(e.get("calls", 1) for e in events if e["name"] == name), f"calls of {name}")
 
 
-@tests.case
-def untraced_files_and_memory(directory):
+def test_untraced_files_and_memory(directory):
     """The same calls outside of what is traced leave nothing."""
     program = compile_program("mappings.c", directory / "mappings")
     (directory / "work").mkdir()
@@ -133,8 +129,7 @@ with open(path, "w+b") as file:
 """
 
 
-@tests.case
-def python(directory):
+def test_python(directory):
     need("python3")
     (directory / "work").mkdir()
     (directory / "program.py").write_text(PYTHON)
@@ -161,8 +156,7 @@ SELECT count(*), sum(length(b)) FROM t;
            insert="INSERT OR REPLACE INTO t SELECT i, hex(zeroblob(50)) FROM n;")
 
 
-@tests.case
-def sqlite(directory):
+def test_sqlite(directory):
     need("sqlite3")
     (directory / "work").mkdir()
     database = directory / "work" / "db"
@@ -177,12 +171,11 @@ def sqlite(directory):
     true({e.name for e in got} == {"mmap", "mremap", "munmap"}, "kinds of calls")
 
 
-@tests.case
-def other_allocators(directory):
+def test_other_allocators(directory):
     """They map memory before any constructor has run, and in between; traced they do so undisturbed."""
     library = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/libjemalloc.so.2"))), None)
     if library is None:
-        raise Skip("jemalloc is not installed")
+        pytest.skip("jemalloc is not installed")
     program = compile_program("mappings.c", directory / "mappings")
     calls = []
     for i, order in enumerate(("{ours}", "{ours}:{theirs}", "{theirs}:{ours}")):
@@ -197,7 +190,3 @@ def other_allocators(directory):
         calls.append([[e._replace(file=e.file.rsplit("/", 1)[1]) for e in own] for own in of_processes(dump(directory / f"out{i}"))])
     true(len(calls[0][0]) > 70, f"only {len(calls[0][0])} calls on mappings")
     true(calls[0] == calls[1] == calls[2], "the same calls, whatever the allocator")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

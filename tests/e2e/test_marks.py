@@ -1,20 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What events are marked with: their class, where an access lies, read-write turns. Against what a program says of each of its calls,
 and through merging, splitting and export."""
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
-from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, run, run_checked, tracing, true
+import pytest
 
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
-import facets  # noqa: E402
+from tracing import SHARED_MEMORY, compile_program, dftmerge, dump, equal, run, run_checked, tracing, true
 
-tests = Tests()
+import facets
+
 DATA = {"turns": bytes(1000), "firsts": bytes(1000), "bursts": (b"x" * 99 + b"\n") * 90}
 PROCESS = {"fork", "waitpid", "exit", "_exit", "kill", "aio_suspend", "aio_error", "aio_return", "wait4"}
 
@@ -48,22 +46,15 @@ def expect(events, told, where):
     equal(len(got), len(told), "number of events")
 
 
-def simple(what):
-    def case(directory):
-        where = work(directory)
-        (where / "data").write_bytes(DATA.get(what, b""))
-        events, told = traced(directory, what, where)
-        expect(events, told, where)
-    case.__name__ = what
-    return tests.case(case)
+@pytest.mark.parametrize("what", ("places", "firsts", "bursts", "turns", "library"))
+def test_simple(directory, what):
+    where = work(directory)
+    (where / "data").write_bytes(DATA.get(what, b""))
+    events, told = traced(directory, what, where)
+    expect(events, told, where)
 
 
-for each in ("places", "firsts", "bursts", "turns", "library"):
-    simple(each)
-
-
-@tests.case
-def inherited(directory):
+def test_inherited(directory):
     """Who gets a descriptor goes on where it stands."""
     where = work(directory)
     (where / "data").write_bytes(bytes(1000))
@@ -79,17 +70,15 @@ def inherited(directory):
           [(0, "consecutive"), (0, "sequential"), (1, "consecutive"), (2, "random")], "descriptor and access of each read")
 
 
-@tests.case
-def memory(directory):
+def test_memory(directory):
     name = SHARED_MEMORY / f"dft-marks-{os.getpid()}"
     if not os.access(SHARED_MEMORY, os.W_OK):
-        raise Skip("there is no /dev/shm")
+        pytest.skip("there is no /dev/shm")
     events, told = traced(directory, "memory", name)
     expect(events, told, name)
 
 
-@tests.case
-def data_where_programs_lie(directory):
+def test_data_where_programs_lie(directory):
     """What a program reads itself is its data; what a library or an interpreter asks for is start-up, and so is the search for a library."""
     where = work(directory) / "perl5"
     where.mkdir()
@@ -111,8 +100,7 @@ def data_where_programs_lie(directory):
             equal(got, own + (["startup"] if own is start else [looks[name]]), f"{name}, by {program}")
 
 
-@tests.case
-def handed_on(directory):
+def test_handed_on(directory):
     where = work(directory)
     events, told = traced(directory, "handed_on", where)
     expect(events, told, where)
@@ -121,16 +109,14 @@ def handed_on(directory):
     true(all(e["class"] == "none" for e in events if "exit" in e["name"]), "an exit is no waiting")
 
 
-@tests.case
-def killed(directory):
+def test_killed(directory):
     where = work(directory)
     (where / "lib.so").write_bytes(bytes(100))
     events, told = traced(directory, "killed", where, code=-9)
     expect(events, told, where)
 
 
-@tests.case
-def in_a_ring_that_is_drained(directory):
+def test_in_a_ring_that_is_drained(directory):
     """Thousands of calls, on files of two classes in turn: through the encoder's short ways."""
     where = work(directory)
     source = "import os\n" + f"os.chdir({str(where)!r})\n" + """
@@ -157,8 +143,7 @@ for i in range(3000):
     equal(counted, wanted, "marks of the calls")
 
 
-@tests.case
-def kept_by_tools(directory):
+def test_kept_by_tools(directory):
     """Merged, split in groups and exported, each event keeps its marks."""
     where = work(directory)
     events, _ = traced(directory, "library", where)
@@ -169,8 +154,7 @@ def kept_by_tools(directory):
     equal(sorted(map(marks, dump(directory / "groups"))), of, "in groups")
 
 
-@tests.case
-def as_computed_from_events(directory):
+def test_as_computed_from_events(directory):
     """The answers of `summary` are what facets.py computes from the events."""
     where = work(directory)
     for what in ("places", "turns", "library"):
@@ -187,8 +171,7 @@ def as_computed_from_events(directory):
               sorted(json.dumps({n: g[n] for n in sorted(names)}) for g in wanted), f"--by {by}: {sorted(names)}")
 
 
-@tests.case
-def facets_of_aggregates(directory):
+def test_facets_of_aggregates(directory):
     """Calls that differ in one facet alone lie in different rows, also where rows are made at once, without events."""
     program = compile_program("alike.c", directory / "alike", "-Wall", "-Wextra", "-Werror")
     answers = []
@@ -202,8 +185,7 @@ def facets_of_aggregates(directory):
     equal(answers[1], answers[0], "name, size class, access, errno: calls, bytes, errors")
 
 
-@tests.case
-def bursts_in_rows(directory):
+def test_bursts_in_rows(directory):
     """Bursts are counted alike in rows that the process makes, and in those of its events."""
     answers = []
     for rows in (0, 1):
@@ -218,7 +200,3 @@ def bursts_in_rows(directory):
     calls = {(name, access): count[0] for (name, _, access), count in answers[0].items() if access != "none"}
     equal(calls, {("fgets", "consecutive"): 75, ("getc", "consecutive"): 208, ("getc", "random"): 1, ("fgets", "random"): 1,
                   ("fread", "consecutive"): 1}, "calls by access")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

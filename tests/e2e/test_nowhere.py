@@ -1,12 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pipes and sockets are not traced unless DFTRACER_DATA_DIR asks for them; what has no offsets gets none."""
 
-import sys
 
-from tracing import Tests, compile_program, dump, equal, run, tracing, true
-
-tests = Tests()
+from tracing import compile_program, dump, equal, run, tracing, true
 
 
 def traced(directory, data_dir):
@@ -26,35 +22,27 @@ def kinds(events):
     return found
 
 
-@tests.case
-def files_alone(directory):
+def test_files_alone(directory):
     events = traced(directory, "all")
     equal(kinds(events), {"fifo": 8}, "calls by kind")
     equal([e.get("offset") for e in events], [None] * 8, "offsets")
     equal([e["bytes"] for e in events], [10, 10, 20, 20, 30, 30, 5, 5], "bytes")
 
 
-@tests.case
-def pipes_too(directory):
+def test_pipes_too(directory):
     events = traced(directory, "pipe::all")
     equal(kinds(events), {"fifo": 8, "pipe:": 6}, "calls by kind")
     true(all("offset" not in e for e in events), "offsets")
 
 
-@tests.case
-def pipes_and_sockets(directory):
+def test_pipes_and_sockets(directory):
     events = traced(directory, f"pipe:socket:{directory}")
     equal(kinds(events), {"fifo": 8, "pipe:": 6, "socket:": 8}, "calls by kind")
     true(all("offset" not in e for e in events), "offsets")
     equal([e["bytes"] for e in events if e["name"] in ("send", "recv")], [10, 10], "send and recv")
 
 
-@tests.case
-def terminals_by_their_path(directory):
+def test_terminals_by_their_path(directory):
     events = traced(directory, "/dev/pts:/dev/ptmx")
     true({"0", "ptmx"} & set(kinds(events)) or kinds(events), f"{kinds(events)}")
     true(all("offset" not in e for e in events), "offsets")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,17 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What was not recorded in pauses is told as a share of the time: in both modes, over exec, fork and kill."""
 
 import json
-import pathlib
 import signal
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from steady import Steady  # noqa: E402
-from tracing import ROOT, Tests, compile_program, dftmerge, equal, run, tracing, true  # noqa: E402
+from steady import Steady
+from tracing import ROOT, compile_program, dftmerge, equal, run, tracing, true
 
-tests = Tests()
 SLEEP = 50_000_000  # ns of "sleep": at least
 MODES = ({}, {"ENABLE_AGGREGATION": 1})
 
@@ -58,8 +53,7 @@ def share_is_told(place, check=True):
         equal(answer("check", place)["nothing_kept_ns"], answer("summary", place)["kept_ns"]["nothing"], "check and summary")
 
 
-@tests.case
-def of_the_process_and_of_a_thread(directory):
+def test_of_the_process_and_of_a_thread(directory):
     for number, mode in enumerate(MODES):
         for who in ((), ("thread",)):
             place = traced(directory, *who, "reads", "pause", "reads", "sleep", "resume", "reads", name=f"{number}{len(who)}", **mode)
@@ -71,8 +65,7 @@ def of_the_process_and_of_a_thread(directory):
             share_is_told(place)
 
 
-@tests.case
-def without_a_pause_nothing_is_said(directory):
+def test_without_a_pause_nothing_is_said(directory):
     place = traced(directory, "reads")
     summary = answer("summary", place)
     equal((summary["pauses"], summary["kept_ns"]["nothing"]), ({"control": 0, "program": 0}, 0), "no pause")
@@ -82,16 +75,14 @@ def without_a_pause_nothing_is_said(directory):
     true(b"not recorded" not in dftmerge("compare", place, place).out, "compare")
 
 
-@tests.case
-def nested_ones_are_one(directory):
+def test_nested_ones_are_one(directory):
     place = traced(directory, "reads", "pause", "pause", "sleep", "resume", "sleep", "reads", "resume", "reads")
     summary = answer("summary", place)
     equal((summary["pauses"]["program"], reads(summary)), (1, 20), "one pause")
     true(summary["kept_ns"]["nothing"] >= 2 * SLEEP, summary["kept_ns"])
 
 
-@tests.case
-def never_resumed(directory):
+def test_never_resumed(directory):
     place = traced(directory, "reads", "pause", "sleep", "reads")
     process, = answer("ps", place)["processes"]
     last = process["kept"][-1]
@@ -101,8 +92,7 @@ def never_resumed(directory):
     share_is_told(place)
 
 
-@tests.case
-def of_a_killed_process(directory):
+def test_of_a_killed_process(directory):
     """Its last sign of life is in the live file; `check --recover` keeps what that tells."""
     for number, mode in enumerate(MODES):
         for who in ((), ("thread",)):
@@ -117,8 +107,7 @@ def of_a_killed_process(directory):
             equal([after[k] for k in ("kept_ns", "pauses", "wall_ns")], [before[k] for k in ("kept_ns", "pauses", "wall_ns")], f"{mode} {who}")
 
 
-@tests.case
-def killed_at_once(directory):
+def test_killed_at_once(directory):
     """A pause without a sign of life behind its begin: it is named, and its length is not known."""
     for number, mode in enumerate(MODES):
         for who in ((), ("thread",)):
@@ -139,8 +128,7 @@ def killed_at_once(directory):
             true(who or process["kept"][-1]["keep"] == "nothing", f"{where}: {process['kept']}")
 
 
-@tests.case
-def many(directory):
+def test_many(directory):
     """More than the record takes, of a process that ends and of one that is killed."""
     for end, code in (((), 0), (("kill",), -signal.SIGKILL)):
         place = traced(directory, "many=1200", *end, name=f"end{code}", expect=code)
@@ -149,8 +137,7 @@ def many(directory):
         true(1200 * 1_000_000 <= summary["kept_ns"]["nothing"] < summary["wall_ns"], f"{end}: {summary['kept_ns']}")
 
 
-@tests.case
-def over_exec_and_fork(directory):
+def test_over_exec_and_fork(directory):
     place = traced(directory, "reads", "pause", "sleep", "exec", "reads")
     summary, said = answer("summary", place), answer("ps", place)["processes"]
     equal([[k["keep"] for k in p["kept"]] for p in sorted(said, key=lambda p: p["start_ns"])], [["events", "nothing"], ["events"]],
@@ -164,8 +151,7 @@ def over_exec_and_fork(directory):
     true(answer("summary", place)["kept_ns"]["nothing"] >= 2 * SLEEP, "a child goes on with a pause of the thread that forked")
 
 
-@tests.case
-def by_control(directory):
+def test_by_control(directory):
     for number, mode in enumerate(MODES):
         with Steady(directory, f"s{number}", place=f"traces{number}", **mode) as program:
             program.do("r 10")
@@ -183,7 +169,3 @@ def by_control(directory):
         equal(answer("summary", program.place)["pauses"], {"control": 1, "program": 0}, f"{mode}: at the end")
         true("by dftmerge control)" in " ".join(dftmerge("summary", program.place).out.decode().split()), "who asked")
         share_is_told(program.place)
-
-
-if __name__ == "__main__":
-    tests.main()

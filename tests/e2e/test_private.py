@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """DFTRACER_PRIVATE leaves out command lines and texts of arguments: a program that tells a secret wherever a text can
 be told."""
@@ -6,10 +5,11 @@ be told."""
 import json
 import sys
 
-from tracing import BUILD, ROOT, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
+import pytest
+
+from tracing import BUILD, ROOT, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
 
 SECRET = "Rosebud4711"
-tests = Tests()
 
 
 def run_program(directory, name, *more, **settings):
@@ -26,8 +26,7 @@ def bytes_of(out):
     return b"".join(path.read_bytes() for path in traces(out) + live_files(out))
 
 
-@tests.case
-def texts_are_left_out(directory):
+def test_texts_are_left_out(directory):
     plain, private = run_program(directory, "plain"), run_program(directory, "private", PRIVATE=1)
     true(bytes_of(plain).count(SECRET.encode()) > 10, "the program tells its secret")
     equal(bytes_of(private).count(SECRET.encode()), 0, "secrets in the traces")
@@ -39,8 +38,7 @@ def texts_are_left_out(directory):
     true(any(e["name"] == "execl" and e["file"] == "/bin/true" for e in events), "programs stay")
 
 
-@tests.case
-def nor_when_killed(directory):
+def test_nor_when_killed(directory):
     out = run_program(directory, "killed", "killed", PRIVATE=1)
     true(live_files(out), "a live file is left")
     equal(bytes_of(out).count(SECRET.encode()), 0, "secrets in the trace and in the live file")
@@ -48,15 +46,13 @@ def nor_when_killed(directory):
     equal(last.get("args"), None, "arguments of the open region")
 
 
-@tests.case
-def what_the_library_says_itself_stays(directory):
+def test_what_the_library_says_itself_stays(directory):
     events = dump(run_program(directory, "left", "left", PRIVATE=1))
     last = next(e for e in events if e["name"] == "open" and e["cat"] == "APP")
     equal(list(last["args"]), ["ended_by"], "arguments of the region that was left open")
 
 
-@tests.case
-def it_is_said(directory):
+def test_it_is_said(directory):
     private = run_program(directory, "private", PRIVATE=1)
     said = b"DFTRACER_PRIVATE: command lines and texts of arguments left out, in "
     for command in ("summary", "findings"):
@@ -68,8 +64,7 @@ def it_is_said(directory):
     true(said not in plain.out + plain.err, "nothing is said of other traces")
 
 
-@tests.case
-def a_setting_without_effect_is_reported_once(directory):
+def test_a_setting_without_effect_is_reported_once(directory):
     """Also by programs that one process runs one after the other: they find the report without the value."""
     env = tracing(directory / "t", TRACE_COMPRESSION=0, SECRT=SECRET, PRIVATE=1)
     done = run(["sh", "-c", "cat /dev/null; exec cat /dev/null"], env=env)
@@ -77,11 +72,10 @@ def a_setting_without_effect_is_reported_once(directory):
     equal((bytes_of(directory).count(SECRET.encode()), b"DFTRACER_SECRT= (no effect)\n" in bytes_of(directory)), (0, True), "the name alone")
 
 
-@tests.case
-def python_tells_no_more(directory):
+def test_python_tells_no_more(directory):
     package = BUILD / "python"
     if not (package / "dftrace").exists():
-        raise Skip("the Python package is not built")
+        pytest.skip("the Python package is not built")
     script, out = directory / "script.py", directory / "python"
     script.write_text(f"import sys, dftrace\ndftrace.metadata('key', sys.argv[1])\n"
                       f"with dftrace.region('step', note=sys.argv[1], number=7) as r:\n    r.update(more=sys.argv[1])\n"
@@ -90,7 +84,3 @@ def python_tells_no_more(directory):
     equal(run([sys.executable, script, SECRET], env=env).code, 0, "exit code")
     equal(bytes_of(out).count(SECRET.encode()), 0, "secrets in the trace")
     equal(next(e for e in dump(out) if e["name"] == "step")["args"], {"number": 7}, "numbers stay")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Calls that make, await and end processes: the trace has each with its result, status and command, as the program saw it and as strace
 counts it; `dftmerge ps` draws the tree; every process ends clean, however it was made."""
@@ -9,10 +8,9 @@ import os
 import re
 import sys
 
-from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, equal, environment, live_files, need, run, run_checked, tracing,
+from tracing import (SECONDS, compile_program, dftmerge, dump, equal, environment, live_files, need, run, run_checked, tracing,
                      true)
 
-tests = Tests()
 
 WAITS = {"wait", "wait3", "wait4", "waitid", "waitpid", "pclose"}
 MAKES = {"fork", "vfork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "wordexp"}
@@ -42,8 +40,7 @@ def clean(directory):
     equal([p["dropped"] for p in processes(directory / "out") if p["dropped"]], [], "lost")
 
 
-@tests.case
-def every_call_with_its_result(directory):
+def test_every_call_with_its_result(directory):
     said, _ = family(directory, expect=14)
     clean(directory)
     expected = [tuple(line.split()) for line in said.splitlines()]
@@ -59,8 +56,7 @@ def every_call_with_its_result(directory):
     equal([e["ret"] for e in events if e["name"] == "exit" and e["pid"] == parent], [14], "exit")
 
 
-@tests.case
-def the_tree_has_all_that_exec(directory):
+def test_the_tree_has_all_that_exec(directory):
     family(directory, expect=14)
     found = processes(directory / "out")
     top = found[0]
@@ -72,8 +68,7 @@ def the_tree_has_all_that_exec(directory):
     equal([(p["ended"], p["status"]) for p in found], [("exit", 14)] + [("_exit", s) for s in (6, 6, 7, 0, 8, 0, 10)], "ends")
 
 
-@tests.case
-def programs_that_run_are_files_that_are_asked_about(directory):
+def test_programs_that_run_are_files_that_are_asked_about(directory):
     """Also where aggregates alone are kept, whose rows must be there before the exec."""
     text = """import os
 os.waitpid(os.posix_spawn("/bin/true", ["true"], os.environ), 0)
@@ -94,8 +89,7 @@ os.execv("/bin/true", ["true"])"""
         equal(groups, {("/bin/true", "none"): (2, 0), ("/bin/true", "wait"): (1, 0), ("/no/such/program", "none"): (1, 1)}, f"{mode}")
 
 
-@tests.case
-def a_daemon_and_its_parent(directory):
+def test_a_daemon_and_its_parent(directory):
     _, files = family(directory, "daemon", expect=0)
     for _ in range(SECONDS * 20):  # the daemon runs on
         found = processes(directory / "out")
@@ -111,8 +105,7 @@ def a_daemon_and_its_parent(directory):
     true("at_exit" not in files or len(files) >= 2, "files")
 
 
-@tests.case
-def quick_exit_ends_clean(directory):
+def test_quick_exit_ends_clean(directory):
     plain = family(directory, "quick", expect=12, traced=False)
     equal(family(directory, "quick", expect=12), plain, "output and files")
     clean(directory)
@@ -123,16 +116,14 @@ def quick_exit_ends_clean(directory):
     equal([e["ret"] for e in events if e["name"] == "quick_exit"], [12], "the call")
 
 
-@tests.case
-def abort_is_seen(directory):
+def test_abort_is_seen(directory):
     family(directory, "abort", expect=-6)
     found = processes(directory / "out")
     equal([p["ended"] for p in found], ["killed"], "end")
     equal([e["name"] for e in dump(directory / "out") if e["cat"] == "PROCESS"], ["abort"], "events")
 
 
-@tests.case
-def abort_that_does_not(directory):
+def test_abort_that_does_not(directory):
     plain = family(directory, "abort_caught", expect=13, traced=False)
     equal(family(directory, "abort_caught", expect=13), plain, "output and files")
     clean(directory)
@@ -174,8 +165,7 @@ PYTHON = ("import subprocess, os\n"
           "os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n")
 
 
-@tests.case
-def counts_are_those_of_strace(directory):
+def test_counts_are_those_of_strace(directory):
     need("bash")
     for number, command in enumerate((["bash", "-c", SCRIPT], [sys.executable, "-S", "-c", PYTHON])):
         place = directory / str(number)
@@ -195,8 +185,7 @@ def counts_are_those_of_strace(directory):
         equal(images, ran - 1, f"{command[0]}: programs run, beyond the first")
 
 
-@tests.case
-def ps_draws_a_make(directory):
+def test_ps_draws_a_make(directory):
     need("make")
     (directory / "Makefile").write_text("all: a b\n\t@cat a b > c\na b:\n\t@sh -c 'echo $@; exit 0' > $@\n")
     run_checked(["make", "-s", "-j2"], cwd=directory, env=tracing(directory / "out" / "t"))
@@ -208,8 +197,7 @@ def ps_draws_a_make(directory):
     equal([p["ended"] for p in found if p["ended"] not in ("exit", "_exit", "exec")], [], "ends that are not clean")
 
 
-@tests.case
-def no_price_for_descriptors_that_no_child_has(directory):
+def test_no_price_for_descriptors_that_no_child_has(directory):
     """Python's descriptors close at exec: after a subprocess their offsets are still this process's alone, and nobody asks the kernel."""
     need("strace")
     (directory / "data").write_bytes(b"x" * 100000)
@@ -230,8 +218,7 @@ def no_price_for_descriptors_that_no_child_has(directory):
     equal(reads, [10 * i for i in range(501)], "offsets")
 
 
-@tests.case
-def descriptors_that_a_child_has_are_asked_about(directory):
+def test_descriptors_that_a_child_has_are_asked_about(directory):
     """Handed on by dup2 in the child (stdin=), by name (pass_fds=), and without close-on-exec: the child moves the offset."""
     (directory / "data").write_bytes(b"x" * 1000)
     script = ("import os, subprocess\n"
@@ -282,8 +269,7 @@ if kind == 'off': subprocess.run([program], env={'DFTRACER_ENABLE': '0'}, check=
 """
 
 
-@tests.case
-def cleaned_environments_are_followed(directory):
+def test_cleaned_environments_are_followed(directory):
     (directory / "follow.py").write_text(FOLLOW)
     program = compile_program("showenv.c", directory / "showenv")
     for kind, images in (("execve", 1), ("execve_empty", 1), ("preload", 1), ("execv", 1), ("execvp", 1), ("fexecve", 1), ("spawn", 1),
@@ -308,8 +294,7 @@ def cleaned_environments_are_followed(directory):
         equal([p["ended"] for p in found if p["ended"] not in ("exit", "exec")], [], f"{kind}: ends")
 
 
-@tests.case
-def what_just_fits_still_runs_where_it_is_followed(directory):
+def test_what_just_fits_still_runs_where_it_is_followed(directory):
     """To the byte, for a program and for a script; what has room for our variables is traced."""
     program = compile_program("largest_environment.c", directory / "largest")
     (directory / "script").write_text("#!/bin/sh\nexit 0\n")
@@ -324,16 +309,14 @@ def what_just_fits_still_runs_where_it_is_followed(directory):
             equal(len(found) > 50, bool(follow) and runs != "/bin/true", f"{runs}: traced ones, followed: {follow}: {len(found)}")
 
 
-@tests.case
-def not_followed_by_default(directory):
+def test_not_followed_by_default(directory):
     (directory / "follow.py").write_text(FOLLOW)
     program = compile_program("showenv.c", directory / "showenv")
     run_checked([sys.executable, "-S", directory / "follow.py", "subprocess", program], env=tracing(directory / "out" / "t"))
     equal([p for p in processes(directory / "out") if os.path.basename(p["exe"]) == "showenv"], [], "images")
 
 
-@tests.case
-def following_leaks_nothing(directory):
+def test_following_leaks_nothing(directory):
     """What leaks grows each time; what is mapped once, when a ring fills, does not."""
     script = ("import os, subprocess\n"
               "def go(n):\n"
@@ -350,7 +333,3 @@ def following_leaks_nothing(directory):
     done = run([sys.executable, "-S", "-c", script], env=tracing(directory / "out" / "t", FOLLOW_EXEC=1))
     equal((done.code, done.err), (0, b""), "exit code, messages")
     true(int(done.out) < 150, f"{int(done.out)} pages more after each 200 calls")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

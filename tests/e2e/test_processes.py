@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Processes: fork, exec, every way to end, what stays of a killed one, which files are traced, and no traces where there
 is nothing to say."""
@@ -15,10 +14,8 @@ import sys
 import tempfile
 import time
 
-from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, environment, equal, live_files, need, run, run_checked, traces,
+from tracing import (SECONDS, compile_program, dftmerge, dump, environment, equal, live_files, need, run, run_checked, traces,
                      tracing, true)
-
-tests = Tests()
 
 
 def endings(directory):
@@ -44,8 +41,7 @@ def processes(*paths):
     return json.loads(done.out)["processes"]
 
 
-@tests.case
-def every_ending_keeps_every_event(directory):
+def test_every_ending_keeps_every_event(directory):
     program = endings(directory)
     kept_live = []
     for how, code in (("return", 0), ("exit", 3), ("_exit", 4), ("abort", -6), ("segv", -11), ("kill", -9), ("exec", 0),
@@ -68,8 +64,7 @@ def every_ending_keeps_every_event(directory):
     equal(kept_live, ["abort", "segv", "kill", "raw"], "endings that leave a live file")
 
 
-@tests.case
-def an_exit_before_main(directory):
+def test_an_exit_before_main(directory):
     """In a constructor of a library: no destructor is called then."""
     library = compile_program("leaves_early.c", directory / "libearly.so", "-shared", "-fPIC")
     program = compile_program("endings.c", directory / "early", "-Wl,--no-as-needed", library, f"-Wl,-rpath,{directory}")
@@ -82,8 +77,7 @@ def an_exit_before_main(directory):
         equal(live_files(out), [], f"{name}: live files")
 
 
-@tests.case
-def traces_are_called_what_was_run(directory):
+def test_traces_are_called_what_was_run(directory):
     """A link by its own name, not that of its target; a script by its name; what is run by a descriptor by its file. The `exe` is the file."""
     program = endings(directory)
     link, script = directory / "server", directory / "start.script"
@@ -101,8 +95,7 @@ def traces_are_called_what_was_run(directory):
         equal({p["exe"] for p in processes(*[out / name for name in files])}, {str(program)}, f"{called}: exe")
 
 
-@tests.case
-def killed_while_it_waits(directory):
+def test_killed_while_it_waits(directory):
     process = start_hanging(directory, 5000)
     running = dump(directory / "out")
     equal(len(writes_to(running, directory / "file")), 5000, "writes, seen while it runs")
@@ -121,8 +114,7 @@ def killed_while_it_waits(directory):
     equal(dftmerge("check", directory / "out").code, 0, "check after --recover")
 
 
-@tests.case
-def killed_before_the_offset_is_known(directory):
+def test_killed_before_the_offset_is_known(directory):
     program = compile_program("killed_after.c", directory / "program")
     done = run([program, directory / "file"], env=tracing(directory / "out" / "trace"))
     equal(((directory / "file").read_bytes(), done.code), (b"onetwo", -signal.SIGSYS), "what was written, and the end")
@@ -130,8 +122,7 @@ def killed_before_the_offset_is_known(directory):
     true(writes in ([(3, None), (None, True)], [(3, None), (3, None)]), f"the write that was under way is in the trace: {writes}")
 
 
-@tests.case
-def killed_where_pages_are_large(directory):
+def test_killed_where_pages_are_large(directory):
     """A file can be mapped from whole pages on alone: rings begin there, and are found."""
     program, pages = endings(directory), compile_program("large_pages.c", directory / "pages.so", "-shared", "-fPIC")
     env = tracing(directory / "out" / "t")
@@ -145,8 +136,7 @@ def killed_where_pages_are_large(directory):
     equal(len(content) % 65536, 0, "bytes of the last page that are not there")
 
 
-@tests.case
-def recover_leaves_a_running_process_alone(directory):
+def test_recover_leaves_a_running_process_alone(directory):
     process = start_hanging(directory, 50)
     try:
         dftmerge("check", "--recover", directory / "out")
@@ -157,8 +147,7 @@ def recover_leaves_a_running_process_alone(directory):
     equal(len(writes_to(dump(directory / "out"), directory / "file")), 50, "writes")
 
 
-@tests.case
-def processes_may_end_while_their_files_are_listed(directory):
+def test_processes_may_end_while_their_files_are_listed(directory):
     """A live file that is gone when it is its turn is no damage, and what ended meanwhile has its end: its trace has all."""
     script = "while [ ! -e stop ]; do cat /etc/hostname; done"
     shells = [subprocess.Popen(["sh", "-c", script], cwd=directory, stdout=subprocess.DEVNULL,
@@ -190,8 +179,7 @@ def life_of(directory):
     return process, trace.name, live_bytes, begun, trace.read_bytes()
 
 
-@tests.case
-def processes_may_begin_and_end_at_any_look(directory):
+def test_processes_may_begin_and_end_at_any_look(directory):
     """A trace that was empty is one of a running process later, while the live file of another process has gone: three
     are listed, with two looks each."""
     library = compile_program("steps_meanwhile.c", directory / "steps.so", "-shared", "-fPIC")
@@ -217,8 +205,7 @@ def processes_may_begin_and_end_at_any_look(directory):
     equal(wrong, [], "begin, time to the end, and what check complains of")
 
 
-@tests.case
-def forked_children_have_files_of_their_own(directory):
+def test_forked_children_have_files_of_their_own(directory):
     script = "echo a > f1; (echo b > f2; (echo c > f3)); echo d > f4 & wait"
     done = run(["bash", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
     equal(done.code, 0, "exit code")
@@ -235,8 +222,7 @@ def forked_children_have_files_of_their_own(directory):
     true(len(children) >= len(found) - 1, "all but the first know their parent")
 
 
-@tests.case
-def a_child_gets_a_file_late(directory):
+def test_a_child_gets_a_file_late(directory):
     """A file that closes on exec belongs to its process alone, until that is changed. Nothing is asked about it once more for each
     child before."""
     program, more = compile_program("shared_later.c", directory / "shared_later"), 200
@@ -255,8 +241,7 @@ def a_child_gets_a_file_late(directory):
     true(asked <= 3 * more, f"questions whether a descriptor closes on exec, in nine children: {asked}")
 
 
-@tests.case
-def exec_begins_a_new_image(directory):
+def test_exec_begins_a_new_image(directory):
     program = endings(directory)
     done = run([program, "exec", directory / "file", "10"], env=tracing(directory / "out" / "t"))
     equal((done.code, done.out), (0, b"0123456789" * 10), "cat's output")
@@ -266,8 +251,7 @@ def exec_begins_a_new_image(directory):
     equal(len({p["pid"] for p in found}), 1, "one pid")
 
 
-@tests.case
-def exit_status_is_known(directory):
+def test_exit_status_is_known(directory):
     """Of exit(), of a return from main, of _exit(), with handlers and destructors, and as much of it as the parent sees."""
     for number, (program, status) in enumerate([
             ("import sys; sys.exit(7)", 7), ("import os; os._exit(5)", 5), ("open('/etc/passwd')", 0),
@@ -279,8 +263,7 @@ def exit_status_is_known(directory):
         equal(live_files(out), [], "live files")
 
 
-@tests.case
-def nothing_to_say_nothing_written(directory):
+def test_nothing_to_say_nothing_written(directory):
     program = endings(directory)
     out = directory / "out"
     done = run([program, "none", directory / "file", "0"], env=tracing(out / "t"))
@@ -291,8 +274,7 @@ def nothing_to_say_nothing_written(directory):
     true(not out.exists(), "true, and cat of /proc and /dev, left files")
 
 
-@tests.case
-def switched_off_leaves_nothing(directory):
+def test_switched_off_leaves_nothing(directory):
     out = directory / "out"
     for value in ("0", "no", "OFF", None):
         env = tracing(out / "t")
@@ -303,8 +285,7 @@ def switched_off_leaves_nothing(directory):
         true(not out.exists(), f"DFTRACER_ENABLE={value} wrote files")
 
 
-@tests.case
-def data_dir_chooses_files(directory):
+def test_data_dir_chooses_files(directory):
     for name in ("data", "data/sub", "data/private", "database", "other"):
         (directory / name).mkdir()
         (directory / name / "f").write_text(name)
@@ -332,8 +313,7 @@ def data_dir_chooses_files(directory):
     equal(len(seen("pipe:")), 5, "pipes alone are more than the default")
 
 
-@tests.case
-def what_data_dir_leaves_out_is_counted(directory):
+def test_what_data_dir_leaves_out_is_counted(directory):
     (directory / "in").mkdir()
     files = [directory / "in" / "file", *(directory / f"out{i}" for i in range(3))]
     for file in files:
@@ -356,8 +336,7 @@ def what_data_dir_leaves_out_is_counted(directory):
     true(not (directory / "none").exists(), "a program that does nothing leaves nothing")
 
 
-@tests.case
-def what_could_never_be_created_is_told_at_the_end(directory):
+def test_what_could_never_be_created_is_told_at_the_end(directory):
     """Descriptors may come free until then, so the line waits."""
     (directory / "file").write_text("")
     script = ("import os, resource\n"
@@ -373,8 +352,7 @@ def what_could_never_be_created_is_told_at_the_end(directory):
     true(not traces(directory / "out"), "no trace")
 
 
-@tests.case
-def proc_sys_dev_are_not_traced(directory):
+def test_proc_sys_dev_are_not_traced(directory):
     place = tempfile.mkdtemp(prefix="dft-e2e-", dir="/dev/shm")
     shm = f"{place}/file"
     script = ("cat /proc/self/status /sys/kernel/mm/transparent_hugepage/enabled > /dev/null 2>&1; "
@@ -387,8 +365,7 @@ def proc_sys_dev_are_not_traced(directory):
     equal(bad, [], "files of /proc, /sys and /dev")
 
 
-@tests.case
-def cat_of_traces_counts_nothing_twice(directory):
+def test_cat_of_traces_counts_nothing_twice(directory):
     for name in ("a", "b"):
         equal(run(["cp", "-r", "/etc/apt", directory / f"copy-{name}"], env=tracing(directory / name / "t")).code, 0,
               "cp")
@@ -406,8 +383,7 @@ def cat_of_traces_counts_nothing_twice(directory):
     equal(summaries[2]["groups"], summaries[1]["groups"], "groups of a, b and a")
 
 
-@tests.case
-def the_program_cannot_close_or_see_the_trace(directory):
+def test_the_program_cannot_close_or_see_the_trace(directory):
     """A shell that closes every descriptor, and a program that lists its own."""
     script = ("import os\n"
               "before = set(os.listdir('/proc/self/fd'))\n"
@@ -424,8 +400,7 @@ def the_program_cannot_close_or_see_the_trace(directory):
     true(names["stat"] + names["fstatat"] >= 100 and names["read"] == 1, f"events after closing everything: {names}")
 
 
-@tests.case
-def a_full_or_missing_directory_harms_nobody(directory):
+def test_a_full_or_missing_directory_harms_nobody(directory):
     blocked = directory / "blocked"
     blocked.write_text("a file where a directory should be")
     done = run(["cat", blocked], env=tracing(blocked / "t"))
@@ -435,8 +410,7 @@ def a_full_or_missing_directory_harms_nobody(directory):
         equal((done.code, done.out), (0, b"a file where a directory should be"), "with no room for a trace")
 
 
-@tests.case
-def many_processes_at_once(directory):
+def test_many_processes_at_once(directory):
     script = ("for i in 1 2 3 4 5 6 7 8; do (for j in 1 2 3 4 5; do dd if=in of=o$i-$j bs=64 status=none; done) & done; "
               "wait")
     (directory / "in").write_bytes(b"x" * 1000)
@@ -452,8 +426,7 @@ def many_processes_at_once(directory):
     equal(live_files(directory / "out"), [], "live files")
 
 
-@tests.case
-def a_mask_that_takes_all_rights(directory):
+def test_a_mask_that_takes_all_rights(directory):
     """It is for the program's files: the trace's owner can read it, and the library can open it again."""
     work, out = directory / "work", directory / "new" / "out"
     work.mkdir()
@@ -463,13 +436,8 @@ def a_mask_that_takes_all_rights(directory):
     equal([path.stat().st_mode & 0o777 for path in made], [0o700, 0o700, 0o600, 0o600], "rights of what the library made")
 
 
-@tests.case
-def signals_still_arrive(directory):
+def test_signals_still_arrive(directory):
     process = start_hanging(directory, 10)
     process.send_signal(signal.SIGTERM)
     equal(process.wait(SECONDS), -signal.SIGTERM, "ends by the signal")
     equal(len(writes_to(dump(directory / "out"), directory / "file")), 10, "writes")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Real programs: traced they give the same output, exit code and files, and the trace agrees with strace call by
 call."""
@@ -10,10 +9,11 @@ import re
 import shutil
 import sys
 
-import system_calls
-from tracing import Skip, Tests, compile_program, dump, environment, equal, live_files, need, run, traces, tracing, true
+import pytest
 
-tests = Tests()
+import system_calls
+from tracing import compile_program, dump, environment, equal, live_files, need, run, traces, tracing, true
+
 DOCUMENTS = "/usr/share/doc"
 
 
@@ -71,19 +71,17 @@ def compare(directory, command, prepare=None, stdin=None, same=None, replacement
 def documents(limit):
     """Some directories of the documentation, always the same."""
     if not os.path.isdir(DOCUMENTS):
-        raise Skip(f"no {DOCUMENTS}")
+        pytest.skip(f"no {DOCUMENTS}")
     return [os.path.join(DOCUMENTS, name) for name in sorted(os.listdir(DOCUMENTS))[:limit]]
 
 
-@tests.case
-def calls_on_numbers_that_are_not_open(directory):
+def test_calls_on_numbers_that_are_not_open(directory):
     program = compile_program("closed.c", directory / "closed")
     events = compare(directory, [program], least=90 + 3 * 18)
     equal(len([e for e in events if e.get("errno") == errno.EBADF and "file" not in e]), 90 + 3 * 18, "EBADF")
 
 
-@tests.case
-def a_number_that_is_not_open_costs_one_short_call_more(directory):
+def test_a_number_that_is_not_open_costs_one_short_call_more(directory):
     """Its name is not looked for: programs ask about all numbers up to the limit."""
     need("strace")
     program, lines = compile_program("closed.c", directory / "closed"), []
@@ -97,30 +95,25 @@ def a_number_that_is_not_open_costs_one_short_call_more(directory):
     true(len(lines[0]) >= 36 and len(lines[1]) <= 2 * len(lines[0]), f"calls on such numbers, plain and traced: {[len(some) for some in lines]}")
 
 
-@tests.case
-def tar_creates(directory):
+def test_tar_creates(directory):
     compare(directory, ["tar", "cf", "out.tar", *documents(150)], least=500)
 
 
-@tests.case
-def tar_to_a_pipe(directory):
+def test_tar_to_a_pipe(directory):
     compare(directory, ["tar", "c", *documents(40)], least=100)
 
 
-@tests.case
-def tar_extracts(directory):
+def test_tar_extracts(directory):
     def prepare(work):
         run(["tar", "cf", work / "in.tar", *documents(30)])
     compare(directory, ["tar", "xf", "in.tar"], prepare, least=50)
 
 
-@tests.case
-def grep_recursive(directory):
+def test_grep_recursive(directory):
     compare(directory, ["grep", "-r", "-c", "copyright", *documents(150)], least=500)
 
 
-@tests.case
-def python_imports_the_standard_library(directory):
+def test_python_imports_the_standard_library(directory):
     modules = ("json, decimal, email, http.client, logging, unittest, xml.dom, sqlite3, asyncio, multiprocessing, "
                "difflib, csv")
     compare(directory, [sys.executable, "-B", "-S", "-c", f"import {modules}; print(len(sorted(set(dir()))))"],
@@ -128,8 +121,7 @@ def python_imports_the_standard_library(directory):
             PYTHONHASHSEED="0")
 
 
-@tests.case
-def python_reads_and_writes(directory):
+def test_python_reads_and_writes(directory):
     program = ("import os, shutil, tempfile\n"
                "for i in range(50):\n"
                "    with open(f'f{i}', 'w') as f: f.write('x' * i * 100)\n"
@@ -144,24 +136,21 @@ def python_reads_and_writes(directory):
     compare(directory, [sys.executable, "-B", "-S", "-c", program], least=200, PYTHONHASHSEED="0")
 
 
-@tests.case
-def sqlite_transactions(directory):
+def test_sqlite_transactions(directory):
     lines = ["create table t(a integer primary key, b text);"]
     lines += [f"begin; insert into t values({i}, 'row {i}'); commit;" for i in range(2000)]
     lines += ["select count(*), sum(a), max(b) from t;", "pragma integrity_check;"]
     compare(directory, ["sqlite3", "data.db"], stdin="\n".join(lines).encode(), least=10000)
 
 
-@tests.case
-def gcc_compiles(directory):
+def test_gcc_compiles(directory):
     def prepare(work):
         (work / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
                                   "int main(void) { puts(\"hello\"); return 0; }\n")
     compare(directory, ["gcc", "-c", "a.c", "-o", "a.o"], prepare, replacements=[(r"/cc\w{6}\.", "/ccX.")], least=50)
 
 
-@tests.case
-def cp_recursive(directory):
+def test_cp_recursive(directory):
     def prepare(work):
         for i in range(20):
             (work / "in" / f"d{i % 4}").mkdir(parents=True, exist_ok=True)
@@ -169,30 +158,26 @@ def cp_recursive(directory):
     compare(directory, ["cp", "-r", "in", "out"], prepare, least=50)
 
 
-@tests.case
-def cp_by_copying(directory):
+def test_cp_by_copying(directory):
     def prepare(work):
         (work / "in").write_bytes(b"0123456789" * 50000)
     compare(directory, ["cp", "--sparse=always", "in", "out"], prepare, least=5)
 
 
-@tests.case
-def dd_blocks(directory):
+def test_dd_blocks(directory):
     def prepare(work):
         (work / "in").write_bytes(bytes(range(256)) * 4000)
     compare(directory, ["dd", "if=in", "of=out", "bs=1000", "skip=3", "seek=5", "count=700"], prepare, least=1400,
             same=lambda text: re.sub(rb"copied, .*", b"copied", text))
 
 
-@tests.case
-def sort_with_redirections(directory):
+def test_sort_with_redirections(directory):
     def prepare(work):
         (work / "in").write_text("".join(f"{(i * 7919) % 10007} line\n" for i in range(20000)))
     compare(directory, ["sh", "-c", "sort < in > out"], prepare, least=4)
 
 
-@tests.case
-def make_with_two_jobs(directory):
+def test_make_with_two_jobs(directory):
     def prepare(work):
         for i in range(4):
             (work / f"f{i}.c").write_text(f"#include <stdlib.h>\nint f{i}(void) {{ return {i}; }}\n")
@@ -204,8 +189,7 @@ def make_with_two_jobs(directory):
             same=lambda text: b"\n".join(sorted(text.split(b"\n"))))
 
 
-@tests.case
-def bash_redirections_and_pipelines(directory):
+def test_bash_redirections_and_pipelines(directory):
     script = r"""
 set -e
 echo one > a; echo two >> a; cat < a | tr a-z A-Z | tee b > c
@@ -225,8 +209,7 @@ exit 3
             replacements=[(r"/sh-thd\S*", "/sh-thd")])
 
 
-@tests.case
-def perl_and_find(directory):
+def test_perl_and_find(directory):
     need("perl", "find")
     def prepare(work):
         for i in range(30):
@@ -242,11 +225,6 @@ def perl_and_find(directory):
                         prepare, least=50)
 
 
-@tests.case
-def a_program_that_fails(directory):
+def test_a_program_that_fails(directory):
     events = compare(directory, ["cat", "missing-one", "missing-two"], least=2)
     equal(sorted(e["errno"] for e in events if e["file"].rsplit("/", 1)[-1].startswith("missing")), [2, 2], "errno")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,17 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which phase reads, and how much of it: the summary by region and call against what a program of nested regions and threads has counted
 itself."""
 
 import json
-import sys
 
-from tracing import ROOT, Tests, compile_program, dftmerge, equal, run, tracing, true
-
-tests = Tests()
-FULL = "--full" in sys.argv
-if FULL:
-    sys.argv.remove("--full")
+from tracing import FULL, ROOT, compile_program, dftmerge, equal, run, tracing, true
 
 
 def compared(directory, rounds, **settings):
@@ -35,15 +28,9 @@ def compared(directory, rounds, **settings):
     return answer
 
 
-@tests.case
-def by_region_and_call(directory):
+def test_by_region_and_call(directory):
     equal(compared(directory, 3000 if FULL else 300)["source"], "buckets", "the source")
 
 
-@tests.case
-def aggregates_alone_know_it_too(directory):
+def test_aggregates_alone_know_it_too(directory):
     compared(directory, 100, ENABLE_AGGREGATION=1)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

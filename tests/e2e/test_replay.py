@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge replay: the trace of a replay has the calls and bytes of the recorded program, file by file; and nothing outside the root is
 ever touched, whatever a trace says and whoever puts links there."""
@@ -14,12 +13,11 @@ import subprocess
 import sys
 import time
 
-from tracing import BUILD, DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
+import pytest
 
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
-from pfw_files import Writer  # noqa: E402
+from tracing import BUILD, DFTMERGE, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
 
-tests = Tests()
+from pfw_files import Writer
 
 
 def record(directory, *arguments, **settings):
@@ -108,25 +106,21 @@ def same_calls(directory, speed, what="all"):
     return answer
 
 
-@tests.case
-def the_calls_of_the_program(directory):
+def test_the_calls_of_the_program(directory):
     same_calls(directory, "max")
 
 
-@tests.case
-def the_calls_at_their_times(directory):
+def test_the_calls_at_their_times(directory):
     answer = same_calls(directory, "1")
     true(answer["replayed_ns"] >= answer["recorded_ns"] // 2, "replayed faster than recorded")
 
 
-@tests.case
-def streams_over_what_was_inherited(directory):
+def test_streams_over_what_was_inherited(directory):
     same_calls(directory, "max", "inherit")
     equal((directory / "root" / str(directory / "work" / "inherited")[1:]).stat().st_size, 9_600, "bytes of the file")
 
 
-@tests.case
-def pauses_are_kept(directory):
+def test_pauses_are_kept(directory):
     out = record(directory, "slow")
     events = [e for e in dump(out) if is_repeated(e)]
     span = max(e["ts"] for e in events) - min(e["ts"] for e in events)
@@ -136,8 +130,7 @@ def pauses_are_kept(directory):
     equal([c["made"] for c in answer["calls"]], [c["recorded"] for c in answer["calls"]], "calls without pauses")
 
 
-@tests.case
-def numbers_that_are_used_again(directory):
+def test_numbers_that_are_used_again(directory):
     """A descriptor stands for its file from the return of the open on, however long the open took."""
     out = record(directory, "crowd")
     root = new_root(directory)
@@ -146,8 +139,7 @@ def numbers_that_are_used_again(directory):
     equal(calls_by_file(dump(directory / "again"), root), calls_by_file(dump(out)), "calls")
 
 
-@tests.case
-def few_descriptors(directory):
+def test_few_descriptors(directory):
     """Where too many files are open at once, the replay ends and says so."""
     out = record(directory, "crowd")
     root = new_root(directory)
@@ -158,8 +150,7 @@ def few_descriptors(directory):
         true(b"too many files" in done.stderr or b"unreadable" in done.stderr or b"Too many" in done.stderr, done.stderr)
 
 
-@tests.case
-def the_same_files(directory):
+def test_the_same_files(directory):
     """What the program leaves is there, with the same sizes."""
     out = record(directory, "all")
     root = new_root(directory)
@@ -194,8 +185,7 @@ shutil.copyfile("given", "whole")
 """
 
 
-@tests.case
-def transfers_between_files(directory):
+def test_transfers_between_files(directory):
     """Halves of transfers move what was moved, where it was moved: not what was asked for, nor from where the descriptor stands."""
     work = directory / "work"
     work.mkdir()
@@ -211,8 +201,7 @@ def transfers_between_files(directory):
     equal({p.name: p.stat().st_size for p in below.iterdir()}, {p.name: p.stat().st_size for p in work.iterdir()}, "files")
 
 
-@tests.case
-def short_writes(directory):
+def test_short_writes(directory):
     """A write that found no more room writes what it wrote, not what it was asked for."""
     work = directory / "work"
     work.mkdir()
@@ -236,8 +225,7 @@ def modes_in(traces):
             if e["name"] in ("fopen", "freopen", "fdopen")]
 
 
-@tests.case
-def modes_of_streams(directory):
+def test_modes_of_streams(directory):
     """A stream is opened as it was: the mode is recorded as the flags of an open, and a stream that moves nothing makes and cuts its
     file, too."""
     program = compile_program("modes.c", directory / "modes", "-Wall", "-Wextra", "-Werror")
@@ -266,8 +254,7 @@ def modes_of_streams(directory):
     true(all(each in again for each in fopens), f"the replay's: {again}")
 
 
-@tests.case
-def compare_sees_the_same(directory):
+def test_compare_sees_the_same(directory):
     out = record(directory, "all")
     replay("--root", new_root(directory), "--speed", "max", out, env=tracing(directory / "again" / "t"))
     done = dftmerge("compare", "--json", "--cat", "POSIX,STDIO", out, directory / "again")
@@ -280,8 +267,7 @@ def compare_sees_the_same(directory):
 # --- the plan ---------------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def a_plan_makes_nothing(directory):
+def test_a_plan_makes_nothing(directory):
     out = record(directory, "all")
     before = snapshot(directory, directory / "none")
     answer = replayed("--dry-run", out)
@@ -298,8 +284,7 @@ def a_plan_makes_nothing(directory):
     true("Left out:" in dftmerge("replay", "--dry-run", out).out.decode(), "the list of what is left out")
 
 
-@tests.case
-def a_part_of_a_trace(directory):
+def test_a_part_of_a_trace(directory):
     """A rank alone: only its calls; from the middle on: descriptors are opened when they are first used."""
     out = record(directory, "all")
     child = [e for e in dump(out) if e["cat"] == "PROCESS" and e["name"] == "fork"][0]["ret"]
@@ -311,8 +296,7 @@ def a_part_of_a_trace(directory):
     equal(answer["threads"], 1, "threads")
 
 
-@tests.case
-def few_bytes_of_memory(directory):
+def test_few_bytes_of_memory(directory):
     out = record(directory, "many", "200000")
     child = background("--root", new_root(directory), "--speed", "max", "--json", out)
     answer = json.loads(child.stdout.read())
@@ -326,8 +310,7 @@ def few_bytes_of_memory(directory):
 # --- what is refused --------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def roots_that_are_refused(directory):
+def test_roots_that_are_refused(directory):
     out = record(directory, "all")
     full = new_root(directory, "full")
     (full / "file").write_text("mine")
@@ -347,23 +330,21 @@ def roots_that_are_refused(directory):
     true("no trace" in replay("--root", new_root(directory, "root"), empty, expect=1).err.decode(), "an empty folder of traces")
 
 
-@tests.case
-def too_little_space(directory):
+def test_too_little_space(directory):
     try:
         out = record(directory, "hole")
     except (AssertionError, OSError) as error:
-        raise Skip("this file system has no files of 4 TiB") from error
+        pytest.skip("this file system has no files of 4 TiB")
     root = new_root(directory)
     free = os.statvfs(root)
     if free.f_bavail * free.f_frsize > 1 << 42:
-        raise Skip("there are 4 TiB of space")
+        pytest.skip("there are 4 TiB of space")
     done = replay("--root", root, "--speed", "max", out, expect=1)
     true("need up to 4.00 TiB" in done.err.decode() and "are free" in done.err.decode(), done.err.decode())
     equal(list(root.iterdir()), [], "what was made")
 
 
-@tests.case
-def aggregates_alone(directory):
+def test_aggregates_alone(directory):
     out = record(directory, "all", ENABLE_AGGREGATION=1)
     true("aggregates" in replay("--root", new_root(directory), out, expect=1).err.decode(), "the note")
 
@@ -371,8 +352,7 @@ def aggregates_alone(directory):
 # --- links, and traces that lie ---------------------------------------------------------------------------------------------
 
 
-@tests.case
-def links_that_others_plant(directory):
+def test_links_that_others_plant(directory):
     """A link to a folder, and one to a file, appear in the root while the replay runs."""
     out = record(directory, "slow")
     root, outside = new_root(directory), new_root(directory, "outside")
@@ -394,8 +374,7 @@ HOSTILE = ["/../../../{outside}/a", "{outside}/../../..{outside}/b", "/" + "n" *
            "/..", "//x///y", "/tmp/./f", "/z\u0000{outside}/g", "/proc/self/h", "/dev/null", "/line\nbreak", "/\udcff\udc80", "-", "/x/../.."]
 
 
-@tests.case
-def traces_that_lie(directory):
+def test_traces_that_lie(directory):
     writer, outside = Writer("2023"), new_root(directory, "outside")
     at = 1_000_000
     for i, path in enumerate(HOSTILE):
@@ -417,11 +396,10 @@ def traces_that_lie(directory):
         equal(snapshot(directory, root), before, "outside of the root")
 
 
-@tests.case
-def calls_that_are_not_what_they_say(directory):
+def test_calls_that_are_not_what_they_say(directory):
     """Operations of other calls, and second files of calls that have none."""
     if not (BUILD / "bin" / "make_traces").exists():
-        raise Skip("there is no make_traces")
+        pytest.skip("there is no make_traces")
     for number in (5, 20, 23, 25, 26):
         out = directory / f"t{number}"
         run_checked([BUILD / "bin" / "make_traces", out, f"liar={number}", "events=60", "processes=1"])
@@ -441,8 +419,7 @@ def lies(directory, calls):
     return trace
 
 
-@tests.case
-def sizes_that_lie(directory):
+def test_sizes_that_lie(directory):
     """No sum of sizes is so large that it looks small, and appended bytes take space."""
     huge = [(10 * i, "POSIX", "pread64", f"/file{i}", {"fd": 5 + i, "ret": 1 << 62, "offset": 1 << 61}) for i in range(8)]
     root = new_root(directory)
@@ -465,8 +442,7 @@ def sizes_that_lie(directory):
     true(answer["bytes_needed"] >= 200_000, f"{answer['bytes_needed']} bytes are needed")
 
 
-@tests.case
-def streams_and_folders_on_one_descriptor(directory):
+def test_streams_and_folders_on_one_descriptor(directory):
     """What no program does leaves no memory behind: builds with sanitizers see it."""
     calls = [(1, "POSIX", "open64", "/d", {"flags": os.O_DIRECTORY, "ret": 5}), (20, "STDIO", "fdopen", "/d", {"fd": 5, "ret": 5}),
              (40, "POSIX", "fdopendir", "/d", {"fd": 5, "ret": 5}), (60, "STDIO", "fread", "/d", {"fd": 5, "ret": 0, "size": 1}),
@@ -478,8 +454,7 @@ def streams_and_folders_on_one_descriptor(directory):
     true(not done.err.count(b"Sanitizer"), done.err)
 
 
-@tests.case
-def links_without_descriptors(directory):
+def test_links_without_descriptors(directory):
     """Where no path can be checked, for too many files are open, no call is made on it."""
     opens = [(i, "POSIX", "open64", f"/f{i}", {"flags": os.O_CREAT | os.O_RDWR, "ret": 5 + i}) for i in range(40)]
     closes = [(4_000_000 + i, "POSIX", "close", f"/f{i}", {"fd": 5 + i, "ret": 0}) for i in range(40)]
@@ -499,22 +474,20 @@ def links_without_descriptors(directory):
     equal((outside / "victim").read_text(), "untouched", "outside of the root")
 
 
-@tests.case
-def files_without_names(directory):
+def test_files_without_names(directory):
     """What was written into a file of O_TMPFILE can be read again, and its folder stays one."""
     program = "import os\nd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600)\nos.write(d, b'x' * 1000)\nos.pread(d, 1000, 0)\n"
     try:
         run_checked([sys.executable, "-c", program], env=tracing(directory / "t" / "t"), cwd=directory)
     except AssertionError as error:
-        raise Skip("this file system has no files without names") from error
+        pytest.skip("this file system has no files without names")
     equal([e["bytes"] for e in dump(directory / "t") if e.get("bytes") == 1000], [1000, 1000], "bytes recorded")
     root = new_root(directory)
     replay("--root", root, "--speed", "max", directory / "t", env=tracing(directory / "again" / "t"))
     equal([e["bytes"] for e in dump(directory / "again") if e.get("bytes") == 1000], [1000, 1000], "bytes moved")
 
 
-@tests.case
-def names_that_are_missing(directory):
+def test_names_that_are_missing(directory):
     """Calls on files whose names the trace lacks are there, and cannot be repeated: it says so, and not that there is no event."""
     for key, hint in (("fhash", b"5 calls are on files whose names are not in the traces"), ("none", b"5 calls name no file")):
         path = directory / f"{key}.pfw"
@@ -527,8 +500,7 @@ def names_that_are_missing(directory):
     true(b"there is no event" in replay("--dry-run", directory / "nothing.pfw", expect=1).err, "there is none")
 
 
-@tests.case
-def interrupted(directory):
+def test_interrupted(directory):
     out = record(directory, "slow")
     root = new_root(directory)
     child = background("--root", root, out)
@@ -540,8 +512,7 @@ def interrupted(directory):
     true(pathlib.Path(f"{root}{directory}/work/first.txt").exists(), "what was made stays")
 
 
-@tests.case
-def ignored_signals_stay_ignored(directory):
+def test_ignored_signals_stay_ignored(directory):
     """As under nohup: a signal that the caller ignores does not end the replay."""
     out = record(directory, "slow")
     root = new_root(directory)
@@ -550,7 +521,3 @@ def ignored_signals_stay_ignored(directory):
     child.send_signal(signal.SIGHUP)
     _, err = child.communicate(timeout=120)
     equal(child.returncode, 0, err)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

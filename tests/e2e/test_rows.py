@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Traces of aggregates alone: what a program counted of its own calls is what the rows say, in loops, over many intervals
 and files, in threads, handlers and children, and however the program ends. And how large the trace and the live file are.
@@ -10,11 +9,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
-from tracing import ROOT, SECONDS, Tests, compile_program, dftmerge, environment, equal, live_files, need, run, run_checked, traces, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import ROOT, SECONDS, compile_program, dftmerge, equal, live_files, need, run_checked, traces, tracing, true
+
 KIB, MIB = 1 << 10, 1 << 20
 FILES = int(os.environ.get("DFT_FILES", "30000"))
 INTERVALS = int(os.environ.get("DFT_INTERVALS", "7200"))
@@ -88,8 +87,7 @@ def by_file(out):
 # --- how much, and how large --------------------------------------------------------------------
 
 
-@tests.case
-def a_loop(directory):
+def test_a_loop(directory):
     ran = traced(directory, "loop", 400000)
     same(ran)
     at_most(size(ran.out), 16 * KIB, "the trace")
@@ -108,8 +106,7 @@ def check_intervals(ran, count):
         true(found.get(name, 0) <= number, f"{name}: {found.get(name)} calls, of {number}")
 
 
-@tests.case
-def many_files_over_many_intervals(directory):
+def test_many_files_over_many_intervals(directory):
     """Both at once: they sleep most of the time."""
     programs = [(count, Program(directory, "intervals", count, label=count, TRACE_INTERVAL_MS=1)) for count in (3600, INTERVALS)]
     sizes = []
@@ -120,8 +117,7 @@ def many_files_over_many_intervals(directory):
     true(sizes[1] <= 1.25 * sizes[0], f"it grows with the number of intervals alone: {sizes} bytes an interval")
 
 
-@tests.case
-def files_touched_once(directory):
+def test_files_touched_once(directory):
     ran = traced(directory, "touch", FILES)
     same(ran)
     found, notes = by_file(ran.out)
@@ -141,8 +137,7 @@ for i in range(400):
 """
 
 
-@tests.case
-def files_of_too_many_directories(directory):
+def test_files_of_too_many_directories(directory):
     run_checked(["/usr/bin/python3", "-S", "-c", FOLDERS], cwd=directory, env=tracing(directory / "out" / "t", ENABLE_AGGREGATION=1))
     found, _ = by_file(directory / "out")
     anywhere = found["//"]
@@ -152,8 +147,7 @@ def files_of_too_many_directories(directory):
         equal(groups["(unknown)"], count, key)
 
 
-@tests.case
-def the_live_file(directory):
+def test_the_live_file(directory):
     """A page for the process, 64 KiB a thread, and a page where the file has grown to, which the library reserves."""
     for count, most in ((4, 5 * 64 * KIB + 8 * KIB), (110, 8 * MIB), (300, 24 * MIB)):
         program = Program(directory, "threads", count, label=count)
@@ -171,8 +165,7 @@ def the_live_file(directory):
 # --- handlers, children, threads ----------------------------------------------------------------
 
 
-@tests.case
-def a_handler_that_calls(directory):
+def test_a_handler_that_calls(directory):
     ran = traced(directory, "alarms", 5000)
     same(ran)
     equal(ran.words["handled"] >= 5000, True, "the handler ran")
@@ -181,8 +174,7 @@ def a_handler_that_calls(directory):
     at_most(size(ran.out), 16 * KIB, "the trace: most calls do not go through the ring")
 
 
-@tests.case
-def a_handler_that_jumps(directory):
+def test_a_handler_that_jumps(directory):
     ran = traced(directory, "jumps", 5000)
     true(ran.words["jumped"] > 100, f"it jumped {ran.words['jumped']} times")
     found = seen(ran.out)
@@ -192,8 +184,7 @@ def a_handler_that_jumps(directory):
     at_most(size(ran.out), 16 * KIB, "the trace: most calls do not go through the ring")
 
 
-@tests.case
-def children_and_threads(directory):
+def test_children_and_threads(directory):
     ran = traced(directory, "family", 4)
     same(ran)
     equal(len(traces(ran.out)), 1 + 4 + 4, "a trace for each process")
@@ -204,8 +195,7 @@ def children_and_threads(directory):
 # --- long calls ---------------------------------------------------------------------------------
 
 
-@tests.case
-def calls_longer_than_intervals(directory):
+def test_calls_longer_than_intervals(directory):
     ran = traced(directory, "locks", 5, TRACE_INTERVAL_MS=10)
     pid, = {pid for pid, _ in ran.told}
     equal({key: numbers for key, numbers in seen(ran.out).items() if key[0] == pid}, ran.told, "calls of the trace, and what the program counted")
@@ -224,31 +214,23 @@ def calls_longer_than_intervals(directory):
 # --- pauses and ends ----------------------------------------------------------------------------
 
 
-@tests.case
-def pauses(directory):
+def test_pauses(directory):
     same(traced(directory, "pauses", 20))
 
 
-def end(how, code):
-    def case(directory):
-        ran = traced(directory, "end", how, code=code)
-        equal(bool(live_files(ran.out)), code < 0, "a killed program leaves its live file")
-        same(ran)
-        execs = summary("--by", "name", "--name", "exec*", ran.out)["groups"]
-        equal([(g["count"], g["errors"]) for g in execs], [(1, 1)], "the exec that failed")
-    case.__name__ = f"end_by_{how}"
-    return tests.case(case)
-
-
-for each in (("exit", 0), ("_exit", 0), ("abort", -signal.SIGABRT), ("fault", -signal.SIGSEGV), ("kill", -signal.SIGKILL)):
-    end(*each)
+@pytest.mark.parametrize("how, code", (("exit", 0), ("_exit", 0), ("abort", -signal.SIGABRT), ("fault", -signal.SIGSEGV), ("kill", -signal.SIGKILL)))
+def test_end(directory, how, code):
+    ran = traced(directory, "end", how, code=code)
+    equal(bool(live_files(ran.out)), code < 0, "a killed program leaves its live file")
+    same(ran)
+    execs = summary("--by", "name", "--name", "exec*", ran.out)["groups"]
+    equal([(g["count"], g["errors"]) for g in execs], [(1, 1)], "the exec that failed")
 
 
 # --- streams, and a real program ----------------------------------------------------------------
 
 
-@tests.case
-def streams_and_regions(directory):
+def test_streams_and_regions(directory):
     ran = traced(directory, "streams", 500)
     same(ran)
     regions = {(g["region"], g["name"]): g["count"] for g in summary("--by", "region,name", "--name", "fputc,fgetc", ran.out)["groups"]}
@@ -256,8 +238,7 @@ def streams_and_regions(directory):
     at_most(size(ran.out), 32 * KIB, "the trace")
 
 
-@tests.case
-def tar_of_small_files(directory):
+def test_tar_of_small_files(directory):
     """The same calls as with events, in less: how much less depends on how many files there are."""
     need("tar")
     for files, share in ((300, 0.8), (3000, 0.5)):
@@ -274,7 +255,3 @@ def tar_of_small_files(directory):
             sizes.append(size(out))
         equal(counts[1], counts[0], f"calls of both, {files} files")
         true(sizes[1] <= share * sizes[0], f"{files} files: bytes with events, and of rows alone: {sizes}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

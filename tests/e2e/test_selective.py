@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Rules and limits: what becomes an event, while every call is counted all the same."""
 
@@ -8,10 +7,11 @@ import os
 import sys
 import time
 
-from steady import Steady
-from tracing import ROOT, SECONDS, Skip, Tests, compile_program, dftmerge, equal, run, tracing, true
+import pytest
 
-tests = Tests()
+from steady import Steady
+from tracing import ROOT, SECONDS, compile_program, dftmerge, equal, run, tracing, true
+
 COUNT = 5000
 
 
@@ -34,7 +34,7 @@ def run_mixed(directory, name, rules=None, count=COUNT, **settings):
         settings.update(AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE=directory / f"{name}.yaml")
     done = run([program, work, count], env=tracing(out / "t", DATA_DIR=directory, **settings))
     if b"cannot read YAML" in done.err:
-        raise Skip("built without libyaml")
+        pytest.skip("built without libyaml")
     equal((done.code, done.err), (0, b""), f"{name}: the program")
     kept = collections.Counter()
     for event in events(out):
@@ -51,14 +51,12 @@ def without(said, *names):
     return {call: 0 if call in names else count for call, count in said.items()}
 
 
-@tests.case
-def all_events_without_rules(directory):
+def test_all_events_without_rules(directory):
     said, kept, _ = run_mixed(directory, "all")
     equal(kept, said, "events")
 
 
-@tests.case
-def rules_about_names(directory):
+def test_rules_about_names(directory):
     said, kept, _ = run_mixed(directory, "name", "inclusion: [\"name == 'pread'\"]\n")
     equal(kept, without(said, "pread"), "one name")
     said, kept, _ = run_mixed(directory, "list", "inclusion: ['name IN {pread, stat}', \"name LIKE 'wri%'\"]\n")
@@ -69,8 +67,7 @@ def rules_about_names(directory):
     equal(kept, without(said, "step"), "regions")
 
 
-@tests.case
-def rules_about_times_and_errors(directory):
+def test_rules_about_times_and_errors(directory):
     said, kept, _ = run_mixed(directory, "slow", "inclusion: ['dur < 10min']\n")
     equal(kept, without(said, *said), "nothing is as slow as that")
     said, kept, _ = run_mixed(directory, "fast", "inclusion: ['dur > 10min']\n")
@@ -81,8 +78,7 @@ def rules_about_times_and_errors(directory):
     true(all(event["dur"] >= 2990 for event in events(out)), "slow ones alone")
 
 
-@tests.case
-def rules_about_files_and_sizes(directory):
+def test_rules_about_files_and_sizes(directory):
     said, kept, out = run_mixed(directory, "file", "inclusion: [\"file LIKE 'WORK/%' AND NOT file == 'WORK/b'\"]\n")
     files = {event["name"]: event.get("file", "")[-2:] for event in events(out) if event["name"] in ("open", "write", "fsync")}
     equal((kept["pread"], kept["stat"], kept["write"], kept["fsync"], kept["open"]), (0, 0, said["write"], 1, 1), "events")
@@ -93,14 +89,13 @@ def rules_about_files_and_sizes(directory):
     true(0 < kept["pread"] < said["pread"], f"offsets: {kept}")
 
 
-@tests.case
-def settings_of_the_child_are_those_of_the_parent(directory):
+def test_settings_of_the_child_are_those_of_the_parent(directory):
     (directory / "rules.yaml").write_text("inclusion: ['name == read']\n")
     env = tracing(directory / "out" / "t", AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE=directory / "rules.yaml")
     script = f"import os; os.fork() or os.read(os.open('{ROOT / 'CMakeLists.txt'}', 0), 5); os.wait() if os.getpid() == {0} else 0"
     done = run([sys.executable, "-c", script], env=env)
     if b"cannot read YAML" in done.err:
-        raise Skip("built without libyaml")
+        pytest.skip("built without libyaml")
     processes = json.loads(dftmerge("ps", "--json", directory / "out").out)["processes"]
     true(len(processes) > 1, "a child")
     for process in processes:
@@ -116,8 +111,7 @@ def stretches(out):
     return [(span["keep"], span["why"]) for span in kept]
 
 
-@tests.case
-def a_limit_of_bytes_stops_events(directory):
+def test_a_limit_of_bytes_stops_events(directory):
     limit = 200000
     said, kept, out = run_mixed(directory, "bytes", count=60000, MAX_TRACE_BYTES=limit)
     equal(stretches(out), [("events", "settings"), ("aggregates", "bytes")], "what was kept")
@@ -136,8 +130,7 @@ def check_counts(program, reads):
     return sum(event.get("calls", 1) for event in events(program.place) if event["name"] == "pread")
 
 
-@tests.case
-def a_limit_of_cost_changes_to_aggregates(directory):
+def test_a_limit_of_cost_changes_to_aggregates(directory):
     """Preads of 100 bytes, until they are found too dear, however long a busy machine takes for that: events always
     cost more than 1 % of them."""
     with Steady(directory, MAX_OVERHEAD_PERCENT=1) as program:
@@ -152,8 +145,7 @@ def a_limit_of_cost_changes_to_aggregates(directory):
         true(0 < kept < blocks * 100000, f"{kept} events")
 
 
-@tests.case
-def a_limit_of_cost_that_is_not_reached_changes_nothing(directory):
+def test_a_limit_of_cost_that_is_not_reached_changes_nothing(directory):
     """Most of the processor time is the program's own, so events never cost 100 % of it."""
     with Steady(directory, MAX_OVERHEAD_PERCENT=100) as program:
         program.do("r 20000")
@@ -164,11 +156,6 @@ def a_limit_of_cost_that_is_not_reached_changes_nothing(directory):
         equal(stretches(program.place), [("events", "settings")], "what was kept")
 
 
-@tests.case
-def aggregates_alone_are_told(directory):
+def test_aggregates_alone_are_told(directory):
     _, kept, out = run_mixed(directory, "alone", ENABLE_AGGREGATION=1)
     equal((set(kept.values()), stretches(out)), ({0}, [("aggregates", "settings")]), "no events")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge serve: the data of the page while a program runs, and who gets them."""
 
@@ -11,19 +10,15 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-
 import reportpage
 from steady import Steady
-from tracing import BUILD, DFTRUN, SECONDS, Tests, environment, equal, run, true
+from tracing import BUILD, DFTRUN, SECONDS, environment, equal, run, true
 
 DFTMERGE = BUILD / "bin" / "dftmerge"
-tests = Tests()
 
 
 @contextlib.contextmanager
@@ -67,8 +62,7 @@ def traced(directory):
             "i=0; while [ $i -lt 200 ]; do cat in >/dev/null; i=$((i+1)); done"]
 
 
-@tests.case
-def shows_a_running_program_call_by_call(directory):
+def test_shows_a_running_program_call_by_call(directory):
     with Steady(directory) as program:
         program.do("r 10")
         with server(program.place) as (url, _):
@@ -83,8 +77,7 @@ def shows_a_running_program_call_by_call(directory):
             equal(calls(url)["pread"], reads, "after its end")
 
 
-@tests.case
-def says_the_same_as_summary(directory):
+def test_says_the_same_as_summary(directory):
     equal(run(traced(directory), cwd=directory, env=environment()).code, 0, "the program")
     with server("--name", "read,open*", directory / "traces") as (url, _):
         served = calls(url)
@@ -95,8 +88,7 @@ def says_the_same_as_summary(directory):
     true(set(served) <= set(names) and served["read"] >= 200, served)
 
 
-@tests.case
-def waits_for_the_first_trace(directory):
+def test_waits_for_the_first_trace(directory):
     (directory / "traces").mkdir()
     with server(directory / "traces") as (url, _):
         equal(status_of(url), 200, "the page")
@@ -108,8 +100,7 @@ def waits_for_the_first_trace(directory):
         true(calls(url)["read"] >= 200, "after the program")
 
 
-@tests.case
-def only_who_knows_the_address(directory):
+def test_only_who_knows_the_address(directory):
     (directory / "traces").mkdir()
     with server(directory / "traces") as (url, _):
         port = int(re.match(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/$", url).group(1))
@@ -123,8 +114,7 @@ def only_who_knows_the_address(directory):
         true(f"0.0.0.0:{port}" not in listening and f"[::]:{port}" not in listening, listening)
 
 
-@tests.case
-def bad_requests_hold_nobody_up(directory):
+def test_bad_requests_hold_nobody_up(directory):
     (directory / "traces").mkdir()
     with server(directory / "traces") as (url, process):
         port = int(url.split(":")[2].split("/")[0])
@@ -161,8 +151,7 @@ def until(process, is_so):
     true(is_so(*left(process)), left(process))
 
 
-@tests.case
-def requests_leave_nothing(directory):
+def test_requests_leave_nothing(directory):
     (directory / "traces").mkdir()
     with server(directory / "traces") as (url, process):
         port, descriptors = int(url.split(":")[2].split("/")[0]), left(process)[0]
@@ -191,8 +180,7 @@ def page_behind(url, first, room=None):
     return time.monotonic() - start, clients
 
 
-@tests.case
-def nobody_is_held_up(directory):
+def test_nobody_is_held_up(directory):
     """Whoever connects may say nothing, half of a request, or not read the answer."""
     (directory / "traces").mkdir()
     with server(directory / "traces") as (url, process):
@@ -211,8 +199,7 @@ def nobody_is_held_up(directory):
         until(process, lambda fds, children: (fds, children) == (descriptors, 0))
 
 
-@tests.case
-def few_numbers_are_left(directory):
+def test_few_numbers_are_left(directory):
     """Connections that say nothing do not keep the last descriptors from whoever asks."""
     (directory / "traces").mkdir()
     with server(directory / "traces", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))) as (url, process):
@@ -224,8 +211,7 @@ def few_numbers_are_left(directory):
             one.close()
 
 
-@tests.case
-def ends_while_all_are_busy(directory):
+def test_ends_while_all_are_busy(directory):
     """Who starts it may ignore that children end."""
     (directory / "traces").mkdir()
     for how in (signal.SIG_DFL, signal.SIG_IGN):
@@ -242,8 +228,7 @@ def ends_while_all_are_busy(directory):
                 s.close()
 
 
-@tests.case
-def usage(directory):
+def test_usage(directory):
     (directory / "traces").mkdir()
     for port in ("x", "70000", "-1", ""):
         done = run([DFTMERGE, "serve", "--port", port, directory / "traces"])
@@ -255,7 +240,3 @@ def usage(directory):
         taken.listen()
         done = run([DFTMERGE, "serve", "--port", str(taken.getsockname()[1]), directory / "traces"])
         true(done.code == 1 and b"in use" in done.err, done)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

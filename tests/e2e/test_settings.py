@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every DFTRACER_ variable does what its line of spec and help says, and wrong values harm nobody."""
 
@@ -13,9 +12,9 @@ import sys
 import tempfile
 import time
 
-from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import ROOT, SHARED_MEMORY, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
 
 
 def annotated(directory, name, **settings):
@@ -47,8 +46,7 @@ def count(events):
     return counts
 
 
-@tests.case
-def groups_can_be_switched_off(directory):
+def test_groups_can_be_switched_off(directory):
     both, said, _ = known_calls(directory, "both")
     posix, _, _ = known_calls(directory, "posix", DISABLE_STDIO=1)
     stdio, _, _ = known_calls(directory, "stdio", DISABLE_POSIX="TRUE")
@@ -59,15 +57,13 @@ def groups_can_be_switched_off(directory):
     equal([e for e in none if e["cat"] in ("POSIX", "STDIO")], [], "calls with DISABLE_IO")
 
 
-@tests.case
-def annotations_stay_without_calls(directory):
+def test_annotations_stay_without_calls(directory):
     events, _ = annotated(directory, "none", DISABLE_IO=1)
     counts = count(events)
     equal((counts["step"], counts["save"], counts["open"], counts["write"]), (20, 20, 0, 0), "regions and calls")
 
 
-@tests.case
-def without_compression_the_same_is_read(directory):
+def test_without_compression_the_same_is_read(directory):
     plain, said, _ = known_calls(directory, "stored", TRACE_COMPRESSION=0)
     equal(count(plain)["write"], said["write"]["calls"], "writes")
     stat = json.loads(dftmerge("debug", "stat", "--json", directory / "stored").out)["types"]["EVENTS"]
@@ -77,8 +73,7 @@ def without_compression_the_same_is_read(directory):
     true(packed["stored_bytes"] < stat["stored_bytes"], "compression makes it smaller")
 
 
-@tests.case
-def time_metrics_round_times(directory):
+def test_time_metrics_round_times(directory):
     for metric, unit in (("US", 1000), ("MS", 1000000), ("SEC", 1000000000)):
         events, said, _ = known_calls(directory, metric, TIME_METRIC=metric)
         equal(count(events)["write"], said["write"]["calls"], f"{metric}: writes")
@@ -90,16 +85,14 @@ def time_metrics_round_times(directory):
     equal(count(events)["write"], said["write"]["calls"], "REL: writes")
 
 
-@tests.case
-def thread_ids_can_be_left_out(directory):
+def test_thread_ids_can_be_left_out(directory):
     events, _ = annotated(directory, "tids")
     true(len({e["tid"] for e in events}) == 2, "two threads")
     events, _ = annotated(directory, "no-tids", DISABLE_TIDS=1)
     equal({e["tid"] for e in events}, {e["pid"] for e in events}, "thread ids")
 
 
-@tests.case
-def less_metadata_keeps_what_is_counted(directory):
+def test_less_metadata_keeps_what_is_counted(directory):
     full, said, _ = known_calls(directory, "full")
     less, _, _ = known_calls(directory, "less", INC_METADATA=0)
     equal(count(less), count(full), "calls")
@@ -108,8 +101,7 @@ def less_metadata_keeps_what_is_counted(directory):
     true(any(e.get("mode") for e in full) and not any(e.get("mode") for e in less), "no aggregate needs the mode")
 
 
-@tests.case
-def ranks_come_from_launchers(directory):
+def test_ranks_come_from_launchers(directory):
     for name, variables in (("openmpi", {"OMPI_COMM_WORLD_RANK": 5, "OMPI_COMM_WORLD_SIZE": 8,
                                          "OMPI_COMM_WORLD_LOCAL_RANK": 1}),
                             ("pmi", {"PMI_RANK": 5, "PMI_SIZE": 8}), ("slurm", {"SLURM_PROCID": 5, "SLURM_NTASKS": 8}),
@@ -122,8 +114,7 @@ def ranks_come_from_launchers(directory):
         true(all(e["rank"] == 5 for e in dump(directory / name)), f"{name}: rank of events")
 
 
-@tests.case
-def the_live_file_goes_where_it_is_told(directory):
+def test_the_live_file_goes_where_it_is_told(directory):
     program = compile_program("endings.c", directory / "endings")
     # Not every file system is fit for it: a directory of ours where one surely is.
     live = pathlib.Path(tempfile.mkdtemp(prefix="dft-e2e-", dir=SHARED_MEMORY))
@@ -144,8 +135,7 @@ def check_live_file(directory, program, live):
     equal(dump(trace), events, "events afterwards")
 
 
-@tests.case
-def the_prefix_names_files(directory):
+def test_the_prefix_names_files(directory):
     done = run(["cat", ROOT / "CMakeLists.txt"], cwd=directory, env=tracing("deep/er/name"))
     equal(done.code, 0, "cat")
     [trace] = traces(directory)
@@ -158,8 +148,7 @@ def the_prefix_names_files(directory):
     true(trace.name.startswith("trace-cat-") and trace.parent == directory / "here", f"the default name {trace}")
 
 
-@tests.case
-def wrong_values_are_named_and_harmless(directory):
+def test_wrong_values_are_named_and_harmless(directory):
     for name, value in (("TIME_METRIC", "fortnights"), ("TRACE_INTERVAL_MS", "-5"), ("INC_METADATA", "maybe"),
                         ("TRACE_INTERVAL_MS", "99999999999999999999"), ("RANK", "first")):
         events, err = annotated(directory, f"{name}-{value}", **{name: value})
@@ -168,8 +157,7 @@ def wrong_values_are_named_and_harmless(directory):
               f"{name}={value}: named once on standard error: {err.decode()}")
 
 
-@tests.case
-def other_names_of_dftracer_are_accepted(directory):
+def test_other_names_of_dftracer_are_accepted(directory):
     events, err = annotated(directory, "others", GOTCHA_PRIORITY=1, WRITE_BUFFER_SIZE=1000, SET_CORE_AFFINITY=1,
                             LIBUV_THREADS=4, ERROR=1, INIT_COUNT=2, ENABLE_PAPI_TRACING=0, PAPI_EVENTS="a",
                             PAPI_MULTIPLEX=1, PAPI_SAMPLE_INTERVAL_MS=5, DISABLE_VARIORUM_POWER=1, AGGREGATION_TYPE="FULL",
@@ -192,8 +180,7 @@ def lines_of(directory, script, **settings):
     return done.err.count(b"\n")
 
 
-@tests.case
-def a_place_that_cannot_be_written_is_told_once(directory):
+def test_a_place_that_cannot_be_written_is_told_once(directory):
     scripts = ["cat in", "for i in 1 2 3; do cat in; done; exec cat in", "exec sh -c 'exec cat in'", "(cat in; wc in) | cat; cat in & wait",
                "exec env nice timeout 9 cat in", "seq 8 | xargs -n1 -P4 echo | wc -l", "env | grep -c DFTRACER_FOLLOWED; true",
                "perl -e 'system(q(cat in; wc in)); print qx(cat in); exec qw(cat in)'",
@@ -204,8 +191,7 @@ def a_place_that_cannot_be_written_is_told_once(directory):
     equal(lines_of(directory, "DFTRACER_LOG_FILE=$PWD/file/other cat in; cat in"), 2, "another place is told, too")
 
 
-@tests.case
-def no_message_when_messages_are_off(directory):
+def test_no_message_when_messages_are_off(directory):
     for settings in ({"NOPE": 1}, {"RANK": "first"}, {"STAGE_DIR": "/proc"}):
         done = run(["cat", directory / "none"], env=tracing(directory / "t", LOG_LEVEL="off", **settings))
         equal(done.err.count(b"dftrace"), 0, f"{settings}: {done.err.decode()}")
@@ -224,8 +210,7 @@ def told(directory, name, command=("cat", ROOT / "CMakeLists.txt"), enable=1, **
     return [(line.split(": ")[2].split(" has no effect")[0], line) for line in lines], (directory / name).exists()
 
 
-@tests.case
-def settings_without_effect_are_told_with_the_nearest_name(directory):
+def test_settings_without_effect_are_told_with_the_nearest_name(directory):
     for number, (variable, nearest) in enumerate([
             ("DFTRACER_LOGFILE", "DFTRACER_LOG_FILE"), ("DFTRACER_DATA_DIRS", "DFTRACER_DATA_DIR"),
             ("DFTRACER_ENABEL_AGGREGATION", "DFTRACER_ENABLE_AGGREGATION"), ("DFTRACER_time_metric", "DFTRACER_TIME_METRIC"),
@@ -240,8 +225,7 @@ def settings_without_effect_are_told_with_the_nearest_name(directory):
     equal(told(directory, "others", **others), ([], True), "names of others")
 
 
-@tests.case
-def a_setting_without_effect_leaves_the_rest_as_it_is(directory):
+def test_a_setting_without_effect_leaves_the_rest_as_it_is(directory):
     found, _ = told(directory, "selective", DFTRACER_ENABLE_AGGREGATION=1, DFTRACER_AGGREGATION_TYPE="SELECTIVE",
                     DFTRACER_AGGREGATION_FILE="rules.yaml")
     equal([f[0] for f in found], ["DFTRACER_AGGREGATION_FILE=rules.yaml"], "told")
@@ -253,8 +237,7 @@ def a_setting_without_effect_leaves_the_rest_as_it_is(directory):
     true("DFTRACER_CONFIGURATION=c.yaml (no effect)\n" in process["options"], f"the trace says so, too: {process['options']}")
 
 
-@tests.case
-def what_is_switched_off_is_silent_unless_it_was_to_be_on(directory):
+def test_what_is_switched_off_is_silent_unless_it_was_to_be_on(directory):
     everything = {"DFTRACER_ENABLED": 1, "DFTRACER_TYPO": 1, "DFTRACER_STACK": "x", "DFTRACER_CONFIGURATION": "c.yaml"}
     equal(told(directory, "off", enable=0, **everything), ([], False), "switched off in so many words")
     equal(told(directory, "unset", enable=None, DFTRACER_TYPO=1, DFTRACER_STACK="x"), ([], False), "not switched on")
@@ -265,8 +248,7 @@ def what_is_switched_off_is_silent_unless_it_was_to_be_on(directory):
         true("nothing is recorded" in found[0][1], f"{variable}: {found}")
 
 
-@tests.case
-def one_process_of_a_job_tells(directory):
+def test_one_process_of_a_job_tells(directory):
     cat = f"cat {ROOT / 'CMakeLists.txt'}"
     python = f"import os, subprocess; subprocess.run('{cat}', shell=True); os.system('{cat}'); os.fork() or os.execvp('sh', ['sh', '-c', '{cat}'])"
     trees = {"children": ("sh", "-c", f"{cat}; {cat}; ({cat}; {cat})"), "exec": ("sh", "-c", f"exec sh -c 'exec {cat}'"),
@@ -283,12 +265,11 @@ def one_process_of_a_job_tells(directory):
         equal(len(found), lines, f"lines of rank {rank}")
 
 
-@tests.case
-def another_process_of_the_same_number_tells_again(directory):
+def test_another_process_of_the_same_number_tells_again(directory):
     """In a container each run begins with the same number."""
     inside = ["unshare", "--pid", "--fork"]
     if not shutil.which("unshare") or run([*inside, "true"]).code:
-        raise Skip("no PID namespaces here")
+        pytest.skip("no PID namespaces here")
     settings = [f"{k}={v}" for k, v in tracing(directory / "out" / "t", TYPO=1).items() if k.startswith(("DFTRACER_", "LD_"))]
     for _ in range(2):
         done = run([*inside, "env", *settings, "cat", ROOT / "CMakeLists.txt"])
@@ -299,8 +280,7 @@ def another_process_of_the_same_number_tells_again(directory):
     equal(done.err.decode().count("DFTRACER_TYPO=1 has no effect"), 1, "the parent is found by the numbers of this /proc")
 
 
-@tests.case
-def intervals_have_the_width_asked_for(directory):
+def test_intervals_have_the_width_asked_for(directory):
     for width in (1, 10, 1000, 60000):
         known_calls(directory, f"w{width}", TRACE_INTERVAL_MS=width)
         done = dftmerge("summary", "--json", "--by", "name", directory / f"w{width}")
@@ -308,8 +288,7 @@ def intervals_have_the_width_asked_for(directory):
         equal(groups, dict(count(dump(directory / f"w{width}"))), f"{width} ms: calls in the summary and in the events")
 
 
-@tests.case
-def nothing_is_lost_when_killed_at_any_time(directory):
+def test_nothing_is_lost_when_killed_at_any_time(directory):
     """Threads count their calls in shared memory; after kill -9 the trace must have all of them, and at most one
     more each."""
     program = compile_program("endless.c", directory / "endless", "-lpthread")
@@ -336,7 +315,3 @@ def nothing_is_lost_when_killed_at_any_time(directory):
         equal(dftmerge("check", "--recover", out).code, 1, "check --recover")
         equal(sum(e["name"] == "pwrite" and not e.get("open") for e in dump(out)), sum(got), "writes after --recover")
         equal(dftmerge("check", out).code, 0, "check afterwards")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Call stacks: the functions and the lines that made each call, and what is made of them."""
 
@@ -7,11 +6,9 @@ import json
 import platform
 import re
 import signal
-import sys
 
-from tracing import DFTMERGE, PROGRAMS, Tests, compile_program, dftmerge, dump, environment, equal, run, run_checked, tracing, true
+from tracing import DFTMERGE, PROGRAMS, compile_program, dftmerge, dump, environment, equal, run, run_checked, tracing, true
 
-tests = Tests()
 SOURCE = "stacks.c"
 LINE = 1 + next(i for i, text in enumerate((PROGRAMS / SOURCE).read_text().splitlines()) if "line A" in text)
 
@@ -43,8 +40,7 @@ def inner(event, count):
     return tuple(event.get("stack", ())[:count])
 
 
-@tests.case
-def functions_of_each_call(directory):
+def test_functions_of_each_call(directory):
     events = traced(directory, STACK=16)
     true(all("stack" in e for e in events), "every event has a stack")
     equal(len(reads(events)), 10 + 1 + 10 + 2000, "reads")
@@ -56,8 +52,7 @@ def functions_of_each_call(directory):
     true(all("in_thread" in e["stack"] for e in reads(events) if e["tid"] != e["pid"]), "threads")
 
 
-@tests.case
-def only_what_takes_long(directory):
+def test_only_what_takes_long(directory):
     events = traced(directory, STACK=4, STACK_MIN_US=300)
     for event in events:
         true("stack" in event or event["dur"] < 306000, f"long, and without a stack: {event}")
@@ -65,15 +60,13 @@ def only_what_takes_long(directory):
         true(len(event.get("stack", ())) <= 4, event)
 
 
-@tests.case
-def stacks_of_a_killed_process(directory):
+def test_stacks_of_a_killed_process(directory):
     events = [e for e in traced(directory, "kill", STACK=8, code=-signal.SIGKILL) if not e.get("open")]
     equal(len(reads(events)), 2021, "reads")
     true(all(inner(e, 1) == ("leaf",) for e in reads(events)), "their functions")
 
 
-@tests.case
-def sums_by_stack_and_line(directory):
+def test_sums_by_stack_and_line(directory):
     events = traced(directory, STACK=16)
     done = dftmerge("summary", "--by", "stack,name", "--json", directory / "out")
     expected = collections.defaultdict(lambda: [0, 0])
@@ -104,8 +97,7 @@ def sums_by_stack_and_line(directory):
     equal(group["line"], f"{PROGRAMS / SOURCE}:{LINE}" if place_of_leaf() else "leaf", "its line")
 
 
-@tests.case
-def where_it_is_hard(directory):
+def test_where_it_is_hard(directory):
     """The program prints its descriptors and errno: traced() compares that."""
     events = traced(directory, source="hard_stacks.c", STACK=32)
     true(all("stack" in e for e in reads(events)), "every read has a stack")
@@ -121,8 +113,7 @@ def where_it_is_hard(directory):
         true(len(chained) >= 10 and all(s[2:4] == ["in_code_without_tables", "main"] for s in chained), chained)
 
 
-@tests.case
-def a_program_without_symbols(directory):
+def test_a_program_without_symbols(directory):
     """Names of modules and addresses, the same as addr2line would take."""
     events = traced(directory, flags=("-pthread", "-s"), STACK=16)
     frames = {e["stack"][0] for e in reads(events)}
@@ -130,12 +121,7 @@ def a_program_without_symbols(directory):
     true(next(iter(frames)).startswith("program+0x"), frames)
 
 
-@tests.case
-def without_stacks_the_export_says_so(directory):
+def test_without_stacks_the_export_says_so(directory):
     traced(directory)
     done = dftmerge("export", "--format", "folded", "-o", directory / "f", directory / "out")
     true(b"without a call stack" in done.err and not (directory / "f").read_bytes(), done.err)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """DFTRACER_STAGE_DIR: traces are written on the node and move to their place at the end, whatever the end is, and
 `dftmerge collect` and dftrun bring what was left. The program counts its own calls, and no call may be missing.
@@ -15,11 +14,11 @@ import struct
 import subprocess
 import time
 
-from tracing import (DFTMERGE, DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, environment, equal, need, ranks_here, run,
+import pytest
+
+from tracing import (DFTMERGE, DFTRUN, LONG, SECONDS, SHARED_MEMORY, compile_program, dftmerge, environment, equal, need, ranks_here, run,
                      traces, tracing, true)
 
-tests = Tests()
-LONG = bool(os.environ.get("DFT_LONG"))
 KILLS = 100 if LONG else 8
 COUNT = 200
 
@@ -33,7 +32,7 @@ def staging(directory, same=False):
     """A directory on another file system than the traces, or on the same one."""
     place = (directory if same else SHARED_MEMORY) / f"stage-{directory.name}"
     if not same and (not SHARED_MEMORY.is_dir() or os.stat(SHARED_MEMORY).st_dev == os.stat(directory).st_dev):
-        raise Skip("/dev/shm is no file system of its own")
+        pytest.skip("/dev/shm is no file system of its own")
     try:
         yield place
     finally:
@@ -44,7 +43,7 @@ def staging(directory, same=False):
 def disk(place, size):
     place.mkdir()
     if run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         yield place
     finally:
@@ -81,8 +80,7 @@ ENDS = {"return": (1, 0), "_exit": (1, 0), "quick_exit": (1, 0), "pthread_exit":
         "vfork": (1, 0), "threads": (5, 0)}
 
 
-@tests.case
-def every_end_moves_the_trace(directory):
+def test_every_end_moves_the_trace(directory):
     it = program(directory)
     for same in (False, True):
         with staging(directory, same) as stage:
@@ -94,8 +92,7 @@ def every_end_moves_the_trace(directory):
                 equal([p.name for p in (directory / "out").iterdir() if p.suffix != ".dft"], [], f"{mode}: nothing but traces")
 
 
-@tests.case
-def a_fatal_signal_moves_it_where_it_is_bound(directory):
+def test_a_fatal_signal_moves_it_where_it_is_bound(directory):
     it = program(directory)
     with staging(directory) as stage:
         for mode, number in (("abort", signal.SIGABRT), ("term", signal.SIGTERM)):
@@ -110,8 +107,7 @@ def a_fatal_signal_moves_it_where_it_is_bound(directory):
         equal((opens(directory / "out"), staged(stage)), (COUNT, []), "collected")
 
 
-@tests.case
-def relative_paths_and_missing_directories(directory):
+def test_relative_paths_and_missing_directories(directory):
     it = program(directory)
     (directory / "there").mkdir()
     env = tracing("out/t", STAGE_DIR="deep/er/stage/")
@@ -123,8 +119,7 @@ def relative_paths_and_missing_directories(directory):
     equal([path.parent for path in directory.rglob("stage")], [directory / "deep" / "er"], "one stage was made")
 
 
-@tests.case
-def a_move_without_a_number(directory):
+def test_a_move_without_a_number(directory):
     """There may be no number left for the trace's descriptor: each write opens the file by its name, and so does the
     move."""
     it = program(directory)
@@ -139,8 +134,7 @@ def a_move_without_a_number(directory):
 # --- bad stages -----------------------------------------------------------------------------------
 
 
-@tests.case
-def a_stage_that_cannot_serve_is_named_once(directory):
+def test_a_stage_that_cannot_serve_is_named_once(directory):
     it = program(directory)
     (directory / "file").write_text("")
     (directory / "out").mkdir()
@@ -156,8 +150,7 @@ def a_stage_that_cannot_serve_is_named_once(directory):
         equal(opens(directory / "out"), 2 * COUNT, f"{place}: traced all the same")
 
 
-@tests.case
-def a_long_name_is_not_staged(directory):
+def test_a_long_name_is_not_staged(directory):
     """The name of a trace fits; that of its copy would not, nor would it when it is collected."""
     it = program(directory)
     longest = 255 - len(f"-staged-{os.uname().nodename}-1234567-1234567890123456789-1234567890123456.dft")
@@ -173,8 +166,7 @@ def a_long_name_is_not_staged(directory):
             equal([path for path in stage.rglob("*") if path.is_file()], [], "nothing is left")
 
 
-@tests.case
-def a_full_stage_is_left(directory):
+def test_a_full_stage_is_left(directory):
     it = program(directory)
     with disk(directory / "small", "96k") as small:
         done = run([it, "threads", 20000, directory], env=settings(directory, small, TRACE_COMPRESSION=0))
@@ -186,8 +178,7 @@ def a_full_stage_is_left(directory):
         equal((done.code, opens(directory / "out"), staged(small)), (0, 2 * COUNT, ["filler"]), f"full from the start: {done.err.decode()}")
 
 
-@tests.case
-def a_full_place_leaves_it_staged(directory):
+def test_a_full_place_leaves_it_staged(directory):
     it = program(directory)
     with staging(directory) as stage, disk(directory / "out", "16k") as out:
         done = run([it, "threads", 20000, directory], env=settings(directory, stage, TRACE_COMPRESSION=0))
@@ -205,8 +196,7 @@ def a_full_place_leaves_it_staged(directory):
         equal((opens(out), staged(stage)), (100000, []), "every call")
 
 
-@tests.case
-def a_place_that_cannot_be_had_leaves_it_staged(directory):
+def test_a_place_that_cannot_be_had_leaves_it_staged(directory):
     it = program(directory)
     (directory / "out").write_text("no directory")
     with staging(directory) as stage:
@@ -229,13 +219,12 @@ def a_place_that_cannot_be_had_leaves_it_staged(directory):
         equal((opens(directory / "out"), staged(stage)), (COUNT * 4, []), "and collected")
 
 
-@tests.case
-def faults_of_the_move(directory):
+def test_faults_of_the_move(directory):
     """Each system call of the move fails once; nothing is lost."""
     need("strace")
     it = program(directory)
     if run(["strace", "-o", "/dev/null", "-e", "inject=renameat:error=EIO", "true"]).code:
-        raise Skip("strace cannot inject faults here")
+        pytest.skip("strace cannot inject faults here")
     with staging(directory, same=True) as stage:
         for fault, left in (("renameat:error=EIO", 1), ("renameat:error=EXDEV:when=1", 0), ("renameat:error=EXDEV", 1),
                             ("unlinkat:error=EIO:when=2+", None), ("pwrite64:error=EDQUOT:when=3", None)):
@@ -254,8 +243,7 @@ def faults_of_the_move(directory):
             equal([p.name for p in (directory / "out").iterdir() if p.suffix != ".dft"], [], f"{fault}: no rest")
 
 
-@tests.case
-def a_move_stays_with_its_process(directory):
+def test_a_move_stays_with_its_process(directory):
     """Another thread forks while the trace is copied. The child has no descriptor of it."""
     need("strace")
     it = program(directory)
@@ -268,8 +256,7 @@ def a_move_stays_with_its_process(directory):
         true(opens(directory / "out") in (COUNT, COUNT + 1), "and every call, of the child as well if there is one")
 
 
-@tests.case
-def a_copy_has_the_mode_of_its_file(directory):
+def test_a_copy_has_the_mode_of_its_file(directory):
     it = program(directory)
     with staging(directory) as stage:
         equal(run([it, "umask", COUNT, directory], env=settings(directory, stage)).code, 0, "ends")
@@ -277,12 +264,11 @@ def a_copy_has_the_mode_of_its_file(directory):
         equal(oct(os.stat(there).st_mode & 0o777), oct(0o644), "as it was made")
 
 
-@tests.case
-def a_thread_that_ends_the_process_waits_for_the_move(directory):
+def test_a_thread_that_ends_the_process_waits_for_the_move(directory):
     """Longer than for anything else at an end, so the move takes longer than that."""
     need("strace")
     if not LONG:
-        raise Skip("takes 8 s: in the long form only")
+        pytest.skip("takes 8 s: in the long form only")
     it = program(directory)
     with staging(directory) as stage:
         env = environment()
@@ -303,8 +289,7 @@ def begin(directory, stage, count):
     return process
 
 
-@tests.case
-def killed_while_it_is_moved(directory):
+def test_killed_while_it_is_moved(directory):
     program(directory)
     count = 100000
     rest = moved = 0
@@ -331,8 +316,7 @@ def killed_while_it_is_moved(directory):
     print(f"        killed {KILLS} times: {rest} within the copy, {moved} after the move")
 
 
-@tests.case
-def a_collector_is_killed(directory):
+def test_a_collector_is_killed(directory):
     it = program(directory)
     with staging(directory) as stage:
         run([it, "abort", 100000, directory], env=settings(directory, stage, TRACE_COMPRESSION=0))
@@ -347,8 +331,7 @@ def a_collector_is_killed(directory):
         equal((opens(directory / "out"), staged(stage)), (100000, []), "every call, once")
 
 
-@tests.case
-def two_collectors_at_once(directory):
+def test_two_collectors_at_once(directory):
     it = program(directory)
     with staging(directory) as stage:
         for _ in range(6):
@@ -366,8 +349,7 @@ def two_collectors_at_once(directory):
 # --- collecting -----------------------------------------------------------------------------------
 
 
-@tests.case
-def running_processes_are_left_alone(directory):
+def test_running_processes_are_left_alone(directory):
     it = program(directory)
     with staging(directory) as stage:
         process = subprocess.Popen([it, "pause", str(COUNT), directory], env=settings(directory, stage), stdout=subprocess.PIPE)
@@ -387,8 +369,7 @@ def running_processes_are_left_alone(directory):
         equal(collect(directory, stage).out.split()[0], b"0", "and again")
 
 
-@tests.case
-def other_content_is_refused(directory):
+def test_other_content_is_refused(directory):
     it = program(directory)
     with staging(directory) as stage:
         run([it, "abort", COUNT, directory], env=settings(directory, stage))
@@ -409,8 +390,7 @@ def other_content_is_refused(directory):
         equal((opens(directory / "out"), staged(stage)), (COUNT, []), "the same content is no trouble")
 
 
-@tests.case
-def access_lists_give_the_group_nothing(directory):
+def test_access_lists_give_the_group_nothing(directory):
     """Where a file has an access list, the bits of the group are the list's mask."""
     it = program(directory)
     entries = ((1, 6, -1), (2, 6, 65534), (4, 0, -1), (16, 6, -1), (32, 0, -1))  # the owner and 65534 may, the group and others not
@@ -420,7 +400,7 @@ def access_lists_give_the_group_nothing(directory):
         try:
             os.setxattr(stage, "system.posix_acl_default", mine)
         except OSError as error:
-            raise Skip("no access lists here") from error
+            pytest.skip("no access lists here")
         run([it, "return", COUNT, directory], env=settings(directory, stage))
         equal([path.stat().st_mode & 0o777 for path in traces(directory / "out")], [0o600], "the library moved it")
         run([it, "abort", COUNT, directory], env=settings(directory, stage))
@@ -434,8 +414,7 @@ def access_lists_give_the_group_nothing(directory):
             equal(there.stat().st_mode & 0o777, 0o600, "collected without a list")
 
 
-@tests.case
-def what_lies_in_place_stays(directory):
+def test_what_lies_in_place_stays(directory):
     """Where -o lies in the stage, its traces are there already."""
     run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "traces" / "t"))
     run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "t"))
@@ -445,8 +424,7 @@ def what_lies_in_place_stays(directory):
         equal((done.code, len(traces(directory / "stage" / "traces"))), (0, 2), f"{place}: {done.err.decode()}, traces")
 
 
-@tests.case
-def what_is_no_trace_stays(directory):
+def test_what_is_no_trace_stays(directory):
     """A pattern may name results beside the traces."""
     run(["cat", "/etc/hostname"], env=tracing(directory / "stage" / "t"))
     (directory / "stage" / "results.csv").write_text("1,2")
@@ -456,8 +434,7 @@ def what_is_no_trace_stays(directory):
         equal((staged(directory / "stage"), len(traces(directory / "out"))), (["results.csv"], 1), what)
 
 
-@tests.case
-def nobody_is_given_rights(directory):
+def test_nobody_is_given_rights(directory):
     """A stage may be of all users: a copy has no bits of other users' identity, and its owner."""
     with staging(directory) as stage:
         stage.mkdir(parents=True, exist_ok=True)
@@ -471,8 +448,7 @@ def nobody_is_given_rights(directory):
         equal((oct(there.stat().st_mode & 0o7777), there.stat().st_uid), (oct(0o755), owner), "mode and owner")
 
 
-@tests.case
-def a_live_file_elsewhere_comes_along(directory):
+def test_a_live_file_elsewhere_comes_along(directory):
     it = program(directory)
     (directory / "live").mkdir()
     with staging(directory) as stage:
@@ -483,8 +459,7 @@ def a_live_file_elsewhere_comes_along(directory):
         equal((opens(directory / "out"), list((directory / "live").iterdir())), (COUNT, []), "with what it held")
 
 
-@tests.case
-def wrong_usage_says_what_to_do(directory):
+def test_wrong_usage_says_what_to_do(directory):
     (directory / "out").mkdir()
     for words, why in ((("collect", directory), b"-o DIR"), (("collect", "-o", directory / "out", directory / "nowhere"), b"No such file"),
                        (("collect", "-o", directory / "out", directory / "out"), b"DFTRACER_STAGE_DIR"), (("collect", "-o", directory / "out"), b"which")):
@@ -507,8 +482,7 @@ def said_by(processes):
     return "".join(process.communicate(timeout=SECONDS)[1].decode() for process in processes)
 
 
-@tests.case
-def dftrun_collects_killed_ranks(directory):
+def test_dftrun_collects_killed_ranks(directory):
     it = program(directory)
     with ranks_here(), staging(directory) as stage:
         page = said_by([rank(directory, r, 4, it, "abort" if r % 2 else "return", str(COUNT), directory, options=("--stage", stage)) for r in range(4)])
@@ -518,8 +492,7 @@ def dftrun_collects_killed_ranks(directory):
         equal((done.code, opens(directory / "out2"), staged(stage)), (-signal.SIGABRT, COUNT, []), "by the variable")
 
 
-@tests.case
-def a_stage_that_is_the_output_is_no_stage(directory):
+def test_a_stage_that_is_the_output_is_no_stage(directory):
     it = program(directory)
     (directory / "out").mkdir()
     done = run([DFTRUN, "-o", "out", "--stage", "out/", "--quiet", "--", it, "fork", COUNT, directory], cwd=directory)
@@ -528,8 +501,7 @@ def a_stage_that_is_the_output_is_no_stage(directory):
     equal(opens(directory / "out"), 2 * COUNT, "traced all the same")
 
 
-@tests.case
-def a_missing_rank_is_pointed_to(directory):
+def test_a_missing_rank_is_pointed_to(directory):
     it = program(directory)
     with staging(directory) as stage:
         for r, mode in ((0, "return"), (1, "abort")):
@@ -546,8 +518,7 @@ def a_missing_rank_is_pointed_to(directory):
         true("collect" not in note, f"not to a stage that could not serve: {note}")
 
 
-@tests.case
-def every_nth_rank_keeps_events(directory):
+def test_every_nth_rank_keeps_events(directory):
     it = program(directory)
     with ranks_here():
         page = said_by([rank(directory, r, 5, "sh", "-c", f'"{it}" return {COUNT} "{directory}"; true', options=("--every", "2", "--stack", "4"),
@@ -564,13 +535,8 @@ def every_nth_rank_keeps_events(directory):
     equal(found, {0: COUNT, 2: COUNT, 4: COUNT}, "events, also of what a rank runs")
 
 
-@tests.case
-def every_is_refused_where_it_means_nothing(directory):
+def test_every_is_refused_where_it_means_nothing(directory):
     for words, why in ((("--every", "2"), "no effect without ranks"), (("--every", "0"), "from 1 on"), (("--every", "x"), "from 1 on"),
                        (("--every", "2", "--aggregate"), "contradict")):
         done = run([DFTRUN, *words, "--", "touch", directory / "it-ran"], cwd=directory)
         true(done.code == 2 and why in done.err.decode() and not (directory / "it-ran").exists(), f"{words}: {done.err.decode()}")
-
-
-if __name__ == "__main__":
-    raise SystemExit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """STDIO calls that are kept in runs, those whose bytes the stream's position tells, and transfers between descriptors: against what
 the program counted, or is known to do."""
@@ -11,9 +10,7 @@ import struct
 import subprocess
 import sys
 
-from tracing import Tests, compile_program, dftmerge, dump, environment, equal, run, tracing, true
-
-tests = Tests()
+from tracing import compile_program, dftmerge, dump, environment, equal, run, tracing, true
 
 
 def traced(directory, mode, code=0):
@@ -38,8 +35,7 @@ def calls(events, *names):
     return {name: tuple(entry) for name, entry in found.items()}
 
 
-@tests.case
-def characters(directory):
+def test_characters(directory):
     counts, events = traced(directory, "characters")
     equal(calls(events, "fgetc", "getc"), {"in0": (1, counts[0][0], 100000)}, "events, calls and bytes read")
     equal(calls(events, "fputc", "putc"), {"out0": (1, counts[0][1], 100000)}, "and written")
@@ -47,15 +43,13 @@ def characters(directory):
     equal(counts[0], (100001, 100000), "the program's own")
 
 
-@tests.case
-def lines(directory):
+def test_lines(directory):
     counts, events = traced(directory, "lines")
     equal(counts[0], (500, 500), "the program's own")
     equal(calls(events, "fgets", "fputs"), {"in0": (1, 500, 50000), "out0": (1, 500, 50000)}, "events, calls and bytes")
 
 
-@tests.case
-def formatted(directory):
+def test_formatted(directory):
     """Calls without a size have the size that they moved, in events and in rows that the process makes."""
     program = compile_program("formatted.c", directory / "formatted", "-O0", "-Wall", "-Wextra", "-Werror")
     answers = []
@@ -82,8 +76,7 @@ def formatted(directory):
     equal([(e["errno"], e.get("size", 0), e.get("bytes", 0)) for e in failed], [(errno.EFBIG, 0, 0)], "a failure")
 
 
-@tests.case
-def lines_that_are_odd(directory):
+def test_lines_that_are_odd(directory):
     counts, events = traced(directory, "odd")
     found = calls(events, "fgets")["in1"]
     equal(found[1:], (counts[0][0], 200 * 6 + 9000 + 1 + 3), "calls and bytes, NULs included")
@@ -103,24 +96,21 @@ def check_threads(counts, events):
         true(put >= 20000, f"thread {number} did something: {put}")
 
 
-@tests.case
-def other_threads_are_at_it_when_the_process_exits(directory):
+def test_other_threads_are_at_it_when_the_process_exits(directory):
     for number in range(5):
         (directory / str(number)).mkdir()
         counts, events = traced(directory / str(number), "exit")
         check_threads(counts, events)
 
 
-@tests.case
-def killed_in_the_middle(directory):
+def test_killed_in_the_middle(directory):
     for number in range(5):
         (directory / str(number)).mkdir()
         counts, events = traced(directory / str(number), "kill", -9)
         check_threads(counts, events)
 
 
-@tests.case
-def recovered_runs_are_in_the_summary(directory):
+def test_recovered_runs_are_in_the_summary(directory):
     counts, events = traced(directory, "kill", -9)
     done = dftmerge("summary", "--csv", "--by", "name", directory / "out")
     equal(done.code, 0, "exit code")
@@ -131,8 +121,7 @@ def recovered_runs_are_in_the_summary(directory):
         true(sum(pair[name == "fputc"] for pair in counts) >= 20000, "it did something")
 
 
-@tests.case
-def a_fork_in_the_middle(directory):
+def test_a_fork_in_the_middle(directory):
     counts, events = traced(directory, "fork")
     equal(counts[:2], [(1500, 0), (300, 0)], "the program's own")
     by_pid = collections.Counter()
@@ -142,8 +131,7 @@ def a_fork_in_the_middle(directory):
     equal(sorted(by_pid.values()), [300, 1500], "calls of each process")
 
 
-@tests.case
-def handlers_do_the_same(directory):
+def test_handlers_do_the_same(directory):
     counts, events = traced(directory, "signals")
     found = calls(events, "fgetc", "getc")
     equal(found["in0"][1:], (counts[0][0], 30 * 100000), "the main program's")
@@ -168,8 +156,7 @@ def positions(directory):
     return dump(directory / "out")
 
 
-@tests.case
-def positions_of_streams(directory):
+def test_positions_of_streams(directory):
     events = positions(directory)
     equal(accesses([e for e in events if "STDIO" == e["cat"]], "inlined"),
           [("putc", 0, 10000, 10000), ("fwrite", 10000, 3, 1), ("putc", 10003, 1, 1), ("getc", 0, 100, 100), ("fread", 100, 50, 1),
@@ -183,8 +170,7 @@ def positions_of_streams(directory):
            ("fscanf", 9, 9, 2)], "formatted input")
 
 
-@tests.case
-def transfers_between_descriptors(directory):
+def test_transfers_between_descriptors(directory):
     events = [e for e in positions(directory) if e["cat"] == "POSIX" and "bytes" in e or e.get("errno")]
     equal(accesses(events, "inlined"),
           [("copy_file_range", 0, 1000, 1), ("copy_file_range", 100, 500, 1), ("sendfile", 1000, 200, 1), ("sendfile", 600, 300, 1),
@@ -235,8 +221,7 @@ UNLOCKED = {  # what each mode of unlocked.c reads and writes; where the stream'
 }
 
 
-@tests.case
-def inlined_characters_without_a_known_offset(directory):
+def test_inlined_characters_without_a_known_offset(directory):
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
     for mode, expected in UNLOCKED.items():
         for aggregates in (0, 1):
@@ -249,8 +234,7 @@ def inlined_characters_without_a_known_offset(directory):
             equal(moved(out), expected, f"{mode}, {'aggregates' if aggregates else 'events'}: bytes read and written of each file")
 
 
-@tests.case
-def threads_that_print_and_flush_put_no_characters(directory):
+def test_threads_that_print_and_flush_put_no_characters(directory):
     """Where another thread is between a look at the stream and its call, the stream looks as if inlined code had moved
     it."""
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
@@ -265,8 +249,7 @@ def threads_that_print_and_flush_put_no_characters(directory):
         shutil.rmtree(out)
 
 
-@tests.case
-def where_calls_among_inlined_characters_happen(directory):
+def test_where_calls_among_inlined_characters_happen(directory):
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
     for mode, expected in WHERE.items():
         work = directory / mode
@@ -277,8 +260,7 @@ def where_calls_among_inlined_characters_happen(directory):
         equal(found, expected, f"{mode}: calls that are seen, their offsets, bytes and numbers")
 
 
-@tests.case
-def sizes_of_calls_that_are_given_none(directory):
+def test_sizes_of_calls_that_are_given_none(directory):
     program = compile_program("unlocked.c", directory / "unlocked", "-Wno-unused-result", "-lpthread")
     equal(run([program, "vforked"], cwd=directory, env=tracing(directory / "out" / "trace", DATA_DIR=directory)).code, 0, "exit code")
     equal([(e["name"], e["size"], e["bytes"]) for e in dump(directory / "out") if e["name"] in ("fprintf", "fwrite")],
@@ -290,8 +272,7 @@ FILTERS = ("cut -c1-3", "cut -d3 -f1", "paste -", "uniq", "nl", "fold -w3", "tr 
            "grep 1", "head -n 9", "tail -n 9", "numfmt --invalid=ignore", "tsort")
 
 
-@tests.case
-def filters_are_counted_as_the_kernel_does(directory):
+def test_filters_are_counted_as_the_kernel_does(directory):
     """Whole programs that were redirected: what they wrote is there to be measured; they read to the end but those that say so."""
     (directory / "in").write_text("".join(f"{i}\n" for i in range(10000, 20000)))
     (directory / "in2").write_bytes((directory / "in").read_bytes())
@@ -313,8 +294,7 @@ def filters_are_counted_as_the_kernel_does(directory):
             equal(found.get("in", (0, 0))[0], size, f"{command}: bytes read")
 
 
-@tests.case
-def both_halves_ask_for_the_same(directory):
+def test_both_halves_ask_for_the_same(directory):
     """Both halves of a transfer are filed under the size that was asked for, however little was there."""
     source = """
 import os
@@ -338,7 +318,3 @@ os.copy_file_range(a, b, 5 << 30, 100, 0)
                        ("copy_file_range", "write", "1 GiB or more"): (0, 900, 5 << 30)}, "name, class, size: calls, bytes, asked")
     halves = [e for e in dump(directory / "out0") if e["name"] in ("sendfile", "copy_file_range")]
     equal([e["size"] for e in halves], [1 << 20] * 2 + [5 << 30] * 2, "sizes of the events")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Calls through the function syscall(): the same events as by the functions of the same meaning."""
 
 import json
 import os
 import shutil
-import sys
 
 import system_calls
-from tracing import Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true
+from tracing import compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true
 
-tests = Tests()
 PASSING = {"ts", "ts_s", "dur", "pid", "tid", "seq"}  # what differs from one run to the next
 
 
@@ -34,8 +31,7 @@ def plain(events):
     return [e for e in without_time(events) if e["cat"] != "PROCESS"]
 
 
-@tests.case
-def the_same_events_as_by_functions(directory):
+def test_the_same_events_as_by_functions(directory):
     program = compile_program("both_ways.c", directory / "both_ways")
     output = {(way, trace): do(program, directory, way, trace=trace)
               for way, trace in (("function", None), ("function", "f"), ("syscall", None), ("syscall", "s"))}
@@ -51,8 +47,7 @@ def the_same_events_as_by_functions(directory):
     equal(live_files(directory), [], "live files")
 
 
-@tests.case
-def equal_to_strace(directory):
+def test_equal_to_strace(directory):
     program = compile_program("both_ways.c", directory / "both_ways")
     (directory / "work").mkdir()
     _, calls = system_calls.strace([program, "syscall"], directory / "work", directory)
@@ -62,8 +57,7 @@ def equal_to_strace(directory):
     true(not lines, "; ".join(lines[:20]))
 
 
-@tests.case
-def calls_without_a_function(directory):
+def test_calls_without_a_function(directory):
     """openat2, io_uring; and our descriptor is open for nobody."""
     program = compile_program("only_syscall.c", directory / "only_syscall")
     untraced, traced = do(program, directory), do(program, directory, trace="s")
@@ -103,8 +97,7 @@ def offsets(events):
     return sorted(e["offset"] for e in events if e["name"] == "pwrite")
 
 
-@tests.case
-def children_by_system_calls(directory):
+def test_children_by_system_calls(directory):
     events, ps = processes(directory, "children", 1)
     equal(offsets(events), [*range(7), *range(100, 106)], "writes")
     equal(len(ps), 7, "processes")
@@ -115,15 +108,13 @@ def children_by_system_calls(directory):
     equal(sorted((p["ended"], p["status"]) for p in ps), [("_exit", 10 + i) for i in range(6)] + [("exit", 1)], "ends")
 
 
-@tests.case
-def threads_that_end_by_system_calls(directory):
+def test_threads_that_end_by_system_calls(directory):
     events, ps = processes(directory, "threads", 2)
     equal(offsets(events), sorted(1000 * i + k for i in range(1, 201) for k in range(10)), "writes")
     equal((ps[0]["ended"], ps[0]["status"]), ("exit", 2), "end")
 
 
-@tests.case
-def ends_by_system_calls(directory):
+def test_ends_by_system_calls(directory):
     for how, code in (("last", 3), ("group", 4)):
         events, ps = processes(directory, how, code)
         equal(offsets(events), [0], f"writes: {how}")
@@ -133,15 +124,10 @@ def ends_by_system_calls(directory):
     equal(len(live_files(directory / "rest")), 1, "live files: nobody told that the process ends")
 
 
-@tests.case
-def exec_by_system_calls(directory):
+def test_exec_by_system_calls(directory):
     for how in ("execve", "execveat"):
         events, ps = processes(directory, how, 0)
         equal(offsets(events), [0, 1, 2], f"writes: {how}")
         execs = [(e["name"], os.path.basename(e["file"]), e.get("errno"), e.get("phase")) for e in events if e["name"].startswith("exec")]
         equal(execs, [("execve", "program", 2, None), ("execve", "passwd", 13, None), (how, "echo", None, "begin")],
               "execs")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Names hold anything: what a terminal, a browser or a line of a file would act on is escaped in every output, and programs get the right text back."""
 
@@ -12,17 +11,15 @@ import re
 import shutil
 import sqlite3
 import struct
-import sys
 import zlib
 
-HERE = pathlib.Path(__file__).resolve()
-sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tools")]
-from corrupt import HEADER, MAGIC, leb, places, unleb, with_crcs  # noqa: E402
-from tooltest import csv_text  # noqa: E402
-from tracing import (DFTMERGE, DFTRUN, ROOT, Tests, compile_program, environment, equal, run, run_checked, traces, tracing,  # noqa: E402
+from corrupt import HEADER, MAGIC, leb, places, unleb, with_crcs
+from tooltest import csv_text
+from tracing import (DFTMERGE, DFTRUN, ROOT, compile_program, equal, run, traces, tracing,
                      true)
 
-tests = Tests()
+HERE = pathlib.Path(__file__).resolve()
+
 
 # ESC, BEL, U+009B, a byte 9B alone, DEL, marks of direction, ends of lines, what markup and shells take, what a spreadsheet takes.
 ODD = (b"=1+1\x1b[31m\x07\xc2\x9b1m\x9b2m\x7f\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\x08\r\n[odd]\n\"'<b>&\\x1b,\t\xff.h5")
@@ -173,7 +170,6 @@ def compared(form, one, other):
     harmless(out, f"compare {form}")
 
 
-@tests.case
 def test_every_command(directory):
     ours, theirs = make(directory)
     whole = all_of((looked_at, command, path) for path in (ours, theirs) for command in commands())
@@ -208,7 +204,6 @@ def export(form, path, output):  # is the text whole in it?
     return False
 
 
-@tests.case
 def test_exports(directory):
     whole = all_of((export, form, path, directory / f"out{n}.{form}") for n, path in enumerate(make(directory)) for form in EXPORTS)
     equal(whole, 6, "exports for programs with the whole text: perfetto, pfw, csv")
@@ -228,7 +223,6 @@ def asked(query, form, *paths):
     harmless(out, f"{query} {form}")
 
 
-@tests.case
 def test_pictures_and_sql(directory):
     ours, theirs = make(directory)
     checks = [(picture, kind, path) for kind in PICTURES for path in (ours, theirs)] + [(page, ours), (page, theirs)]
@@ -243,7 +237,6 @@ def spans(database, *words):
     harmless(out, f"spans {words}")
 
 
-@tests.case
 def test_spans(directory):
     ours, theirs = make(directory)
     folder, database = directory / SHOWN / "spans", directory / SHOWN / "spans.db"
@@ -277,7 +270,6 @@ def message(words, **more):
     harmless(done.out, f"{words}: stdout")
 
 
-@tests.case
 def test_messages(directory):
     odd = directory / SHOWN
     odd.mkdir()
@@ -306,7 +298,6 @@ def launched(directory, *words, expect=None):
     harmless(done.out, f"dftrun {words}: stdout")
 
 
-@tests.case
 def test_names_of_folders_of_traces(directory):
     ours, _ = make(directory)
     odd = directory / SHOWN / "traces"
@@ -318,7 +309,6 @@ def test_names_of_folders_of_traces(directory):
         harmless(done.out, f"{words}: stdout")
 
 
-@tests.case
 def test_settings_that_have_no_effect(directory):
     for name, value in (("NOPE", SHOWN), ("RANK", SHOWN), ("LOG_LEVEL", SHOWN)):
         done = run(["cat", "/etc/passwd"], env={os.fsencode(k): os.fsencode(v) for k, v in tracing(directory / "t", **{name: value}).items()})
@@ -329,7 +319,6 @@ def test_settings_that_have_no_effect(directory):
     true("d\u00e9j\u00e0 vu \u6f22".encode() in done.err, f"letters stay: {done.err}")
 
 
-@tests.case
 def test_dftrun(directory):
     odd = directory / SHOWN
     odd.mkdir()
@@ -339,7 +328,3 @@ def test_dftrun(directory):
             (launched, directory, "--top", SHOWN, "--", "true"), (launched, directory, "--by", SHOWN, "--", "true"),
             (launched, directory, "--container", SHOWN), (launched, directory, "--container", "kubernetes", "-o", odd / "traces"), (launched, directory, "--doctor", "-o", odd / "traces", "--", odd / "none"),
             (launched, directory, "--json", odd, "--", "true"), (launched, directory, "--report", odd / "no" / "x", "--", "true")])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

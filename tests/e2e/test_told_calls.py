@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A program that tells of each of its calls what the event must say: file, descriptor, result, errno, range, mode and flags of every
 call that is about files but moves no data. The trace must say the same, call by call, in the same order; and strace, too."""
@@ -7,12 +6,10 @@ import collections
 import json
 import os
 import re
-import sys
 
 import system_calls
-from tracing import ROOT, Tests, compile_program, dump, equal, run, tracing, true
+from tracing import ROOT, compile_program, dump, equal, run, tracing, true
 
-tests = Tests()
 SOURCES = ("told.c", "told_names.c", "told_files.c", "told_streams.c", "told_walks.c")
 # Sections of calls.def whose rows must all be called here.
 SECTIONS = ("names:", "owner, mode, times", "space, advice", "directories in other ways", "files whose name")
@@ -67,8 +64,7 @@ def by_process(lines):
     return found
 
 
-@tests.case
-def every_event_says_what_the_call_did(directory):
+def test_every_event_says_what_the_call_did(directory):
     expected, events = traced_run(directory)
     events.sort(key=lambda e: e["seq"])  # by their ends, as they are told
     got = by_process(e for e in events if not is_of_the_frame(e))
@@ -91,8 +87,7 @@ def rows_of(sections):
     return rows
 
 
-@tests.case
-def every_row_succeeds_and_fails(directory):
+def test_every_row_succeeds_and_fails(directory):
     """So that none is forgotten here."""
     expected, _ = traced_run(directory)
     good = {line["name"] for line in expected if "errno" not in line}
@@ -104,8 +99,7 @@ def every_row_succeeds_and_fails(directory):
     equal(sorted(set(rows) - bad - CANNOT_FAIL), [], "rows that are never called with failure")
 
 
-@tests.case
-def equal_to_strace(directory):
+def test_equal_to_strace(directory):
     program, work = build(directory), directory / "work"
     work.mkdir()
     _, calls = system_calls.strace([program, work, "still"], directory, directory)
@@ -118,7 +112,3 @@ def equal_to_strace(directory):
     lines, compared = system_calls.differences(calls, dump(directory / "out"), random_names)
     true(compared > 140, f"only {compared} calls were compared")
     true(not lines, "; ".join(lines[:20]))
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge top: exact totals of running programs, what it does at a terminal, and what it says where nothing can be seen."""
 
@@ -11,15 +10,12 @@ import re
 import select
 import signal
 import struct
-import sys
 import termios
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from steady import Steady  # noqa: E402
-from tracing import DFTMERGE, SECONDS, Tests, dftmerge, environment, equal, run, tracing, true  # noqa: E402
+from steady import Steady
+from tracing import DFTMERGE, SECONDS, dftmerge, environment, equal, run, tracing, true
 
-tests = Tests()
 UP, DOWN, RIGHT, LEFT = b"\033[A", b"\033[B", b"\033[C", b"\033[D"
 
 
@@ -36,8 +32,7 @@ def calls(answer):
 # --- once ---------------------------------------------------------------------------------------
 
 
-@tests.case
-def totals_of_a_program_at_rest(directory):
+def test_totals_of_a_program_at_rest(directory):
     """Whether they are in the ring, in blocks without rows, or in rows."""
     with Steady(directory) as program:
         done = {"pread64": 0, "pwrite64": 1, "stat": 0}
@@ -71,8 +66,7 @@ def totals_of_a_program_at_rest(directory):
         equal((after["total"]["calls"], after["processes"][0]["state"]), (total["calls"], "ended"), "after its end")
 
 
-@tests.case
-def a_process_that_is_killed(directory):
+def test_a_process_that_is_killed(directory):
     with Steady(directory) as program:
         program.do("r 30000")
         before = once(program.place)
@@ -84,8 +78,7 @@ def a_process_that_is_killed(directory):
         true("0 running, 0 ended, 1 killed" in said, said)
 
 
-@tests.case
-def columns_of_large_numbers(directory):
+def test_columns_of_large_numbers(directory):
     """They stay apart: a column is as wide as its numbers."""
     with Steady(directory) as program:
         program.do("m 1000000")
@@ -96,8 +89,7 @@ def columns_of_large_numbers(directory):
         equal(program.end(), 0, "exit code")
 
 
-@tests.case
-def images_that_exec(directory):
+def test_images_that_exec(directory):
     """Who execs has not ended."""
     place = directory / "traces"
     equal(run(["sh", "-c", "cat /etc/passwd; exec cat /etc/hostname"], env=tracing(place / "t")).code, 0, "exit code")
@@ -107,8 +99,7 @@ def images_that_exec(directory):
     true(execs and f" 0 running, {len(ended) - execs} ended, {execs} exec\n" in said, f"{said}: {ended}")
 
 
-@tests.case
-def many_processes_and_their_directory(directory):
+def test_many_processes_and_their_directory(directory):
     """Also those whose live files lie elsewhere, and those in folders below."""
     elsewhere = directory / "elsewhere"
     elsewhere.mkdir()
@@ -127,8 +118,7 @@ def many_processes_and_their_directory(directory):
         equal(calls(once(a.place, a.place, next(a.place.glob("a-*.dft"))))["pread"], 3210, "named twice")
 
 
-@tests.case
-def what_is_in_flight(directory):
+def test_what_is_in_flight(directory):
     fifo = directory / "fifo"
     os.mkfifo(fifo)
     end = os.open(fifo, os.O_RDWR)
@@ -160,8 +150,7 @@ def what_is_in_flight(directory):
     os.close(end)
 
 
-@tests.case
-def what_cannot_be_seen(directory):
+def test_what_cannot_be_seen(directory):
     place = directory / "empty"
     place.mkdir()
     done = dftmerge("top", "--once", place)
@@ -176,8 +165,7 @@ def what_cannot_be_seen(directory):
         true(done.code == 2 and said in done.err, done.err.decode())
 
 
-@tests.case
-def live_files_that_cannot_be_read(directory):
+def test_live_files_that_cannot_be_read(directory):
     with Steady(directory, "a") as a, Steady(directory, "b") as b:
         a.do("r 10")
         b.do("r 20")
@@ -202,8 +190,7 @@ def live_files_that_cannot_be_read(directory):
         true(done.code == 1 and b"Permission denied" in done.err, done.err.decode())
 
 
-@tests.case
-def frames_without_a_terminal(directory):
+def test_frames_without_a_terminal(directory):
     with Steady(directory) as program:
         program.do("r 10")
         equal(run([DFTMERGE, "top", program.place]).out.count(b"since start"), 1, "as --once")
@@ -306,8 +293,7 @@ class Terminal:
         return os.waitstatus_to_exitcode(self.status[0])
 
 
-@tests.case
-def keys(directory):
+def test_keys(directory):
     with Steady(directory) as program:
         program.do("r 1000")
         program.do("m 5")
@@ -332,8 +318,7 @@ def keys(directory):
             equal(terminal.end(b"q"), 0, "exit code")
 
 
-@tests.case
-def processes_come_and_go(directory):
+def test_processes_come_and_go(directory):
     with Steady(directory, "a") as a:
         a.do("r 10")
         with Terminal(directory, "--interval", "0.1", "--by", "process", a.place) as terminal:
@@ -350,8 +335,7 @@ def processes_come_and_go(directory):
             equal(terminal.end(b"q"), 0, "exit code")
 
 
-@tests.case
-def resize(directory):
+def test_resize(directory):
     with Steady(directory) as program:
         for i in range(3):
             program.do("r 10")
@@ -368,8 +352,7 @@ def resize(directory):
             equal(terminal.end(b"q"), 0, "exit code")
 
 
-@tests.case
-def signals_give_the_terminal_back(directory):
+def test_signals_give_the_terminal_back(directory):
     with Steady(directory) as program:
         program.do("r 10")
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -381,8 +364,7 @@ def signals_give_the_terminal_back(directory):
             equal(terminal.end(b"\003"), 128 + signal.SIGINT, "Ctrl-C")
 
 
-@tests.case
-def stopped_and_continued(directory):
+def test_stopped_and_continued(directory):
     with Steady(directory) as program:
         program.do("r 10")
         with Terminal(directory, "--interval", "0.1", program.place) as terminal:
@@ -403,8 +385,7 @@ def stopped_and_continued(directory):
             equal(terminal.end(b"q"), 0, "exit code")
 
 
-@tests.case
-def before_the_job(directory):
+def test_before_the_job(directory):
     """A directory that is still empty: the screen says what to do, and shows the first process when it comes."""
     (directory / "traces").mkdir()
     with Terminal(directory, "--interval", "0.1", directory / "traces") as terminal:
@@ -413,7 +394,3 @@ def before_the_job(directory):
             program.do("r 77")
             terminal.until(r"POSIX pread +77 ")
         equal(terminal.end(b"q"), 0, "exit code")
-
-
-if __name__ == "__main__":
-    tests.main()

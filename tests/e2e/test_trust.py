@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Who else may write to a directory may put anything in the place of a file there, and who runs a program with other
 rights sets its variables. The program must run on as untraced, and no file may change that is not of its run."""
@@ -16,10 +15,11 @@ import sys
 import threading
 import time
 
-from tracing import (DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, environment, equal, need,
+import pytest
+
+from tracing import (DFTRUN, LIBRARY, SECONDS, SHARED_MEMORY, compile_program, dftmerge, dump, environment, equal, need,
                      need_others, ranks_here, run, traces, tracing, true)
 
-tests = Tests()
 OTHER = 65534
 VICTIM = b"key = value\n"
 LARGE = 3_000_000
@@ -27,7 +27,7 @@ LARGE = 3_000_000
 
 def need_root():
     if os.geteuid() != 0:
-        raise Skip("only root can be two users")
+        pytest.skip("only root can be two users")
 
 
 def program(directory):
@@ -104,8 +104,7 @@ def disturb(it, how, env, disturbance, files=1024, by=()):
 # --- files that are replaced ---------------------------------------------------------------------
 
 
-@tests.case
-def a_live_file_that_is_replaced(directory):
+def test_a_live_file_that_is_replaced(directory):
     it = program(directory)
     for how in ("threads", "fork", "exec"):
         for what in PLANTED:
@@ -120,8 +119,7 @@ def a_live_file_that_is_replaced(directory):
             equal([planted(path) for path, _ in kept], [known for _, known in kept], f"{how}, {what}: what was planted stays")
 
 
-@tests.case
-def a_trace_that_is_replaced(directory):
+def test_a_trace_that_is_replaced(directory):
     it = program(directory)
     few = 200  # then the trace keeps no descriptor, and is opened for each write
     for stage, files in ((None, 1024), (None, few), (directory / "stage", 1024), (directory / "stage", few)):
@@ -139,8 +137,7 @@ def a_trace_that_is_replaced(directory):
             equal(len(kept), 1, f"{what}: there was a trace")
 
 
-@tests.case
-def a_name_that_is_taken_where_a_staged_trace_belongs(directory):
+def test_a_name_that_is_taken_where_a_staged_trace_belongs(directory):
     it = program(directory)
     others = SHARED_MEMORY / f"trust-{directory.name}"
     for stage, tail in ((directory / "stage", ""), (others, ""), (others, ".moving")):
@@ -170,8 +167,7 @@ def a_name_that_is_taken_where_a_staged_trace_belongs(directory):
                 equal([planted(path) for path, _ in kept], [known for _, known in kept], f"{what}{tail}: what was planted stays")
 
 
-@tests.case
-def a_directory_that_is_replaced(directory):
+def test_a_directory_that_is_replaced(directory):
     it = program(directory)
     for how in ("threads", "fork", "exec"):
         folder = victims(directory)
@@ -196,8 +192,7 @@ def a_directory_that_is_replaced(directory):
         true(all((directory / "elsewhere" / name).is_symlink() for name in names), f"{how}: what was planted stays")
 
 
-@tests.case
-def a_trace_that_goes_as_soon_as_it_is_made(directory):
+def test_a_trace_that_goes_as_soon_as_it_is_made(directory):
     """Between its making and the first look at its name. No descriptor is left then: the program gets the number that it would get alone."""
     need("strace")
     script = "import os\nfor _ in range(3): print(fd := os.open('/etc/passwd', os.O_RDONLY)); os.close(fd)"
@@ -230,8 +225,7 @@ def a_trace_that_goes_as_soon_as_it_is_made(directory):
         equal((done.code, done.out), (0, plain.out), f"{how}: the program")
 
 
-@tests.case
-def files_of_settings_are_plain_files(directory):
+def test_files_of_settings_are_plain_files(directory):
     folder = victims(directory)
     for what in PLANTED:
         if what == "nothing":
@@ -270,8 +264,7 @@ def serves(directory, setting, place):
     shutil.rmtree(directory / "out")
 
 
-@tests.case
-def a_directory_that_others_may_write_to_is_no_stage(directory):
+def test_a_directory_that_others_may_write_to_is_no_stage(directory):
     writes = "others may write to it"
     for setting in ("STAGE_DIR", "LIVE_DIR"):
         place = directory / setting
@@ -294,8 +287,7 @@ def a_directory_that_others_may_write_to_is_no_stage(directory):
     equal([path.stat().st_mode & 0o7777 for path in (stage.parent, stage)], [0o700, 0o700], "what is made is for the user alone")
 
 
-@tests.case
-def a_directory_of_another_user_is_no_stage(directory):
+def test_a_directory_of_another_user_is_no_stage(directory):
     need_root()
     need("setpriv")
     directory.chmod(0o755)
@@ -324,8 +316,7 @@ def a_directory_of_another_user_is_no_stage(directory):
     equal((done.code, done.err), (0, b""), "a directory of root serves")
 
 
-@tests.case
-def dftrun_leaves_a_stage_of_others_alone(directory):
+def test_dftrun_leaves_a_stage_of_others_alone(directory):
     stage = directory / "stage"
     stage.mkdir()
     stage.chmod(0o777)
@@ -340,8 +331,7 @@ def dftrun_leaves_a_stage_of_others_alone(directory):
 # --- files of dftrun ------------------------------------------------------------------------------
 
 
-@tests.case
-def files_of_dftrun_that_were_there_before(directory):
+def test_files_of_dftrun_that_were_there_before(directory):
     boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     host = os.uname().nodename
     for what in PLANTED:
@@ -359,8 +349,7 @@ def files_of_dftrun_that_were_there_before(directory):
             equal(planted(lock), known, f"{what}: what was planted stays")
 
 
-@tests.case
-def a_script_that_was_a_pipe(directory):
+def test_a_script_that_was_a_pipe(directory):
     os.mkfifo(directory / "script")
     with subprocess.Popen(["sh", "-c", f"echo exit 3 >{directory}/script"]):
         done = run([DFTRUN, "-o", directory / "out", "sh", directory / "script"], seconds=20)
@@ -375,10 +364,9 @@ def rank_of_two(directory, folder):
     return [path for path in (directory / "out").iterdir() if path.name.startswith(".dftrun-")]
 
 
-@tests.case
-def files_that_ranks_share(directory):
+def test_files_that_ranks_share(directory):
     if not SHARED_MEMORY.is_dir() or not os.access(SHARED_MEMORY, os.W_OK):
-        raise Skip("ranks share no memory here")
+        pytest.skip("ranks share no memory here")
     with ranks_here(alone=True), contextlib.ExitStack() as after:
         folder = victims(directory)
         marks, = rank_of_two(directory, folder)
@@ -432,7 +420,7 @@ def secure_program(directory):
     it.chmod(0o4755)
     done = as_other([it, "environment", "/etc/passwd"], environment())
     if done.code or os.statvfs(directory).f_flag & os.ST_NOSUID:
-        raise Skip("programs cannot be set-uid here")
+        pytest.skip("programs cannot be set-uid here")
     return it
 
 
@@ -441,8 +429,7 @@ def unfriendly(directory, **more):
                        PERFFLOW_OPTIONS="x=y", **{"DFTRACER_" + k: v for k, v in more.items()})
 
 
-@tests.case
-def a_set_uid_program_obeys_no_variable(directory):
+def test_a_set_uid_program_obeys_no_variable(directory):
     it = secure_program(directory)
     secret = directory / "secret"
     secret.write_text("root:secret:1:0\n")
@@ -467,11 +454,10 @@ def a_set_uid_program_obeys_no_variable(directory):
     true(traces(directory / "made"), "the same program with the user's own rights is traced")
 
 
-@tests.case
-def a_set_uid_program_obeys_the_file_of_root(directory):
+def test_a_set_uid_program_obeys_the_file_of_root(directory):
     it = secure_program(directory)
     if run(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o mode=755 tmpfs /etc"]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     (directory / "places").mkdir()
     for name, change, prefix, expected in (
             ("as it should be", "", directory / "places" / "t", True), ("a file of the user", f"chown {OTHER} /etc/dftrace.conf", directory / "places" / "t", False),
@@ -488,14 +474,13 @@ def a_set_uid_program_obeys_the_file_of_root(directory):
         equal((done.code, done.err), (0, b""), f"{name}: the program")
         found = traces(directory)
         if expected and not found and not run([it, "environment", "/etc/passwd"], env=environment()).code and b"libyaml" in dftmerge("--version").out:
-            raise Skip("built without libyaml")
+            pytest.skip("built without libyaml")
         equal(len(found), int(expected), f"{name}: traces")
         equal([(path.parent, path.stat().st_mode & 0o7777, path.stat().st_uid) for path in found], [(directory / "places", 0o600, 0)] * expected,
               f"{name}: what root reads")
 
 
-@tests.case
-def a_program_that_drops_its_rights(directory):
+def test_a_program_that_drops_its_rights(directory):
     need_root()
     it = program(directory)
     code, out, err, _ = disturb(it, "drop", tracing(directory / "out" / "t"), lambda: None)
@@ -508,8 +493,7 @@ def a_program_that_drops_its_rights(directory):
     equal({path.stat().st_uid for path in (directory / "out").glob("u-*.dft")}, {0, OTHER}, "a child's trace is the user's that made it")
 
 
-@tests.case
-def no_live_file_is_of_a_user_who_has_fewer_rights(directory):
+def test_no_live_file_is_of_a_user_who_has_fewer_rights(directory):
     """Its owner could change what the process believes, and so steer it."""
     need_others()
     it = secure_program(directory)
@@ -531,7 +515,7 @@ def no_live_file_is_of_a_user_who_has_fewer_rights(directory):
     live("a user with a capability", [], by=["setpriv", *other, "--inh-caps=+dac_override", "--ambient-caps=+dac_override"])
     live("root, for a while a user", [], "aside")
     if run(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o mode=755 tmpfs /etc"]).code:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     text = f"enable: true\nprofiler:\n  log_file: {place}/t\n"
     script = """mount -t tmpfs -o mode=755 tmpfs /etc && echo "$1" > /etc/dftrace.conf && echo root > /etc/passwd && shift && exec "$@\""""
     for rights, owners in (("set-uid", [0]), ("set-gid", []), ("capability", [])):
@@ -549,8 +533,7 @@ def modes(place):
     return sorted({path.stat().st_mode & 0o7777 for path in traces(place)})
 
 
-@tests.case
-def the_mode_of_a_trace(directory):
+def test_the_mode_of_a_trace(directory):
     for mask, mode, expected in ((0o022, None, 0o644), (0o002, None, 0o664), (0o077, None, 0o600), (0o777, None, 0o600), (0, None, 0o666),
                                  (0o022, "0600", 0o600), (0o077, "0644", 0o644), (0o777, "660", 0o660), (0, "0640", 0o640), (0o022, "0777", 0o777)):
         for stage in (None, SHARED_MEMORY / f"trust-{directory.name}"):
@@ -569,8 +552,7 @@ def the_mode_of_a_trace(directory):
     equal(end.stat().st_mode & 0o7777, 0o640, "how the program ended")
 
 
-@tests.case
-def a_wrong_mode_is_told(directory):
+def test_a_wrong_mode_is_told(directory):
     for mode, why in (("0400", b"must be able to read and write"), ("0", b"must be able"), ("rw", b"not understood"), ("0680", b"not understood"),
                       ("01777", b"not understood"), ("-600", b"not understood"), ("0x180", b"not understood")):
         place = directory / mode
@@ -579,8 +561,7 @@ def a_wrong_mode_is_told(directory):
         equal((done.code, modes(place)), (0, [0o644]), f"{mode}: the umask rules")
 
 
-@tests.case
-def a_trace_that_is_recovered_keeps_its_mode(directory):
+def test_a_trace_that_is_recovered_keeps_its_mode(directory):
     it = program(directory)
     source = "/etc/passwd"
     for keep in (True, False):
@@ -594,7 +575,3 @@ def a_trace_that_is_recovered_keeps_its_mode(directory):
         done = dftmerge("check", "--recover", place)
         true(b"moved into" in done.err and not list(place.glob("*.live")), f"it is recovered: {done.err}")
         equal(modes(place), [0o600], f"the trace was there: {keep}")
-
-
-if __name__ == "__main__":
-    raise SystemExit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Calls between two files: counted once, as reads; what they write are bytes without calls. And the law that holds for every call: an
 answer from buckets is that from events."""
@@ -6,11 +5,9 @@ answer from buckets is that from events."""
 import itertools
 import re
 import json
-import sys
 
-from tracing import BUILD, ROOT, Tests, compile_program, dftmerge, equal, run_checked, traces, tracing, true
+from tracing import BUILD, ROOT, compile_program, dftmerge, equal, run_checked, traces, tracing, true
 
-tests = Tests()
 INTERVAL_NS = 10_000_000
 TRANSFERS = "sendfile,copy_file_range,splice"
 KEYS = ("call", "cat", "name", "region", "region,call", "op", "op,call", "class", "class,call", "class,rank", "region,class", "rank", "pid",
@@ -57,8 +54,7 @@ def all_files(directory):
     return traced(directory, "all", directory / "work"), directory / "out"
 
 
-@tests.case
-def a_copy_is_read_once_and_written_once(directory):
+def test_a_copy_is_read_once_and_written_once(directory):
     size = 3_000_000
     source, target = directory / "from", directory / "to"
     source.write_bytes(bytes(size))
@@ -80,8 +76,7 @@ def a_copy_is_read_once_and_written_once(directory):
     equal(of_file, {str(source): (count, size), str(target): (0, size)}, "--by file")
 
 
-@tests.case
-def every_call_between_two_files(directory):
+def test_every_call_between_two_files(directory):
     told, out = all_files(directory)
     for options in ((), ("--events",), ("--file", "*.from", "--file", "*.to")):
         equal(seen(*options, out), told, f"{options}")
@@ -96,8 +91,7 @@ def every_call_between_two_files(directory):
         equal(written[(call, "write")], (count, errors, moved - (within if call == "copy_file_range" else 0)), f"{call}: written")
 
 
-@tests.case
-def aggregates_alone(directory):
+def test_aggregates_alone(directory):
     (directory / "work").mkdir()
     told = traced(directory, "all", directory / "work", ENABLE_AGGREGATION=1)
     equal(seen(directory / "out"), told, "from rows alone")
@@ -106,8 +100,7 @@ def aggregates_alone(directory):
     equal(sum(g["bytes"] for g in groups if g["class"] == "write"), moved, "rows of files")
 
 
-@tests.case
-def exports_say_the_same(directory):
+def test_exports_say_the_same(directory):
     told, out = all_files(directory)
     told = {key: numbers for key, numbers in told.items() if key[0] != "splice"}  # the form has no word for which way it goes
     again = directory / "again.pfw"
@@ -166,19 +159,13 @@ def all_questions(*paths, call, file, region):
     true(sum(any_ for _, any_ in asked) > len(asked) / 2, "most questions have an answer")
 
 
-@tests.case
-def the_law_of_a_program(directory):
+def test_the_law_of_a_program(directory):
     _, out = all_files(directory)
     true(len(traces(out)) == 2, "two processes")
     all_questions(out, call=TRANSFERS, file="*.to", region="sending")
 
 
-@tests.case
-def the_law_of_made_traces(directory):
+def test_the_law_of_made_traces(directory):
     run_checked([BUILD / "bin" / "make_traces", directory / "made", "ranks=1", "transfers=1", "events=600", "block=11", "slow=0",
                  f"interval_ms={INTERVAL_NS // 1_000_000}"])
     all_questions(directory / "made", call="sendfile", file="/data/in/*", region="solve")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Nothing is called whole that is not: inputs that cannot be read, and traces of which whole blocks were cut out, so that what is left
 is whole block by block."""
@@ -8,11 +7,11 @@ import re
 import os
 import shutil
 import struct
-import sys
 
-from tracing import DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, equal, need, run, run_checked, traces, tracing, true
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, ROOT, compile_program, dftmerge, equal, need, run, run_checked, traces, tracing, true
+
 MAGIC = b"DfBlk\r\x1a\n"
 PROCESS, CLOCK, EVENTS, BUCKETS, END = 1, 2, 4, 5, 8
 EVERY_COMMAND = (("summary",), ("summary", "--by", "file"), ("dump",), ("ps",), ("stat",), ("ranks",), ("export", "--format", "csv", "-o", os.devnull))
@@ -72,8 +71,7 @@ def claims(path, code, *words, commands=EVERY_COMMAND):
     return text, answer
 
 
-@tests.case
-def events_and_their_rows_cut_out(directory):
+def test_events_and_their_rows_cut_out(directory):
     path, blocks = traced(directory)
     wrote = sum(count for kind, count, _ in blocks if kind == EVENTS)
     true(check(path)["good"] and sum(kind == EVENTS for kind, _, _ in blocks) > 2, "several blocks")
@@ -92,8 +90,7 @@ def events_and_their_rows_cut_out(directory):
     true(not check(out)["good"], "so does what it writes")
 
 
-@tests.case
-def rows_alone_cut_out(directory):
+def test_rows_alone_cut_out(directory):
     """Of aggregates alone it is known how many events there can be at most."""
     path, blocks = traced(directory, ENABLE_AGGREGATION=1)
     true(check(path)["good"] and not any(kind == EVENTS for kind, _, _ in blocks), "rows alone")
@@ -103,8 +100,7 @@ def rows_alone_cut_out(directory):
     claims(path, 1, "events, 0 are here")
 
 
-@tests.case
-def other_blocks_cut_out(directory):
+def test_other_blocks_cut_out(directory):
     path, blocks = traced(directory)
     for kind, word in ((PROCESS, "has no PROCESS block"), (CLOCK, "has no CLOCK block"), (BUCKETS, "have no BUCKETS block"),
                        (END, "has no end and no live file")):
@@ -118,8 +114,7 @@ def other_blocks_cut_out(directory):
     true(check(path)["good"], "with all of them")
 
 
-@tests.case
-def what_does_not_write_all_is_whole(directory):
+def test_what_does_not_write_all_is_whole(directory):
     """A process that had little to say; recovered, merged and converted traces."""
     for name, arguments, settings in (("nothing", ["true"], {}), ("no-rows", ["sh", "-c", ":"], {"DISABLE_IO": 1}),
                                       ("killed", ["sh", "-c", "read line < /etc/passwd; kill -9 $$"], {})):
@@ -135,8 +130,7 @@ def what_does_not_write_all_is_whole(directory):
         true(check(directory / name)["good"], f"{name}: {check(directory / name)}")
 
 
-@tests.case
-def inputs_that_are_not_there(directory):
+def test_inputs_that_are_not_there(directory):
     path, _ = traced(directory)
     (directory / "out" / "empty.dft").write_bytes(b"no trace at all, but long enough for a header" * 10)
     claims(directory / "out", 1, "empty.dft")
@@ -146,8 +140,7 @@ def inputs_that_are_not_there(directory):
     true(done.code == 1 and b"; lost: what could not be read (2 notes say what)" in done.out and b"nothing lost" not in done.out, f"paths of nothing: {done}")
 
 
-@tests.case
-def inputs_that_may_not_be_read(directory):
+def test_inputs_that_may_not_be_read(directory):
     """Without the rights of root."""
     path, _ = traced(directory)
     secret, closed = directory / "out" / "secret.dft", directory / "out" / "closed"
@@ -160,7 +153,7 @@ def inputs_that_may_not_be_read(directory):
         as_other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         directory.chmod(0o755)
         if run([*as_other, DFTMERGE, "summary", path]).code:
-            raise Skip("another user cannot reach the traces, or dftmerge")
+            pytest.skip("another user cannot reach the traces, or dftmerge")
     secret.chmod(0)
     closed.chmod(0)
     try:
@@ -174,7 +167,3 @@ def inputs_that_may_not_be_read(directory):
         equal((answer["unread"], len(answer["notes"])), (2, 2), "two notes")
     finally:
         closed.chmod(0o700)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The example of a workflow whose tasks run traced programs: tasks, processes and I/O in one database."""
 
@@ -7,7 +6,7 @@ import pathlib
 import sqlite3
 import sys
 
-from tracing import BUILD, Tests, environment, equal, need, run_checked, true
+from tracing import BUILD, environment, equal, need, run_checked, true
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "workflow.py"
 TASKS = """
@@ -17,7 +16,6 @@ select s.key, f.left_uuid,
 from span t join subspan s on s.subspan_uuid = t.uuid left join facet f on f.right_uuid = t.uuid
 where t.type = 'parsl.monitoring.task'
 """
-tests = Tests()
 
 
 def summary(traces, run):
@@ -26,8 +24,7 @@ def summary(traces, run):
     return sum(g["count"] for g in groups), sum(g["time_ns"] for g in groups)
 
 
-@tests.case
-def tasks_and_their_io(directory):
+def test_tasks_and_their_io(directory):
     """Every task that traced something has its process, and the I/O of the process is that of summary."""
     need("cc", "awk")
     where = directory / "workflow"
@@ -50,7 +47,3 @@ def tasks_and_their_io(directory):
     true(text.index("slow") < text.index("fast"), "the tasks that waited longest come first")
     true("journal.log" in text and "table.bin" in text, text)
     equal(done.err, b"", "notes")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every end-to-end test needs: run programs plain and traced, read traces through dftmerge, count what passed."""
+"""What every end-to-end test needs: run programs plain and traced, read traces through dftmerge."""
 
 import collections
 import contextlib
@@ -11,8 +11,9 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
@@ -21,13 +22,11 @@ DFTMERGE = BUILD / "bin" / "dftmerge"
 DFTRUN = BUILD / "bin" / "dftrun"
 SHARED_MEMORY = pathlib.Path("/dev/shm")
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+LONG = bool(os.environ.get("DFT_LONG"))  # as tests/run.sh --full runs them
+FULL = bool(os.environ.get("DFT_FULL"))  # many more rounds, for hours
 SECONDS = 900  # what takes longer hangs: many times what the slowest takes on a busy machine
 
 Result = collections.namedtuple("Result", "code out err")
-
-
-class Skip(Exception):
-    """The test cannot run here; the text says why."""
 
 
 def settle_process():
@@ -124,58 +123,13 @@ def answer_of(command, *arguments):
 def need(*programs):
     for program in programs:
         if not shutil.which(program):
-            raise Skip(f"{program} is not installed")
+            pytest.skip(f"{program} is not installed")
 
 
 def need_others():
     """Skips where another user cannot reach the build: it lies below a directory that only its owner may enter, as /root is."""
     if not all(folder.stat().st_mode & 1 for folder in (BUILD, *BUILD.parents)):
-        raise Skip("another user cannot reach the build")
-
-
-class Tests:
-    """Runs test functions one after another; each gets an empty directory of its own, and may return what is to stand
-    behind its name. Prints the count that run.sh sums."""
-
-    def __init__(self):
-        self.cases = []
-
-    def case(self, function):
-        self.cases.append(function)
-        return function
-
-    def main(self):
-        wanted = sys.argv[1:]
-        passed = failed = skipped = 0
-        for function in self.cases:
-            if wanted and function.__name__ not in wanted:
-                continue
-            keep = os.environ.get("DFT_KEEP")
-            directory = pathlib.Path(tempfile.mkdtemp(prefix="dft-e2e-")).resolve()
-            try:
-                said = function(directory)
-                passed += 1
-                print(f"ok      {function.__name__}" + (f": {said}" if isinstance(said, str) else ""))
-            except Skip as why:
-                skipped += 1
-                print(f"skipped {function.__name__}: {why}")
-            except Exception as error:  # one failing test must not hide the others
-                failed += 1
-                where = error.__traceback__
-                while where.tb_next:
-                    where = where.tb_next
-                print(f"FAILED  {function.__name__} ({pathlib.Path(where.tb_frame.f_code.co_filename).name}:"
-                      f"{where.tb_lineno}): {type(error).__name__}: {error}")
-            finally:
-                if keep:
-                    print(f"        kept {directory}")
-                else:
-                    for path in live_files(directory):
-                        path.unlink()
-                    shutil.rmtree(directory, ignore_errors=True)
-            sys.stdout.flush()
-        print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-        return 1 if failed else 0
+        pytest.skip("another user cannot reach the build")
 
 
 def shown(value):

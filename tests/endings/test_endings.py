@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every way to end a process, alone and in the middle of eight threads' calls: what the trace has is what the program counted."""
 
@@ -11,18 +10,16 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+import pytest
 
-import counts  # noqa: E402
-from tracing import (ROOT, SECONDS, Tests, dftmerge, dump, environment, equal, live_files, need, run, run_checked, tracing,  # noqa: E402
+import counts
+from tracing import (ROOT, SECONDS, dftmerge, dump, equal, live_files, need, run, run_checked, tracing,
                      true)
 
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS = 20000
-tests = Tests()
 
 # how: exit code; does the program end by a call or a handler that the library sees?
 ENDINGS = {"return": (0, 1), "exit": (0, 1), "_exit": (0, 1), "_Exit": (0, 1), "quick_exit": (0, 1), "late": (0, 1),
@@ -115,32 +112,21 @@ def one(directory, how, threads, clean=None, code=None, arguments=(), images=Non
     return slots, events
 
 
-def add(how, threads):
-    def case(directory):
-        one(directory, how, threads)
-    case.__name__ = f"{how}_{'alone' if not threads else 'in_threads'}"
-    tests.case(case)
+@pytest.mark.parametrize("threads", (0, 8))
+@pytest.mark.parametrize("how", ENDINGS)
+def test_ends(directory, how, threads):
+    one(directory, how, threads)
 
 
-def add_signal(how, threads):
-    def case(directory):
-        """DFTRACER_BIND_SIGNALS: the trace is finished before the process dies."""
-        one(directory, how, threads, clean=True, BIND_SIGNALS=1, says=b"dftrace")
-        equal([p["ended"] for p in processes(directory)], ["signal"], "how it ended")
-    case.__name__ = f"{how}_bound_{'alone' if not threads else 'in_threads'}"
-    tests.case(case)
+@pytest.mark.parametrize("threads", (0, 8))
+@pytest.mark.parametrize("how", ("abort", "segv", "term"))
+def test_ends_with_bound_signals(directory, how, threads):
+    """DFTRACER_BIND_SIGNALS: the trace is finished before the process dies."""
+    one(directory, how, threads, clean=True, BIND_SIGNALS=1, says=b"dftrace")
+    equal([p["ended"] for p in processes(directory)], ["signal"], "how it ended")
 
 
-for name in ("abort", "segv", "term"):
-    add_signal(name, 0)
-    add_signal(name, 8)
-for name in ENDINGS:
-    add(name, 0)
-    add(name, 8)
-
-
-@tests.case
-def ended_by_all_at_once(directory):
+def test_ended_by_all_at_once(directory):
     for threads in (0, 8):
         for i in range(10):
             place = directory / f"{threads}-{i}"
@@ -150,8 +136,7 @@ def ended_by_all_at_once(directory):
             compare(place)
 
 
-@tests.case
-def exec_of_itself_many_times(directory):
+def test_exec_of_itself_many_times(directory):
     """The program runs itself nine times: ten images of one process, alone and with threads."""
     for threads in (0, 4):
         place = directory / str(threads)
@@ -160,8 +145,7 @@ def exec_of_itself_many_times(directory):
         equal(len({slot.pid for slot in slots}), 1, "pids")
 
 
-@tests.case
-def children_that_end_in_every_way(directory):
+def test_children_that_end_in_every_way(directory):
     for threads in (0, 8):
         for parent in ("forks", "orphans"):
             place = directory / f"{parent}{threads}"
@@ -174,8 +158,7 @@ def children_that_end_in_every_way(directory):
             equal(ended["killed"], 6, f"killed children of {ended}")
 
 
-@tests.case
-def killed_at_any_moment(directory):
+def test_killed_at_any_moment(directory):
     """From before the first event to long after the rings were filled and drained a few times."""
     rounds = int(os.environ.get("DFT_KILLS", "12"))
     for i in range(rounds):
@@ -194,8 +177,7 @@ def killed_at_any_moment(directory):
         shutil.rmtree(place)
 
 
-@tests.case
-def killed_between_two_writes(directory):
+def test_killed_between_two_writes(directory):
     """After each write to its trace of a program that writes nothing else so: what was begun is no damage, and nothing of it is missing."""
     need("strace", "dd")
     unfinished = 0
@@ -216,8 +198,7 @@ def killed_between_two_writes(directory):
     true(unfinished > 2, f"{unfinished} unfinished blocks")
 
 
-@tests.case
-def recovered_into_its_trace(directory):
+def test_recovered_into_its_trace(directory):
     """Killed in its first write to the trace, which is empty and names no live file: that is found where it may be, and comes into the trace."""
     need("strace", "dd")
     place = directory / "shared"
@@ -248,8 +229,7 @@ for i in range(2):
 """
 
 
-@tests.case
-def noted_when_it_is_found_out(directory):
+def test_noted_when_it_is_found_out(directory):
     """That the live file cannot grow is known when the process has been described long ago."""
     (directory / "work").mkdir()
     run_checked(["python3", "-c", LATER], cwd=directory / "work", env=settings(directory))
@@ -277,8 +257,7 @@ def read_once(place, what):
     true(not wrong, f"{what}: {len(wrong)} differences: " + "; ".join(wrong[:6]))
 
 
-@tests.case
-def read_while_it_runs(directory):
+def test_read_while_it_runs(directory):
     """A running job is read again and again: what had returned before is there, once; nothing is called lost or damaged."""
     for name, threads, live in (("alone", 0, None), ("threads", 8, None), ("elsewhere", 4, directory / "live")):
         place = directory / name
@@ -303,8 +282,7 @@ def read_while_it_runs(directory):
 BEFORE_A_DRAIN = 505  # calls of a thread that has drained its first ring once, and soon does again
 
 
-@tests.case
-def read_while_rings_are_drained(directory):
+def test_read_while_rings_are_drained(directory):
     """Threads end their bursts, and drain their rings, between the copy of the live file and the last look at the
     trace."""
     (directory / "built").mkdir()
@@ -335,8 +313,7 @@ def wanted(rest):
     return sorted((number + 1, number * 1000 + i * 10) for number in range(3) for i in range(40) if i % 2 == rest)
 
 
-@tests.case
-def requests_outstanding_at_a_kill(directory):
+def test_requests_outstanding_at_a_kill(directory):
     """While it runs and when it was killed: each request of which the program had not asked for the result is in flight, once."""
     (directory / "work").mkdir()
     run_checked(["gcc", "-O1", "-g", f"-I{ROOT / 'include'}", "-o", directory / "requests", HERE / "requests.c", "-lpthread"])
@@ -360,7 +337,3 @@ def requests_outstanding_at_a_kill(directory):
     killed = outstanding(directory)
     dftmerge("check", "--recover", directory / "out")
     equal((live_files(directory / "out"), outstanding(directory)), ([], killed), "after check --recover")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """How processes ended, as commands say it: by exit status, by the signal that a parent waited for, stopped by their
 parent, and which of the ranks died first. From events, and under dftrun from aggregates, too."""
@@ -8,16 +7,14 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import time
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / "e2e"), str(pathlib.Path(__file__).resolve().parent.parent)]
+import pytest
 
-from quantities import close  # noqa: E402
-from tracing import DFTMERGE, DFTRUN, SECONDS, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+from quantities import close
+from tracing import DFTMERGE, DFTRUN, SECONDS, dftmerge, environment, equal, need, run, run_checked, tracing, true
 
-tests = Tests()
 PYTHON = (sys.executable, "-S", "-E")
 STOPS = ("SIGTERM", "SIGKILL")  # of a copy of its parent, which goes on
 WORK = "import os, signal, sys, time\nopen('/etc/passwd', 'rb').read()\n"
@@ -61,8 +58,7 @@ def parent(body):
     return (*PYTHON, "-c", f"{WORK}pid = os.fork()\nif pid == 0:\n{child}os.waitpid(pid, 0)\n")
 
 
-@tests.case
-def exit_status(directory):
+def test_exit_status(directory):
     """That of the job's own process is its end; those of its children are answers to it."""
     for number, (body, text) in enumerate((("sys.exit(3)", "exit 3"), ("os._exit(4)", "exit 4"), ("sys.exit(0)", None),
                                            ("os.spawnlp(os.P_WAIT, 'sh', 'sh', '-c', 'cat /etc/hostname; exit 5')", None),
@@ -75,8 +71,7 @@ def exit_status(directory):
             equal((first["status"], first["signal"]), (int(text.split()[1]), None), body)
 
 
-@tests.case
-def signal_that_a_parent_waited_for(directory):
+def test_signal_that_a_parent_waited_for(directory):
     for number, (body, name) in enumerate(DEATHS.items()):
         place = directory / str(number)
         equal(run(parent(body), env=all_events(place)).code, 0, body)
@@ -91,8 +86,7 @@ def signal_that_a_parent_waited_for(directory):
         equal(ended(place)["stopped"], int(name in STOPS), body)
 
 
-@tests.case
-def raw_exit(directory):
+def test_raw_exit(directory):
     """The library does not see it, but the parent does."""
     need("gcc")
     place, source = directory / "traces", directory / "raw.c"
@@ -105,8 +99,7 @@ def raw_exit(directory):
     equal(ended(place)["text"], None, "and that is no accident")
 
 
-@tests.case
-def under_dftrun(directory):
+def test_under_dftrun(directory):
     """dftrun writes what it has waited for, also where aggregates alone were kept."""
     for number, (options, (body, name)) in enumerate((o, d) for o in ((), ("--aggregate",)) for d in DEATHS.items()):
         place = directory / str(number)
@@ -125,8 +118,7 @@ def under_dftrun(directory):
     equal(ended(dead)["text"], before["text"], "recovered")
 
 
-@tests.case
-def pipelines(directory):
+def test_pipelines(directory):
     place = directory / "traces"
     run(["sh", "-c", "yes | head -1 > /dev/null; cat /etc/passwd > /dev/null"], env=all_events(place))
     equal(ended(place)["text"], None, "SIGPIPE")
@@ -143,8 +135,7 @@ if __name__ == '__main__':
 """
 
 
-@tests.case
-def workers_that_a_pool_terminates(directory):
+def test_workers_that_a_pool_terminates(directory):
     place = directory / "traces"
     equal(run([*PYTHON, "-c", POOL], env=all_events(place)).code, 0, "the pool")
     own = ended(place)
@@ -152,8 +143,7 @@ def workers_that_a_pool_terminates(directory):
     true(own["stopped"] >= 1, f"{own}")
 
 
-@tests.case
-def time_outs_of_subprocess(directory):
+def test_time_outs_of_subprocess(directory):
     """subprocess.run kills by SIGKILL, as the kernel does who takes too much memory: nothing tells them apart."""
     place = directory / "traces"
     body = """
@@ -192,8 +182,7 @@ with open(f'state.{rank}', 'wb', buffering=0) as out:
 """
 
 
-@tests.case
-def the_rank_that_died_first(directory):
+def test_the_rank_that_died_first(directory):
     place = directory / "traces"
     equal(run([*PYTHON, "-c", LAUNCHER, RANK], cwd=directory, env=all_events(place)).code, 1, "the launcher")
     own = answer("ranks", place)
@@ -227,8 +216,7 @@ sys.exit(1)
 """
 
 
-@tests.case
-def ps_puts_together_what_ended_alike(directory):
+def test_ps_puts_together_what_ended_alike(directory):
     """Ranks below one parent: those of one end are one line, and the cause of the others is no one of many."""
     place = directory / "traces"
     equal(run([*PYTHON, "-c", SPAWNER, RANK], cwd=directory, env=all_events(place)).code, 1, "the launcher")
@@ -241,8 +229,7 @@ def ps_puts_together_what_ended_alike(directory):
     equal(sorted(map(int, named)), list(range(16)), shown)
 
 
-@tests.case
-def ranks_whose_end_nobody_knows(directory):
+def test_ranks_whose_end_nobody_knows(directory):
     """Who waits for two of sixteen knows when these died, and of the others nothing: then it is said which is the first of whom."""
     place = directory / "traces"
     run([*PYTHON, "-c", SPAWNER.replace("for rank in ranks:\n    os.waitpid", "for rank in ranks[:1]:\n    os.waitpid"), RANK], cwd=directory,
@@ -279,8 +266,7 @@ if os.environ['OMPI_COMM_WORLD_RANK'] == '1':
 """
 
 
-@tests.case
-def when_it_died(directory):
+def test_when_it_died(directory):
     """From the start of the ranks on, and by the clocks that are asked for, as all times of ranks."""
     place = directory / "traces"
     run([*PYTHON, "-c", LATE, LATE_RANK], env=all_events(place))
@@ -310,19 +296,17 @@ sys.exit(77)
 """
 
 
-@tests.case
-def pids_that_are_used_again(directory):
+def test_pids_that_are_used_again(directory):
     """Each process has the status of its own wait."""
     place = directory / "traces"
     if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK) or run([*PYTHON, "-c", REUSED], env=all_events(place)).code:
-        raise Skip("no pid can be asked for here")
+        pytest.skip("no pid can be asked for here")
     children = sorted((p for p in processes(place) if p["signal"]), key=lambda p: p["start_ns"])
     equal((children[0]["signal"], {p["signal"] for p in children[1:]}), ("SIGSEGV", {"SIGABRT"}), "each its own")
     equal(children[0]["pid"], children[-1]["pid"], "the same pid")
 
 
-@tests.case
-def an_orphan(directory):
+def test_an_orphan(directory):
     """Nobody that is traced waits for it: then nothing tells the signal."""
     place = directory / "traces"
     body = """
@@ -337,7 +321,3 @@ if os.fork() == 0:
     while any(p["ended"] == "running" for p in processes(place)) and time.monotonic() < until:
         time.sleep(0.1)
     equal(ended(place)["text"], "1 process killed (or left by a raw exit_group)", "it is said")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

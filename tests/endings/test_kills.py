@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Real programs, killed with all their children after so and so many calls: what the trace has is what a library that knows nothing
 of ours counted on the other side of it.
@@ -15,12 +14,9 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
-
-from tracing import LIBRARY, SECONDS, Tests, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import LIBRARY, SECONDS, dftmerge, equal, need, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("DFT_KILLS", "8"))
@@ -35,7 +31,6 @@ EXPECTED = ("was killed|were killed|ended by|: empty$|before its first event|DAT
 TORN = re.compile(r"dftmerge: (\d+) events? lost: half-written at the end, in (\d+) process(?:es)?")
 THREADS = max(4, os.cpu_count() + 1)  # of python; git's first one, and one a processor
 SLOTS, HEADER, SLOT = 4096, 64, 8 * (2 + 2 * len(KINDS))
-tests = Tests()
 
 PYTHON = """
 import os, sqlite3, threading
@@ -173,25 +168,21 @@ def rounds(directory, program, prepare, stdin="/dev/null", most=3000, aggregates
     true(calls > 10 * ROUNDS, f"only {calls} calls in {ROUNDS} rounds")
 
 
-@tests.case
-def python(directory):
+def test_python(directory):
     rounds(directory, ["python3", "-c", PYTHON], lambda work: None)
 
 
-@tests.case
-def sqlite(directory):
+def test_sqlite(directory):
     script = directory / "script.sql"
     script.write_text(SQL)
     rounds(directory, ["sqlite3", "base.db"], lambda work: None, script)
 
 
-@tests.case
-def make_in_parallel(directory):
+def test_make_in_parallel(directory):
     rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), most=1000)
 
 
-@tests.case
-def git_gc(directory):
+def test_git_gc(directory):
     need("git")
     base = directory / "base"
     base.mkdir()
@@ -205,17 +196,11 @@ def git_gc(directory):
     rounds(directory, ["git", "gc", "--prune=now"], lambda work: shutil.copytree(base, work, dirs_exist_ok=True), most=1000)
 
 
-@tests.case
-def aggregates_of_python(directory):
+def test_aggregates_of_python(directory):
     rounds(directory, ["python3", "-c", PYTHON], lambda work: None, aggregates=True)
 
 
-@tests.case
-def aggregates_of_sqlite(directory):
+def test_aggregates_of_sqlite(directory):
     script = directory / "script.sql"
     script.write_text(SQL)
     rounds(directory, ["sqlite3", "base.db"], lambda work: None, script, aggregates=True)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

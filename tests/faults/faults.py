@@ -7,16 +7,12 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import pytest
 
-from tracing import (DFTMERGE, LIBRARY, ROOT, Result, SECONDS, Skip, dftmerge, dump, environment, equal, need, run, run_checked,  # noqa: E402,F401
-                     traces, tracing, true, Tests)
+from tracing import (DFTMERGE, FULL, LIBRARY, ROOT, Result, SECONDS, dftmerge, dump, environment, equal, need, run, run_checked,  # noqa: F401
+                     traces, tracing, true)
 
-FULL = "--full" in sys.argv
-if FULL:
-    sys.argv.remove("--full")
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
 
@@ -45,12 +41,12 @@ def disk(directory, kind):
             file.truncate(SIZES[kind])
         make = shutil.which(f"mkfs.{kind}", path="/usr/sbin:/sbin:/usr/bin:/bin")
         if not make:
-            raise Skip(f"mkfs.{kind} is not installed")
+            pytest.skip(f"mkfs.{kind} is not installed")
         run_checked([make, "-q", image] if kind == "btrfs" else [make, "-q", "-m", "0", image])
         mount = ["mount", "-t", kind, "-o", "loop", image, place]
     done = run(mount)
     if done.code:
-        raise Skip(f"no {kind} can be mounted here: {done.err.decode(errors='replace').strip()}")
+        pytest.skip(f"no {kind} can be mounted here: {done.err.decode(errors='replace').strip()}")
     try:
         yield place
     finally:

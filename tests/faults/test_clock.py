@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Times in the trace against those that the program itself reads around each call, in threads that move between processors."""
 
-import pathlib
 import struct
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
-import read_dft  # noqa: E402
-from faults import FULL, Skip, Tests, compile_program, dump, equal, run, traces, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+import read_dft
+from faults import FULL, compile_program, dump, equal, run, traces, tracing, true
+
 SLACK_NS = 20000
 FIRST_NS, LATER_NS = 1000000, 100000000  # the ratio of counter and clock is taken over this time at first, then over this
 
@@ -63,24 +60,17 @@ def clocked(directory, calls, pause_ns, under=()):
             true(duration <= after - before + least, f"call {number} took {duration} ns, the program saw {after - before}")
 
 
-@tests.case
-def one_after_another(directory):
+def test_one_after_another(directory):
     clocked(directory, 20000, 0)
 
 
-@tests.case
-def over_seconds(directory):
+def test_over_seconds(directory):
     """An error of the ratio grows with time: 40 ppm, as from one millisecond alone, would be 0.2 ms here."""
     clocked(directory, 120000 if FULL else 9000, 500000)
 
 
-@tests.case
-def in_a_time_name_space(directory):
+def test_in_a_time_name_space(directory):
     under = ["unshare", "--time", "--monotonic", "1000000", "--boottime", "1000000"]
     if run([*under, "true"]).code:
-        raise Skip("no time name spaces here")
+        pytest.skip("no time name spaces here")
     clocked(directory, 5000, 10000, under)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

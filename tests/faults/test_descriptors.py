@@ -1,14 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs that take every descriptor number, the trace's included, by library calls and past them: their files never receive a byte of
 the trace, and every call is in the trace or counted as lost."""
 
 import re
-import sys
 
-from faults import FULL, Tests, compile_program, dump, dropped, environment, equal, files_of, need, run, run_checked, tracing, true
+from faults import FULL, compile_program, dump, dropped, environment, equal, files_of, need, run, run_checked, tracing, true
 
-tests = Tests()
 CALLS = 30000
 
 
@@ -27,22 +24,19 @@ def stolen(directory, how, calls=CALLS):
     return writes, lost
 
 
-@tests.case
-def seen(directory):
+def test_seen(directory):
     """Through the library: nothing is lost."""
     for how in ("close", "dup2", "close_range", "closefrom"):
         equal(stolen(directory, how), (CALLS, {}), how)
 
 
-@tests.case
-def closed_unseen(directory):
+def test_closed_unseen(directory):
     """The file is opened again."""
     for how in ("rawclose", "rawrange"):
         equal(stolen(directory, how), (CALLS, {}), how)
 
 
-@tests.case
-def replaced_unseen(directory):
+def test_replaced_unseen(directory):
     """The file is opened again, on another number; not for ever."""
     writes, lost = stolen(directory, "rawdup2")
     true(set(lost) <= {"no descriptor for the trace"}, f"reasons: {lost}")
@@ -50,8 +44,7 @@ def replaced_unseen(directory):
     true(writes >= CALLS // 3, f"{writes} writes: tracing did not go on")
 
 
-@tests.case
-def at_any_time(directory):
+def test_at_any_time(directory):
     """From another thread, all the time."""
     for how in ("stormlib", "storm"):
         for i in range(10 if FULL else 2):
@@ -74,22 +67,19 @@ def few(directory, how, limit, calls, **more):
     return sum(e["name"] in ("pwrite", "fwrite") for e in dump(place))
 
 
-@tests.case
-def the_trace_stays_open(directory):
+def test_the_trace_stays_open(directory):
     """Whatever becomes of its name: also where numbers are few, and where the program's are not watched."""
     for how, limit, more in (("posix", "256:256", {}), ("posix", "64:64", {}), ("stdio", "1024:4096", {"DISABLE_POSIX": 1}),
                              ("stdio", "1024:1024", {"DISABLE_POSIX": 1}), ("stdio", "5000:5000", {"DISABLE_POSIX": 1})):
         equal(few(directory, how, limit, CALLS, **more), CALLS, f"{how} {limit}: calls")
 
 
-@tests.case
-def a_closed_descriptor_stays_closed(directory):
+def test_a_closed_descriptor_stays_closed(directory):
     """The trace is not opened there for each write."""
     equal(few(directory, "closed", "256:256", 40 * CALLS), 40 * CALLS, "calls")
 
 
-@tests.case
-def children_have_no_strays(directory):
+def test_children_have_no_strays(directory):
     """A fork may find another thread with the trace, the live file or a file of /proc open, for a moment."""
     program = compile_program(directory, "strays", "-fno-builtin")
     for limit in ("24:24", "300:300"):
@@ -99,8 +89,7 @@ def children_have_no_strays(directory):
             equal((done.code, done.err), (0, b"0 children with a descriptor that is not theirs\n"), f"{limit}, {interval} ms")
 
 
-@tests.case
-def table_grows_early(directory):
+def test_table_grows_early(directory):
     """In a process with threads, the kernel takes up to 20 ms to enlarge the table of descriptors. So that is done before the first
     thread, in a child, too."""
     need("strace")
@@ -116,7 +105,3 @@ def table_grows_early(directory):
         numbers = [[int(number) for number in re.findall(r"F_DUPFD_CLOEXEC, (\d+)", text)] for text in (before, after)]
         true(len(numbers[0]) >= least, f"{way}: a thread is made before the table is enlarged: {before}")
         true(max(numbers[1]) <= numbers[0][0], f"{way}: the table grows later: {numbers}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

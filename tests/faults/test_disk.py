@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The trace's disk is full, fails, goes away, or is free again: the program never notices, what is in the trace can be read, and what is
 not in it is counted with its reason."""
@@ -12,10 +11,11 @@ import shutil
 import sys
 import time
 
-from faults import (FULL, LIBRARY, PREFIX, Skip, Tests, compile_program, dftmerge, disk, dropped, dump, equal, files_of, fill, in_phases, leftovers,
+import pytest
+
+from faults import (FULL, LIBRARY, PREFIX, compile_program, dftmerge, disk, dropped, dump, equal, files_of, fill, in_phases, leftovers,
                     run, run_checked, summary, traces, tracing, true)
 
-tests = Tests()
 CALLS = 10000
 PHASES = 3
 MADE = 1 + PHASES * (CALLS + 3) + 1  # an open; writes, and open, write, close of a phase; a close
@@ -85,30 +85,26 @@ def full_and_free(directory, kind, leave):
         return sum(dropped(place / "traces").values())
 
 
-@tests.case
-def full_ext4(directory):
+def test_full_ext4(directory):
     true(full_and_free(directory, "ext4", 0) > CALLS, "nothing was lost: the disk was not full")
 
 
-@tests.case
-def nearly_full_ext4(directory):
+def test_nearly_full_ext4(directory):
     for leave in (8 << 10, 44 << 10, 72 << 10, 100 << 10) if FULL else (44 << 10,):
         (directory / str(leave)).mkdir()
         full_and_free(directory / str(leave), "ext4", leave)
 
 
-@tests.case
-def full_btrfs(directory):
+def test_full_btrfs(directory):
     full_and_free(directory, "btrfs", 0)
 
 
-@tests.case
-def quota(directory):
+def test_quota(directory):
     """A real EDQUOT: a btrfs subvolume at its limit, which is lifted in the third phase."""
     btrfs = shutil.which("btrfs", path="/usr/sbin:/sbin:/usr/bin:/bin")
     with disk(directory, "btrfs") as place, nothing_stays_in_shm():
         if not btrfs or run([btrfs, "quota", "enable", place]).code:
-            raise Skip("no quota can be set on btrfs here")
+            pytest.skip("no quota can be set on btrfs here")
         run_checked([btrfs, "subvolume", "create", place / "limited"])
         run_checked([btrfs, "qgroup", "limit", "2M", place / "limited"])
         (place / "limited" / "traces").mkdir()
@@ -152,20 +148,19 @@ def disk_that_fails_later(directory):
             file.truncate(64 << 20)
         make = shutil.which("mkfs.ext4", path="/usr/sbin:/sbin:/usr/bin:/bin")
         if not make:
-            raise Skip("mkfs.ext4 is not installed")
+            pytest.skip("mkfs.ext4 is not installed")
         run_checked([make, "-q", "-m", "0", "-O", "^has_journal", "-b", "4096", "-E", "lazy_itable_init=1", image])
         place.mkdir()
         done = run(["mount", "-t", "ext4", "-o", "loop,errors=continue", image, place])
         if done.code:
-            raise Skip(f"no ext4 can be mounted here: {done.err.decode(errors='replace').strip()}")
+            pytest.skip(f"no ext4 can be mounted here: {done.err.decode(errors='replace').strip()}")
         try:
             yield below, image, place
         finally:
             run(["umount", "-l", place])
 
 
-@tests.case
-def fails_at_write_back(directory):
+def test_fails_at_write_back(directory):
     """An error that only write-back meets: nobody is told who does not ask (fsync), so what is missing is only seen afterwards. The
     program does not notice; a trace that lost blocks is not passed off as whole."""
     with disk_that_fails_later(directory) as (below, image, place), nothing_stays_in_shm():
@@ -190,20 +185,17 @@ def fails_at_write_back(directory):
         equal(check.code, 0 if events + lost == MADE else 1, f"check, with {events} events: {check}")
 
 
-@tests.case
-def full_tmpfs(directory):
+def test_full_tmpfs(directory):
     true(full_and_free(directory, "tmpfs", 0) > CALLS, "nothing was lost: the disk was not full")
 
 
-@tests.case
-def nearly_full_tmpfs(directory):
+def test_nearly_full_tmpfs(directory):
     for leave in (4 << 10, 8 << 10, 40 << 10, 52 << 10, 68 << 10) if FULL else (40 << 10,):
         (directory / str(leave)).mkdir()
         full_and_free(directory / str(leave), "tmpfs", leave)
 
 
-@tests.case
-def full_to_the_end(directory):
+def test_full_to_the_end(directory):
     """END cannot be written either, nor is there room for the live file beside the trace: what was lost is known all the same, and
     what was in the rings at the end is in the live file, with its names."""
     with disk(directory, "tmpfs") as place, nothing_stays_in_shm():
@@ -218,8 +210,7 @@ def full_to_the_end(directory):
         true("not all of the job is here" in text.splitlines()[0], f"the summary begins with something else: {text[:60]!r}")
 
 
-@tests.case
-def killed_on_a_full_disk(directory):
+def test_killed_on_a_full_disk(directory):
     """The live file must not be where stores fail: no SIGBUS, and the last events are found after SIGKILL."""
     with disk(directory, "tmpfs") as place, nothing_stays_in_shm():
         (place / "traces").mkdir()
@@ -251,8 +242,7 @@ os._exit(0)
 """
 
 
-@tests.case
-def room_at_the_last_moment(directory):
+def test_room_at_the_last_moment(directory):
     """The trace cannot be created until the process ends, at once: there is one all the same, which counts what is missing."""
     with disk(directory, "tmpfs") as place, nothing_stays_in_shm():
         (place / "traces").mkdir()
@@ -276,7 +266,7 @@ def denied(directory, *faults):
     """faults: (system call, phase, errno)."""
     numbers = SYSTEM_CALLS.get(platform.machine())
     if not numbers:
-        raise Skip("numbers of system calls are not written down for this processor")
+        pytest.skip("numbers of system calls are not written down for this processor")
     what = [f"deny:{phase}:{numbers[call]}:{error}" for call, phase, error in faults]
     with nothing_stays_in_shm():
         plain_and_traced(directory, directory / "traces" / PREFIX, what)
@@ -285,8 +275,7 @@ def denied(directory, *faults):
         return is_accounted_for(directory / "traces", ["no trace file", *(REASONS.get(e, "write failed") for _, _, e in faults)])
 
 
-@tests.case
-def writes_fail(directory):
+def test_writes_fail(directory):
     for error in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS) if FULL else (errno.EDQUOT, errno.EIO):
         place = directory / errno.errorcode[error]
         place.mkdir()
@@ -295,8 +284,7 @@ def writes_fail(directory):
         names_are_known(events, place)
 
 
-@tests.case
-def the_live_file_cannot_grow(directory):
+def test_the_live_file_cannot_grow(directory):
     """Rings are in plain memory then; nothing is lost as long as the process ends by itself."""
     for call in ("pwritev", "fallocate"):
         for phase in (0, 1):
@@ -308,8 +296,7 @@ def the_live_file_cannot_grow(directory):
 # --- files and directories that go ----------------------------------------------------------------------------------
 
 
-@tests.case
-def directory_deleted(directory):
+def test_directory_deleted(directory):
     def between(phase, process):
         if not phase:
             shutil.rmtree(directory / "traces")
@@ -320,8 +307,7 @@ def directory_deleted(directory):
     true(any("removed" in note for note in json.loads(done.out)["notes"]), f"told: {done.out[-600:]}")
 
 
-@tests.case
-def unmounted(directory):
+def test_unmounted(directory):
     with disk(directory, "ext4") as place:
         def between(phase, process):
             if not phase:
@@ -331,8 +317,7 @@ def unmounted(directory):
         equal(list(place.iterdir()), [], "files below the mount point")
 
 
-@tests.case
-def remounted_read_only(directory):
+def test_remounted_read_only(directory):
     """The file system fails under the trace (ext4 with errors=remount-ro does it like this)."""
     with disk(directory, "ext4") as place, nothing_stays_in_shm():
         def between(phase, process):
@@ -345,16 +330,14 @@ def remounted_read_only(directory):
 # --- descriptors and sizes -------------------------------------------------------------------------------------------
 
 
-@tests.case
-def no_numbers_left(directory):
+def test_no_numbers_left(directory):
     """RLIMIT_NOFILE: none for the trace, then some."""
     plain_and_traced(directory, directory / "traces" / PREFIX, ["numbers:0:64", "numbers:1:64"])
     events = is_accounted_for(directory / "traces", ["no trace file", "no descriptor for the trace"])
     names_are_known(events, directory)
 
 
-@tests.case
-def size_limit(directory):
+def test_size_limit(directory):
     """Both sides of RLIMIT_FSIZE; no SIGXFSZ reaches the program (its output counts them)."""
     for limit in (0, 20000, 45056, 60000) if FULL else (60000,):
         place = directory / str(limit)
@@ -373,11 +356,10 @@ def place_of(symbol):
         words = line.split()
         if len(words) == 3 and words[2] == symbol:
             return int(words[0], 16)
-    raise Skip("the library was stripped")
+    pytest.skip("the library was stripped")
 
 
-@tests.case
-def beyond_4_gib(directory):
+def test_beyond_4_gib(directory):
     """The trace goes on at 2 GiB - 1000, 4 GiB - 1000 and beyond: a hole, then blocks."""
     offsets = ((1 << 31) - 1000, (1 << 32) - 1000) if not FULL else ((1 << 31) - 1000, (1 << 32) - 1000, 5 << 30)
     where = place_of("end_offset")
@@ -387,7 +369,3 @@ def beyond_4_gib(directory):
     equal(len(events), MADE, "events")
     names_are_known(events, directory)
     true(traces(directory / "traces")[0].stat().st_size > offsets[1], "the file is not that long")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

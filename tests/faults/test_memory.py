@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Much of everything: memory stays within the bound that preload/README.md states, names of any bytes and lengths come out as they are,
 arguments of any length are cut where it says so."""
@@ -10,12 +9,12 @@ import os
 import subprocess
 import sys
 
-from faults import DFTMERGE, FULL, ROOT, Skip, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, run_checked, summary, tracing, true
+import pytest
 
-sys.path.insert(0, str(ROOT / "tests" / "tools"))
-from tooltest import csv_text  # noqa: E402
+from faults import DFTMERGE, FULL, ROOT, compile_program, dftmerge, dropped, dump, environment, equal, run, run_checked, summary, tracing, true
 
-tests = Tests()
+from tooltest import csv_text
+
 KIB_OF_A_PROCESS = 4096  # resident, all but rings
 KIB_OF_A_THREAD = 36  # alive
 KIB_OF_AN_ENDED_THREAD = 8
@@ -35,8 +34,7 @@ def memory(directory, what, n):
     return [(plain[0], int(plain[2]), int(traced[2])) for plain, traced in zip(*said)]
 
 
-@tests.case
-def locked_memory(directory):
+def test_locked_memory(directory):
     """A program that may lock 8 MiB locks all it has and will have; what it does before and after is recorded."""
     directory.chmod(0o777)
     (directory / "file").write_bytes(b"text")
@@ -48,7 +46,7 @@ def locked_memory(directory):
         command = [program, directory / "file", before, after]
         plain = run(command, env=environment())
         if plain.out != b"0\n":
-            raise Skip(f"memory cannot be locked here, or nobody's rights not be taken: {plain}")
+            pytest.skip(f"memory cannot be locked here, or nobody's rights not be taken: {plain}")
         done = run(command, env=tracing(place / "t", DATA_DIR=directory))
         equal((done.code, done.out, done.err), (0, b"0\n", b""), f"{before} calls before, {after} after")
         equal(dropped(place), {}, "lost")
@@ -59,8 +57,7 @@ def events_named(directory, name):
     return sum(group["count"] for group in summary(directory / "traces")["groups"] if group["name"] == name)
 
 
-@tests.case
-def holes(directory):
+def test_holes(directory):
     """Room that a program has given back stays free, until the program takes it again."""
     program = compile_program(directory, "holes", "-pthread")
     (directory / "file").write_bytes(b"text")
@@ -88,8 +85,7 @@ print(kib)
 """
 
 
-@tests.case
-def core_files(directory):
+def test_core_files(directory):
     """Hardly anything of ours goes into a core file."""
     (directory / "file").write_bytes(b"text")
     kib = [int(run([sys.executable, "-c", DUMPED, directory / "file"], env=env).out)
@@ -97,8 +93,7 @@ def core_files(directory):
     true(kib[1] - kib[0] <= 256, f"KiB of memory for a core file, plain and traced: {kib}")
 
 
-@tests.case
-def threads_one_after_another(directory):
+def test_threads_one_after_another(directory):
     n = 10000
     said = {when: (plain, traced) for when, plain, traced in memory(directory, "series", n)}
     true(said["last"][1] - said["tenth"][1] <= 256, f"resident memory grows with the number of threads that have ended: {said}")
@@ -106,8 +101,7 @@ def threads_one_after_another(directory):
     equal(events_named(directory, "pwrite"), n, "writes")
 
 
-@tests.case
-def threads_at_once(directory):
+def test_threads_at_once(directory):
     n = 10000 if FULL else 2000
     for when, plain, traced in memory(directory, "crowd", n):
         bound = KIB_OF_A_PROCESS + n * (KIB_OF_A_THREAD if when == "most" else KIB_OF_AN_ENDED_THREAD)
@@ -115,8 +109,7 @@ def threads_at_once(directory):
     equal(events_named(directory, "pwrite"), 2 * n, "writes")
 
 
-@tests.case
-def large_rings(directory):
+def test_large_rings(directory):
     """Threads with so many calls that their rings grow: no more than 256 of these."""
     n = 300 if FULL else 60
     for when, plain, traced in memory(directory, "busy", n):
@@ -126,8 +119,7 @@ def large_rings(directory):
     equal(events_named(directory, "pwrite"), 2 * n * 10000, "writes")
 
 
-@tests.case
-def many_files(directory):
+def test_many_files(directory):
     n = 1000000 if FULL else 200000
     said = {when: (plain, traced) for when, plain, traced in memory(directory, "files", n)}
     true(said["last"][1] - said["tenth"][1] <= 256, f"resident memory grows with the number of files: {said}")
@@ -157,8 +149,7 @@ def memory_of(*arguments):
     return int(used)
 
 
-@tests.case
-def names_beyond_memory(directory):
+def test_names_beyond_memory(directory):
     """More text than dftmerge keeps: fetched for the events at hand, and forgotten."""
     n = 300000 if FULL else 30000
     place = directory
@@ -238,8 +229,7 @@ def exported(directory, kind):
     return output.read_bytes()
 
 
-@tests.case
-def names_of_all_kinds(directory):
+def test_names_of_all_kinds(directory):
     work = python_traced(directory, TOUCH % NAMES)
     events = [e for e in dump(directory / "traces") if e["name"] == "write"]
     equal([e["bytes"] for e in events], [len(name) % 7 + 1 for name in NAMES], "writes")
@@ -262,8 +252,7 @@ def names_of_all_kinds(directory):
     json.loads(dftmerge("ps", "--json", directory / "traces").out)
 
 
-@tests.case
-def long_paths(directory):
+def test_long_paths(directory):
     """Nearly PATH_MAX, and longer than any path can be written: by way of descriptors."""
     for depth in (18, 60):
         place = directory / str(depth)
@@ -276,8 +265,7 @@ def long_paths(directory):
         run(["rm", "-rf", work])
 
 
-@tests.case
-def long_arguments(directory):
+def test_long_arguments(directory):
     """The arguments of an open region have 1,024 bytes together; a text takes 13 besides itself, and leaves 128 when it is cut. How many
     are cut is counted, also by a process that is killed and by one that keeps no events."""
     program = compile_program(directory, "much", "-I", ROOT / "include")
@@ -300,7 +288,3 @@ def long_arguments(directory):
         equal([(len(e["args"]["text"]), e.get("cut", False)) for e in texts], [(n if n <= 1011 else 883, n > 1011) for n in lengths], "texts")
         equal({e["name"]: e.get("cut", False) for e in events if e["name"] in ("outer", "inner", "fits", "does not fit")},
               {"outer": True, "inner": False, "fits": False, "does not fit": True}, "which are cut")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Advice is followed: each program has the trouble, and the cure that its finding advises. The finding is there before
 and gone after, fewer system calls are made, and no more time is saved than the finding has as "at most"."""
 
 import pathlib
 import re
-import sys
+
+import pytest
+
+from told import io_ns
+from tracing import answer_of, need, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from told import io_ns  # noqa: E402
-from tracing import Tests, answer_of, need, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 TRIES = 3  # the times are those of a machine that others use
 NOISE_NS, NOISE = 20_000_000, 1.25
 SIZE = 8 << 20
@@ -55,26 +52,18 @@ def helps(directory, name, code=None, rules="any.share = 1 %\n"):
     return None
 
 
-for each in ("one-byte", "small-reads", "small-writes", "flush", "reopened", "missing", "fsync", "metadata", "small-files", "saves",
-             "reread"):
-    def case(directory, each=each):
-        helps(directory, each)
-    case.__name__ = each.replace("-", "_")
-    tests.case(case)
+@pytest.mark.parametrize("code", ("one-byte", "small-reads", "small-writes", "flush", "reopened", "missing", "fsync", "metadata", "small-files", "saves",
+                                  "reread"))
+def test_helps(directory, code):
+    helps(directory, code)
 
 
-@tests.case
-def a_stream_with_a_buffer_of_its_own(directory):
+def test_a_stream_with_a_buffer_of_its_own(directory):
     finding = helps(directory, "stream")
     true("setvbuf(f, buffer, _IOFBF, 1 << 20)" in finding["advice"], finding["advice"])
 
 
-@tests.case
-def a_stream_that_seeks_needs_no_larger_buffer(directory):
+def test_a_stream_that_seeks_needs_no_larger_buffer(directory):
     # a seek reads a block, too: the reads have half of the time
     finding = helps(directory, "seeks", "stream", "any.share = 0 %\nstream.call = 1 ns\n")
     true("pread" in finding["advice"] and "setvbuf" not in finding["advice"], finding["advice"])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings by file: each has a program that plants the trouble, and one beside it that must stay silent."""
 
@@ -6,13 +5,12 @@ import pathlib
 import re
 import sys
 
+import pytest
+
+from told import surely, told_once
+from tracing import LIBRARY, answer_of, equal, need, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from told import surely, told_once  # noqa: E402
-from tracing import LIBRARY, Tests, answer_of, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 MIB = 1 << 20
 
 
@@ -82,8 +80,7 @@ def silent(answer, *codes):
 # --- the planted program ----------------------------------------------------------------------------------------------
 
 
-@tests.case
-def slow_program(directory):
+def test_slow_program(directory):
     program = compiled(directory, "slow.c")
     (directory / "w").mkdir()
     run_checked([program, directory / "w", "prepare"])
@@ -111,8 +108,7 @@ def slow_program(directory):
     silent(answer, "metadata", "reread", "random")  # that time is told already
 
 
-@tests.case
-def slow_program_from_aggregates(directory):
+def test_slow_program_from_aggregates(directory):
     program = compiled(directory, "slow.c")
     (directory / "w").mkdir()
     run_checked([program, directory / "w", "prepare"])
@@ -131,15 +127,13 @@ def slow_program_from_aggregates(directory):
 # --- one trouble at a time --------------------------------------------------------------------------------------------
 
 
-@tests.case
-def small_files(directory):
+def test_small_files(directory):
     prepare(directory, small=3000)
     finding = found(traced(directory, "small", 3000))["small-files"]
     equal((finding["files"], finding["bytes"], finding["calls"]), (3000, 600000, 12000), "files, bytes and calls")
 
 
-@tests.case
-def small_files_that_are_mapped(directory):
+def test_small_files_that_are_mapped(directory):
     prepare(directory, small=3000)
     answer = traced(directory, "map_small", 3000)
     finding = found(answer)["small-files"]
@@ -147,16 +141,14 @@ def small_files_that_are_mapped(directory):
     silent(answer, "metadata")
 
 
-@tests.case
-def small_files_from_aggregates(directory):
+def test_small_files_from_aggregates(directory):
     prepare(directory, small=150)
     finding = found(traced(directory, "small", 150, ENABLE_AGGREGATION=1))["small-files"]
     equal((finding["where"], finding["bytes"], finding["calls"]), (f"{directory}/many", 30000, 600), "bytes and calls")
     true(finding["files"] >= 100, finding)
 
 
-@tests.case
-def a_file_that_aggregates_do_not_tell_apart(directory):
+def test_a_file_that_aggregates_do_not_tell_apart(directory):
     """It is opened again and again: these may be many files, or one."""
     for i in range(100):
         (directory / f"f{i}").write_text("1")
@@ -168,21 +160,18 @@ def a_file_that_aggregates_do_not_tell_apart(directory):
     true("Where they are few: keep them open" in finding["advice"], finding["advice"])
 
 
-@tests.case
-def small_files_of_a_tree(directory):
+def test_small_files_of_a_tree(directory):
     prepare(directory, letters=2000)
     finding = found(traced(directory, "tree", 2000))["small-files"]
     equal((finding["where"], finding["files"]), (f"{directory}/tree", 2000), "where, and how many")
 
 
-@tests.case
-def small_files_in_a_container_are_silent(directory):
+def test_small_files_in_a_container_are_silent(directory):
     prepare(directory, size=600000)
     silent(traced(directory, "container", 3000), "small-files", "metadata", "missing", "reopened", "reread", "random")
 
 
-@tests.case
-def missing_files(directory):
+def test_missing_files(directory):
     prepare(directory)
     finding = found(traced(directory, "missing", 3000))["missing"]
     equal(finding["errors"], 3000, "calls")
@@ -190,8 +179,7 @@ def missing_files(directory):
          finding["evidence"])
 
 
-@tests.case
-def missing_files_from_aggregates(directory):
+def test_missing_files_from_aggregates(directory):
     prepare(directory)
     finding = found(traced(directory, "missing", 3000, ENABLE_AGGREGATION=1))["missing"]
     equal(finding["errors"], 3000, "calls")
@@ -202,8 +190,7 @@ def summary_of_file(traces, file):
     return next((group for group in groups if group["file"] == file), {"errors": 0})
 
 
-@tests.case
-def files_anywhere_from_aggregates(directory):
+def test_files_anywhere_from_aggregates(directory):
     """A thread keeps some files apart. What is looked up of the others is found all the same, or is said to be
     unknown."""
     def look_up(path, where):
@@ -226,26 +213,22 @@ def files_anywhere_from_aggregates(directory):
         true("/usr" in found(answer)["missing"]["where"] and found(answer)["missing"]["calls"] + unknown >= 40000, answer)
 
 
-@tests.case
-def files_that_are_there_are_not_missing(directory):
+def test_files_that_are_there_are_not_missing(directory):
     prepare(directory, small=3000)
     silent(traced(directory, "there", 3000), "missing", "reopened", "small-files")
 
 
-@tests.case
-def files_that_are_made_then_are_not_missing(directory):
+def test_files_that_are_made_then_are_not_missing(directory):
     prepare(directory)
     silent(traced(directory, "create", 3000), "missing")
 
 
-@tests.case
-def files_that_others_are_renamed_to_are_not_missing(directory):
+def test_files_that_others_are_renamed_to_are_not_missing(directory):
     prepare(directory)
     silent(traced(directory, "rename", 3000), "missing")
 
 
-@tests.case
-def a_file_opened_again(directory):
+def test_a_file_opened_again(directory):
     prepare(directory)
     traced(directory, "reopen", 3000)
     answer = findings_of(directory / "traces", "--rules", surely(directory))
@@ -254,14 +237,12 @@ def a_file_opened_again(directory):
     silent(answer, "reread", "metadata", "small-files")
 
 
-@tests.case
-def a_file_kept_open_is_silent(directory):
+def test_a_file_kept_open_is_silent(directory):
     prepare(directory)
     silent(traced(directory, "keep", 3000), "reopened", "metadata", "small-files")
 
 
-@tests.case
-def a_metadata_storm(directory):
+def test_a_metadata_storm(directory):
     prepare(directory, small=500)
     finding = found(traced(directory, "storm", 20))["metadata"]
     true(finding["calls"] >= 10000, f"calls: {finding}")
@@ -282,8 +263,7 @@ def both(directory, what, number, slow_us):
         yield place, changed(place, what, number, slow_us, **({"ENABLE_AGGREGATION": 1} if aggregates else {}))
 
 
-@tests.case
-def large_files_that_are_removed(directory):
+def test_large_files_that_are_removed(directory):
     for place, answer in both(directory, "remove_large", 4, 100000):
         finding = found(answer)["removal"]
         equal((finding["title"], finding["calls"], finding["files"]), ("large files removed", 4, 4), "removals")
@@ -292,16 +272,14 @@ def large_files_that_are_removed(directory):
         silent(answer, "metadata", "seeks")
 
 
-@tests.case
-def large_files_that_are_renamed_over(directory):
+def test_large_files_that_are_renamed_over(directory):
     for place, answer in both(directory, "rename_over", 10, 50000):
         finding = found(answer)["removal"]
         equal((finding["title"], finding["calls"]), ("large files renamed over others", 10), "renames")
         silent(answer, "metadata", "saves", "small-files")
 
 
-@tests.case
-def a_large_file_that_is_truncated(directory):
+def test_a_large_file_that_is_truncated(directory):
     answer = changed(prepared(directory), "cut", 20, 20000)
     finding = found(answer)["removal"]
     equal((finding["title"], finding["where"], finding["calls"]), ("large files truncated", f"{directory}/out/data", 20), "truncates")
@@ -309,16 +287,14 @@ def a_large_file_that_is_truncated(directory):
     silent(answer, "metadata", "growth")
 
 
-@tests.case
-def a_large_file_that_grows(directory):
+def test_a_large_file_that_grows(directory):
     answer = changed(prepared(directory), "grow", 20, 20000)
     finding = found(answer)["growth"]
     equal((finding["where"], finding["calls"]), (f"{directory}/out/data", 20), "truncates")
     silent(answer, "metadata", "removal")
 
 
-@tests.case
-def a_name_that_is_saved_again_and_again(directory):
+def test_a_name_that_is_saved_again_and_again(directory):
     for what in ("save", "save_same"):
         place = directory / what
         place.mkdir()
@@ -333,23 +309,20 @@ def a_name_that_is_saved_again_and_again(directory):
     true("save it less often" in advice, advice)
 
 
-@tests.case
-def files_that_are_renamed_apart_are_no_saves(directory):
+def test_files_that_are_renamed_apart_are_no_saves(directory):
     answer = changed(prepared(directory), "rename_apart", 1000)
     silent(answer, "saves")
     true("small-files" in found(answer), answer["findings"])
 
 
-@tests.case
-def copies_through_temporary_files(directory):
+def test_copies_through_temporary_files(directory):
     prepare(directory, size=32 * MIB)
     finding = found(changed(directory, "stages", 1))["copies"]
     equal((finding["files"], finding["bytes"]), (2, 64 * MIB), "temporary files")
     true("out/result.bin is as large; and 1 more temporary file" in finding["evidence"], finding["evidence"])
 
 
-@tests.case
-def a_checkpoint_that_is_read_again_is_no_copy(directory):
+def test_a_checkpoint_that_is_read_again_is_no_copy(directory):
     prepare(directory, size=2 * MIB)
     silent(changed(directory, "restart", 1), "copies")
     place = directory / "benchmark"
@@ -357,8 +330,7 @@ def a_checkpoint_that_is_read_again_is_no_copy(directory):
     silent(changed(prepared(place), "benchmark", 20), "copies")
 
 
-@tests.case
-def missing_files_are_named_where_they_cost(directory):
+def test_missing_files_are_named_where_they_cost(directory):
     prepare(directory)
     slow = {"SLOW_STAT_US": 2000, "SLOW_STAT_IN": "many"}
     finding = found(traced(directory, "miss", 400, slow, "changes.c"))["missing"]
@@ -366,8 +338,7 @@ def missing_files_are_named_where_they_cost(directory):
     true("; 100 in many, 300 in out" in finding["evidence"], finding["evidence"])
 
 
-@tests.case
-def a_whole_file_read_for_each_record(directory):
+def test_a_whole_file_read_for_each_record(directory):
     prepare(directory, size=MIB)
     answer = traced(directory, "records", 300, program="changes.c")
     finding = found(answer)["reread"]
@@ -376,16 +347,14 @@ def a_whole_file_read_for_each_record(directory):
     silent(answer, "reopened")
 
 
-@tests.case
-def the_head_of_a_file_is_no_whole_file(directory):
+def test_the_head_of_a_file_is_no_whole_file(directory):
     prepare(directory, size=MIB)
     finding = found(traced(directory, "heads", 3000, program="changes.c"))["reread"]
     equal((finding["title"], finding["bytes"]), ("the same data read again", 6000 * 64 * 1024), "what, and how much")
     true("375 MiB read, but at most 64.0 KiB of it differ (6,000x)" in finding["evidence"], finding["evidence"])
 
 
-@tests.case
-def a_storm_is_named_by_its_time(directory):
+def test_a_storm_is_named_by_its_time(directory):
     words = {"list": ("listings", "List a directory once"), "ask": ("lookups that fail", "Do not ask before"),
              "make": ("open and close", "Keep files open"), "remove_all": ("removals", "Have fewer files")}
     for what, (word, advice) in words.items():
@@ -398,8 +367,7 @@ def a_storm_is_named_by_its_time(directory):
         true(finding["advice"].startswith(advice), f"{what}: {finding['advice']}")
 
 
-@tests.case
-def seeks_in_one_file(directory):
+def test_seeks_in_one_file(directory):
     prepare(directory)
     answer = traced(directory, "seek", 20000)
     finding = found(answer)["seeks"]
@@ -408,15 +376,13 @@ def seeks_in_one_file(directory):
     silent(answer, "metadata")
 
 
-@tests.case
-def a_bound_has_the_longest_seek_too(directory):
+def test_a_bound_has_the_longest_seek_too(directory):
     prepare(directory)
     finding = found(traced(directory, "seek", 20000, {"SLOW_SEEK_US": 300000}))["seeks"]
     true(finding["cost_ns"] >= 300_000_000 and finding["sure"] == "high", finding)
 
 
-@tests.case
-def a_stream_that_seeks_reads_blocks(directory):
+def test_a_stream_that_seeks_reads_blocks(directory):
     prepare(directory, size=8 * MIB)
     need("gcc")
     (directory / "seeks.c").write_text(SEEKS)
@@ -427,102 +393,87 @@ def a_stream_that_seeks_reads_blocks(directory):
     true("its seek reads a block" in finding["why_sure"], finding["why_sure"])
 
 
-@tests.case
-def a_few_seeks_are_silent(directory):
+def test_a_few_seeks_are_silent(directory):
     prepare(directory)
     silent(traced(directory, "seek", 500), "seeks", "metadata")
 
 
-@tests.case
-def accesses_at_offsets_without_seeks_are_silent(directory):
+def test_accesses_at_offsets_without_seeks_are_silent(directory):
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "in_order", 2000), "seeks")
 
 
-@tests.case
-def a_few_metadata_calls_are_silent(directory):
+def test_a_few_metadata_calls_are_silent(directory):
     prepare(directory, small=20)
     silent(traced(directory, "storm", 20), "metadata")
 
 
-@tests.case
-def data_read_again(directory):
+def test_data_read_again(directory):
     prepare(directory, size=16 * MIB)
     finding = found(traced(directory, "again", 10))["reread"]
     equal((finding["bytes"], finding["where"]), (160 * MIB, f"{directory}/all.bin"), "bytes")
     true("160 MiB read, but at most 16.0 MiB of it differ (10x)" in finding["evidence"], finding["evidence"])
 
 
-@tests.case
-def data_read_once_are_silent(directory):
+def test_data_read_once_are_silent(directory):
     prepare(directory, size=64 * MIB)
     silent(traced(directory, "again", 1), "reread", "random")
 
 
-@tests.case
-def random_access(directory):
+def test_random_access(directory):
     prepare(directory, size=8 * MIB)
     finding = found(traced(directory, "random", 500, slow={"SLOW_READ_US": 200}))["random"]
     true(finding["calls"] >= 450 and finding["cost_ns"] >= 450 * 200000, f"calls and cost: {finding}")
 
 
-@tests.case
-def ordered_access_is_silent(directory):
+def test_ordered_access_is_silent(directory):
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "in_order", 500, slow={"SLOW_READ_US": 200}), "random", "reread")
 
 
-@tests.case
-def blocks_that_are_written_where_they_were_read(directory):
+def test_blocks_that_are_written_where_they_were_read(directory):
     """Each write goes back to where the read began: that is no random place, if the reads are in order."""
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "in_place", 500, slow={"SLOW_US": 200}), "random")
 
 
-@tests.case
-def random_blocks_that_are_written_where_they_were_read(directory):
+def test_random_blocks_that_are_written_where_they_were_read(directory):
     prepare(directory, size=8 * MIB)
     finding = found(traced(directory, "random_in_place", 500, slow={"SLOW_US": 200}))["random"]
     true(finding["calls"] >= 450, f"calls: {finding}")
 
 
-@tests.case
-def writes_in_order_between_reads_are_silent(directory):
+def test_writes_in_order_between_reads_are_silent(directory):
     """The reads go back to the head of the file. Memory answers them, and the writes that are slow are in order."""
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "behind_head", 500, slow={"SLOW_US": 200}), "random")
 
 
-@tests.case
-def random_access_to_memory_is_silent(directory):
+def test_random_access_to_memory_is_silent(directory):
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "random", 50000), "random")
 
 
-@tests.case
-def misaligned_access(directory):
+def test_misaligned_access(directory):
     prepare(directory, size=8 * MIB)
     finding = found(traced(directory, "misaligned", 400, slow={"SLOW_READ_US": 50, "SLOW_INSIDE_US": 2000}))["misaligned"]
     equal((finding["calls"], finding["where"]), (200, f"{directory}/all.bin"), "calls and file")
     true(finding["cost_ns"] >= 200 * 1000000, f"cost: {finding}")
 
 
-@tests.case
-def misaligned_access_that_is_as_fast_is_silent(directory):
+def test_misaligned_access_that_is_as_fast_is_silent(directory):
     prepare(directory, size=8 * MIB)
     silent(traced(directory, "misaligned", 400, slow={"SLOW_READ_US": 300}), "misaligned", "random")
 
 
-@tests.case
-def a_mapped_file_is_noted(directory):
+def test_a_mapped_file_is_noted(directory):
     prepare(directory, size=32 * MIB)
     answer = traced(directory, "map", 1)
     true(answer["findings_notes"].startswith("32.0 MiB mapped: all.bin; reads of it are not seen"), answer["findings_notes"])
     silent(answer, "mapped")
 
 
-@tests.case
-def a_small_mapped_file_is_not_noted(directory):
+def test_a_small_mapped_file_is_not_noted(directory):
     prepare(directory, size=4096)
     true("mapped" not in (traced(directory, "map", 1)["findings_notes"] or ""), "no note")
 
@@ -541,25 +492,14 @@ def mixed(directory, what, aggregates):
     return findings_of(directory / f"traces{aggregates}")
 
 
-def add_mixed(what, codes):
-    @tests.case
-    def case(directory):
-        for aggregates in (0, 1):
-            answer = mixed(directory, what, aggregates)
-            for finding in answer["findings"]:
-                true(not re.search("[:;] *[;:]|;  |^[;:]", finding["evidence"]), f"empty words: {finding}")
-                true("run#" not in (finding["where"] or "") + finding["evidence"], f"a number that never varies stays: {finding}")
-            if not aggregates:
-                equal(set(found(answer)) & codes, codes, f"found with {what}: {answer['findings']}")
-
-    case.__name__ = f"mixed_{what}"
-
-
-for what, codes in (("reread", {"small-reads"}), ("reopen", {"reopened"}), ("twelve", {"small-files"}), ("sync", {"fsync"}),
-                    ("stats", {"metadata"}), ("later", {"metadata"}), ("flush", {"flush"}), ("rows", {"small-reads"}),
-                    ("one_of_eight", {"reopened"}), ("streams", {"small-files"})):
-    add_mixed(what, codes)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())
+@pytest.mark.parametrize("what, codes", (("reread", {"small-reads"}), ("reopen", {"reopened"}), ("twelve", {"small-files"}), ("sync", {"fsync"}),
+                                         ("stats", {"metadata"}), ("later", {"metadata"}), ("flush", {"flush"}), ("rows", {"small-reads"}),
+                                         ("one_of_eight", {"reopened"}), ("streams", {"small-files"})))
+def test_mixed(directory, what, codes):
+    for aggregates in (0, 1):
+        answer = mixed(directory, what, aggregates)
+        for finding in answer["findings"]:
+            true(not re.search("[:;] *[;:]|;  |^[;:]", finding["evidence"]), f"empty words: {finding}")
+            true("run#" not in (finding["where"] or "") + finding["evidence"], f"a number that never varies stays: {finding}")
+        if not aggregates:
+            equal(set(found(answer)) & codes, codes, f"found with {what}: {answer['findings']}")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings under filters: they are about all calls of the processes, files and times that pass, and each sentence is
 true of these. Where a filter leaves out what a kind of finding needs, it is not looked for, and that is said."""
@@ -7,14 +6,10 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
+
+from tracing import DFTMERGE, SECONDS, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import DFTMERGE, SECONDS, Tests, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 OF_CALLS = (["--slower-than", "1us"], ["--errors"], ["--errno", "ENOENT"], ["--name", "fsync"], ["--cat", "POSIX"], ["--op", "sync"],
             ["--class", "sync"], ["--size", "1-4K"], ["--access", "random"], ["--region", "solve"])
 
@@ -52,8 +47,7 @@ def every(directory):
     return "--rules", rules
 
 
-@tests.case
-def single_calls(directory):
+def test_single_calls(directory):
     """Findings would be about the calls that pass alone: none are made, and it is said why."""
     traces = slow(directory)
     codes = set(by_code(findings(traces)))
@@ -78,8 +72,7 @@ def single_calls(directory):
     true(both.startswith("findings: not looked for: --name --errors choose single calls"), both)
 
 
-@tests.case
-def files(directory):
+def test_files(directory):
     traces = slow(directory)
     rules = every(directory)
     whole, part = by_code(findings(traces, *rules)), findings(traces, *rules, "--dir", directory / "work/out")
@@ -93,8 +86,7 @@ def files(directory):
     equal(missing["why_sure"], "none of these calls found its file", "what is known of other files is not said")
 
 
-@tests.case
-def files_of_aggregates(directory):
+def test_files_of_aggregates(directory):
     """Rows of files know no calls, so there would be no fsync, and no failures."""
     traces = slow(directory, ENABLE_AGGREGATION=1)
     part = findings(traces, "--dir", directory / "work")
@@ -103,8 +95,7 @@ def files_of_aggregates(directory):
     true(text.startswith("findings: not looked for: aggregates do not say which call was on which file (record events)") and "nothing wrong" not in text, text)
 
 
-@tests.case
-def second_files_of_aggregates(directory):
+def test_second_files_of_aggregates(directory):
     """Rows of files know the first path of a rename alone: how many there are is said."""
     need("sh", "mv")
     (directory / "a").write_text("1")
@@ -115,8 +106,7 @@ def second_files_of_aggregates(directory):
         true(any(note.startswith("2 renames and links were kept only as aggregates") for note in answer["notes"]) == said, answer["notes"])
 
 
-@tests.case
-def times(directory):
+def test_times(directory):
     """Shares are of the time in the window, and what was written before it is not denied."""
     traces = slow(directory)
     events = [e for e in dump(traces) if "phase" not in e and e["class"] != "none"]
@@ -150,8 +140,7 @@ def phases(directory, *of_ranks):
     return directory / "traces"
 
 
-@tests.case
-def ranks_and_processes(directory):
+def test_ranks_and_processes(directory):
     """A rank is not alone because others are left out, and nothing is idle because of that."""
     traces = phases(directory, "c300 w100 c100", "c300 w100 c100", "s500")
     rules = directory / "rules"
@@ -169,8 +158,7 @@ def ranks_and_processes(directory):
     equal(answer["findings_not_looked_for"], findings(traces)["findings_not_looked_for"], "all pass")
 
 
-@tests.case
-def changes_by_others(directory):
+def test_changes_by_others(directory):
     """What was not changed by one process may have been by others."""
     need("sh")
     (directory / "conf").write_text("1")
@@ -182,7 +170,3 @@ def changes_by_others(directory):
     whole = by_code(findings(directory / "traces", *rules))["reopened"]
     true("60 opens" in whole["evidence"] and "never changed" not in whole["evidence"], whole)
     equal(len(set(pids)), 1, "exec keeps the process")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

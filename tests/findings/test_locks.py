@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings about calls that wait for locks, and about calls that fail: each has a program that plants the trouble, and
 one beside it that must stay silent."""
@@ -7,13 +6,12 @@ import pathlib
 import re
 import sys
 
+import pytest
+
+from told import told_once
+from tracing import answer_of, dump, equal, need, run, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from told import told_once  # noqa: E402
-from tracing import Skip, Tests, answer_of, dump, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 HELD_NS = 200_000_000  # as locks.c holds it
 WAYS = {"flock": "flock", "lockf": "lockf", "fcntl": "fcntl", "ofd": "fcntl", "syscall": "fcntl"}  # and the names of their events
 TIMES = 2000
@@ -31,7 +29,7 @@ def traced(directory, source, *arguments, number=0, **settings):
     more = [str(number)] if number else []
     done = run([program, *arguments, *more], cwd=work, env=tracing(traces / "t", DATA_DIR=work, **settings))
     if done.code == 77:
-        raise Skip(f"{arguments}: the file system cannot do it")
+        pytest.skip(f"{arguments}: the file system cannot do it")
     equal((done.code, done.err), (0, b""), f"{arguments}: exit code and standard error")
     return done.out.decode().split(), traces
 
@@ -58,29 +56,22 @@ def only(answer, code):
 # --- locks ------------------------------------------------------------------------------------------------------------
 
 
-def waits(way):
+@pytest.mark.parametrize("way", WAYS)
+def test_waits(directory, way):
     """However a lock is had and given back: how long, for which file, and who held it."""
-    def case(directory):
-        for end in ("unlock", "close", "exit"):
-            (waiter, holder), traces = traced(directory, "locks", way, end)
-            finding = only(findings(traces), "locks")
-            equal((finding["where"], finding["files"], finding["sure"]), (f"{directory}/work/lock", 1, "high"), f"{end}: where")
-            true(HELD_NS * 0.9 <= finding["cost_ns"], f"{end}: cost {finding['cost_ns']}")
-            says(finding, r"; lock: .* by 2 processes; the longest, ",
-                 rf"\(locks, pid {waiter}\), ended when locks, pid {holder}, gave the lock back after ")
-            groups = {(g["name"], g["class"]): g["time_ns"] for g in answer_of("summary", "--by", "name,class", traces)["groups"]}
-            equal([key for key in groups if key[0] == WAYS[way]], [(WAYS[way], "wait")], f"{end}: classes")
-            equal(finding["cost_ns"], groups[WAYS[way], "wait"], f"{end}: the time is that of these calls")
-    case.__name__ = f"waits_{way}"
-    return tests.case(case)
+    for end in ("unlock", "close", "exit"):
+        (waiter, holder), traces = traced(directory, "locks", way, end)
+        finding = only(findings(traces), "locks")
+        equal((finding["where"], finding["files"], finding["sure"]), (f"{directory}/work/lock", 1, "high"), f"{end}: where")
+        true(HELD_NS * 0.9 <= finding["cost_ns"], f"{end}: cost {finding['cost_ns']}")
+        says(finding, r"; lock: .* by 2 processes; the longest, ",
+             rf"\(locks, pid {waiter}\), ended when locks, pid {holder}, gave the lock back after ")
+        groups = {(g["name"], g["class"]): g["time_ns"] for g in answer_of("summary", "--by", "name,class", traces)["groups"]}
+        equal([key for key in groups if key[0] == WAYS[way]], [(WAYS[way], "wait")], f"{end}: classes")
+        equal(finding["cost_ns"], groups[WAYS[way], "wait"], f"{end}: the time is that of these calls")
 
 
-for each in WAYS:
-    waits(each)
-
-
-@tests.case
-def waits_from_aggregates(directory):
+def test_waits_from_aggregates(directory):
     """As from events, but for who held it: aggregates do not know."""
     for way in ("flock", "fcntl", "syscall"):
         _, traces = traced(directory, "locks", way, "unlock", ENABLE_AGGREGATION=1)
@@ -89,8 +80,7 @@ def waits_from_aggregates(directory):
         says(finding, r"; lock: 4 of these, .* by 2 processes, the longest \d+ ms$")
 
 
-@tests.case
-def free_locks(directory):
+def test_free_locks(directory):
     """What nobody else holds is had at once, however often."""
     rules = directory / "rules"
     rules.write_text("any.share = 0 %\n")
@@ -99,8 +89,7 @@ def free_locks(directory):
         equal(of_kind(findings(traces, "--rules", rules), "locks"), [], way)
 
 
-@tests.case
-def trying_is_no_wait(directory):
+def test_trying_is_no_wait(directory):
     """F_SETLK answers at once; but an unlock is one of locks. The mode says what is locked, and unlocked."""
     work = directory / "work"
     work.mkdir()
@@ -137,8 +126,7 @@ def failing(directory, what, title, advice, again, name, **settings):
     return finding
 
 
-@tests.case
-def misaligned_direct_writes(directory):
+def test_misaligned_direct_writes(directory):
     finding = failing(directory, "direct", "failed writes: EINVAL", "O_DIRECT.*multiples of the logical block",
                       "2,000 were done again, and succeeded", "direct.dat")
     equal(finding["sure"], "high", "how sure")
@@ -146,8 +134,7 @@ def misaligned_direct_writes(directory):
     equal(finding["sure"], "medium", "how sure: aggregates know neither places nor flags")
 
 
-@tests.case
-def other_failures(directory):
+def test_other_failures(directory):
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         for what, title, name in (("limited", "failed writes: EFBIG", "limited.dat"), ("directory", "failed reads: EISDIR", ""),
                                   ("loop", "failed opens: ELOOP", "loop")):
@@ -155,8 +142,7 @@ def other_failures(directory):
             failing(directory, what, title, "See why", "none was done again with success", name if name or settings else f"{directory}/work", **settings)
 
 
-@tests.case
-def failed_writes_are_told_whatever_they_cost(directory):
+def test_failed_writes_are_told_whatever_they_cost(directory):
     """And before what costs more; reads only where they cost."""
     rules = directory / "rules"
     rules.write_text("any.share = 100 %\n")
@@ -167,14 +153,9 @@ def failed_writes_are_told_whatever_they_cost(directory):
         equal(findings(traces, "--rules", rules)["findings"], [], f"reads {settings}")
 
 
-@tests.case
-def answers_are_no_failures(directory):
+def test_answers_are_no_failures(directory):
     rules = directory / "rules"
     rules.write_text("any.share = 0 %\n")
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         _, traces = traced(directory, "failing", "answers", number=TIMES, **settings)
         equal(of_kind(findings(traces, "--rules", rules), "failing"), [], f"there already, nothing there yet, no file {settings}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

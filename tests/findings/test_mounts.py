@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings about remote file systems and the page cache: each has a program that plants the trouble, and one beside it
 that must stay silent. The file systems are slow by a preloaded library, and remote by what the traces say of them."""
@@ -6,16 +5,14 @@ that must stay silent. The file systems are slow by a preloaded library, and rem
 import json
 import pathlib
 import re
-import sys
+
+import pytest
+
+from remount import remount
+from told import told_once
+from tracing import LIBRARY, answer_of, dftmerge, equal, need, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from remount import remount  # noqa: E402
-from told import told_once  # noqa: E402
-from tracing import LIBRARY, Skip, Tests, answer_of, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 MIB = 1 << 20
 CALLS = 500
 
@@ -60,8 +57,7 @@ def says(finding, pattern):
 # --- remote file systems ----------------------------------------------------------------------------------------------
 
 
-@tests.case
-def calls_on_a_network(directory):
+def test_calls_on_a_network(directory):
     traced(directory, "far", "in_order", slow_us=200)
     traced(directory, "near", "in_order")
     finding = found(directory, "nfs4")["mount"]
@@ -72,8 +68,7 @@ def calls_on_a_network(directory):
                   r"most costly pread: 500 calls of 4\.00 KiB, \S+ us each, on / \(ext4\) \S+ [nu]s")
 
 
-@tests.case
-def calls_on_a_network_with_nothing_to_compare(directory):
+def test_calls_on_a_network_with_nothing_to_compare(directory):
     traced(directory, "far", "in_order", slow_us=200)
     finding = found(directory, "lustre")["mount"]
     equal(finding["sure"], "medium", "how sure")
@@ -81,40 +76,34 @@ def calls_on_a_network_with_nothing_to_compare(directory):
     true(CALLS * 170000 <= finding["cost_ns"], f"cost: {finding}")
 
 
-@tests.case
-def calls_through_fuse(directory):
+def test_calls_through_fuse(directory):
     traced(directory, "far", "in_order", slow_us=200)
     equal(found(directory, "fuse.sshfs")["mount"]["title"], "calls on a FUSE file system", "what")
 
 
-@tests.case
-def calls_on_a_network_from_aggregates(directory):
+def test_calls_on_a_network_from_aggregates(directory):
     traced(directory, "far", "in_order", slow_us=200, ENABLE_AGGREGATION=1)
     finding = found(directory, "nfs4")["mount"]
     says(finding, r"most costly read: 500 calls of 4\.00 KiB")
 
 
-@tests.case
-def slow_calls_on_a_local_file_system_are_silent(directory):
+def test_slow_calls_on_a_local_file_system_are_silent(directory):
     traced(directory, "far", "in_order", slow_us=200)
     for kind in ("ext4", "fuseblk", "nfsd"):
         true("mount" not in found(directory, kind), f"a finding on {kind}")
 
 
-@tests.case
-def fast_calls_on_a_network_are_silent(directory):
+def test_fast_calls_on_a_network_are_silent(directory):
     traced(directory, "far", "again", 8, size=32 * MIB)
     true("mount" not in found(directory, "nfs4"), "a finding")
 
 
-@tests.case
-def few_calls_on_a_network_are_silent(directory):
+def test_few_calls_on_a_network_are_silent(directory):
     traced(directory, "far", "in_order", 50, slow_us=200)
     true("mount" not in found(directory, "nfs4"), "a finding")
 
 
-@tests.case
-def limits_are_the_users(directory):
+def test_limits_are_the_users(directory):
     traced(directory, "far", "in_order", 50, slow_us=200)
     (directory / "rules").write_text("mount.calls = 10\n")
     true("mount" in found(directory, "nfs4", "--rules", directory / "rules"), "fewer calls are wanted")
@@ -122,22 +111,19 @@ def limits_are_the_users(directory):
     true("mount" not in found(directory, "nfs4", "--rules", directory / "rules"), "a slow file system is wanted")
 
 
-@tests.case
-def what_other_findings_have_is_silent(directory):
+def test_what_other_findings_have_is_silent(directory):
     traced(directory, "far", "small", 3000, small=3000)
     findings = found(directory, "nfs4")
     true("small-files" in findings and "mount" not in findings, f"findings: {sorted(findings)}")
 
 
-@tests.case
-def missing_files_on_a_network_are_silent(directory):
+def test_missing_files_on_a_network_are_silent(directory):
     traced(directory, "far", "missing", 3000)
     findings = found(directory, "nfs4")
     true("missing" in findings and "mount" not in findings, f"findings: {sorted(findings)}")
 
 
-@tests.case
-def random_access_on_a_network_is_told_once(directory):
+def test_random_access_on_a_network_is_told_once(directory):
     traced(directory, "far", "random", slow_us=200)
     findings = found(directory, "nfs4")
     true("random" in findings and "mount" not in findings, f"findings: {sorted(findings)}")
@@ -146,44 +132,35 @@ def random_access_on_a_network_is_told_once(directory):
 # --- the page cache ---------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def data_from_memory_are_noted(directory):
+def test_data_from_memory_are_noted(directory):
     traces = traced(directory, "near", "again", 10, size=16 * MIB)
     note = answer(traces)["findings_notes"] or ""
     true(re.search(r"of 160 MiB read, storage gave \S+ \w+: memory had the rest", note), f"note: {note}")
 
 
-@tests.case
-def a_little_from_memory_is_not_noted(directory):
+def test_a_little_from_memory_is_not_noted(directory):
     traces = traced(directory, "near", "again", 10, size=MIB)
     true("storage" not in (answer(traces)["findings_notes"] or ""), "no note")
 
 
-@tests.case
-def what_is_not_counted_is_not_noted(directory):
+def test_what_is_not_counted_is_not_noted(directory):
     traces = traced(directory, "near", "again", 10, size=16 * MIB, SYSTEM_METRICS=0)
     true("storage" not in (answer(traces)["findings_notes"] or ""), "no note without samples")
 
 
-@tests.case
-def what_the_kernel_does_not_count_is_not_noted(directory):
+def test_what_the_kernel_does_not_count_is_not_noted(directory):
     traces = traced(directory, "far", "again", 10, size=16 * MIB)
     for kind, is_noted in (("lustre", False), ("nfs4", True), ("zfs", False)):
         remount(traces, {"/": "ext4", str(directory / "far"): kind})
         equal("storage gave" in (answer(traces)["findings_notes"] or ""), is_noted, f"a note on {kind}")
 
 
-@tests.case
-def data_from_storage_are_counted(directory):
+def test_data_from_storage_are_counted(directory):
     traces = traced(directory, "near", "drop", 1, size=32 * MIB)
     counted = json.loads(dftmerge("counters", "--json", traces).out)["counters"]
     if not any(line.get("name") == "read_bytes" and line.get("change", 0) >= 32 * MIB for line in counted):
-        raise Skip("the files of this machine do not come from storage that the kernel counts")
+        pytest.skip("the files of this machine do not come from storage that the kernel counts")
     true("storage" not in (answer(traces)["findings_notes"] or ""), "as much as was read")
     (directory / "rules").write_text("cache.factor = 0.5\n")
     note = answer(traces, "--rules", directory / "rules")["findings_notes"] or ""
     true(re.search(r"storage gave \S+ MiB for 32\.\d MiB read \(1\.\d times\)", note), f"note: {note}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

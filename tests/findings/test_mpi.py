@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings about ranks and MPI-IO: each has a program that plants the trouble, and one beside it that must stay
 silent."""
@@ -9,16 +8,14 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
+import pytest
 
-from told import told_once  # noqa: E402
-from tracing import (BUILD, DFTMERGE, LIBRARY, SECONDS, Skip, Tests, environment, equal, need, run, run_checked, tracing,  # noqa: E402
+from told import told_once
+from tracing import (BUILD, DFTMERGE, LIBRARY, SECONDS, environment, equal, need, run, run_checked, tracing,
                      true)
 
-tests = Tests()
+HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 4
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", RANKS]
 
@@ -56,8 +53,7 @@ def not_found(found, *codes):
     equal([code for code in codes if code in found], [], f"findings that must not be: {found}")
 
 
-@tests.case
-def a_straggler(directory):
+def test_a_straggler(directory):
     found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=200, SLOW_RANK=2, SLOW_AFTER=80, SLOW_RANK_US=5000)
     finding = found["straggler"]
     equal((finding["rank"], finding["title"]), (2, "rank 2 is slow"), "which rank")
@@ -71,14 +67,12 @@ def a_straggler(directory):
     equal(findings(directory, "--rank", "0,2,3")["straggler"]["rank"], 2, "of three ranks")
 
 
-@tests.case
-def ranks_that_are_equally_slow(directory):
+def test_ranks_that_are_equally_slow(directory):
     found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=3000)
     not_found(found, "straggler", "imbalance", "contention", "no-collective")
 
 
-@tests.case
-def a_file_of_each_rank(directory):
+def test_a_file_of_each_rank(directory):
     for aggregates in ({}, {"ENABLE_AGGREGATION": 1}):
         place = directory / f"aggregates{len(aggregates)}"
         place.mkdir()
@@ -89,8 +83,7 @@ def a_file_of_each_rank(directory):
         not_found(found, "metadata", "small-files", "removal")
 
 
-@tests.case
-def files_of_each_rank_and_phase(directory):
+def test_files_of_each_rank_and_phase(directory):
     found = planted(directory, "phases", 20, program="changes", SLOW_US=1000)
     finding = found["file-explosion"]
     equal((finding["title"], finding["files"]), ("files of each rank and phase", 80), "files")
@@ -99,32 +92,27 @@ def files_of_each_rank_and_phase(directory):
     not_found(planted(place, "phases", 10, program="changes", SLOW_US=1000), "file-explosion")
 
 
-@tests.case
-def more_files_of_ranks_than_are_looked_at(directory):
+def test_more_files_of_ranks_than_are_looked_at(directory):
     """What other findings have of them is not known of all: no storm of metadata is made of the rest."""
     found = planted(directory, "phases", 700, program="changes", SLOW_US=100)
     true(re.search(r": at least [\d,]+ files of ", found["file-explosion"]["evidence"]), found)
     not_found(found, "metadata")
 
 
-@tests.case
-def large_files_of_each_rank_are_no_explosion(directory):
+def test_large_files_of_each_rank_are_no_explosion(directory):
     not_found(planted(directory, "out/data", 20, 1048576, "own", ranks=16, SLOW_US=1000), "file-explosion")
 
 
-@tests.case
-def files_of_a_few_ranks_are_no_explosion(directory):
+def test_files_of_a_few_ranks_are_no_explosion(directory):
     not_found(planted(directory, "out/data", 8, 131072, "own", SLOW_US=1000), "file-explosion")
 
 
-@tests.case
-def one_long_call_makes_no_straggler(directory):
+def test_one_long_call_makes_no_straggler(directory):
     found = planted(directory, "out/data", 200, 4096, "own", SLOW_US=1000, SLOW_RANK=2, SLOW_AFTER=199, SLOW_RANK_US=900000)
     not_found(found, "straggler", "imbalance")
 
 
-@tests.case
-def a_rank_that_does_more(directory):
+def test_a_rank_that_does_more(directory):
     found = planted(directory, "out/data", 50, 4096, "own", SLOW_US=1000, pieces={0: 500})
     true("imbalance" not in found, "the time of small writes is told twice")
     true(found["small-writes"]["rank"] == 0 and "; rank 0: " in found["small-writes"]["evidence"], found)
@@ -137,34 +125,29 @@ def a_rank_that_does_more(directory):
     not_found(found, "straggler")
 
 
-@tests.case
-def stragglers_of_aggregates(directory):
+def test_stragglers_of_aggregates(directory):
     found = planted(directory, "out/data", 200, 4096, "own", settings={"ENABLE_AGGREGATION": 1}, SLOW_US=200, SLOW_RANK=1,
                     SLOW_AFTER=0, SLOW_RANK_US=5000)
     equal(found["straggler"]["rank"], 1, "which rank")
 
 
-@tests.case
-def ranks_in_each_others_way(directory):
+def test_ranks_in_each_others_way(directory):
     found = planted(directory, "out/data", 150, 4096, "between", 4096, ranks=6, SLOW_US=1000, SLOW_LOCK=directory / "lock")
     finding = found["contention"]
     equal(finding["where"], str(directory / "out/data"), "which file")
     true("up to 6 ranks" in finding["evidence"], finding["evidence"])
 
 
-@tests.case
-def ranks_that_share_a_file_in_peace(directory):
+def test_ranks_that_share_a_file_in_peace(directory):
     found = planted(directory, "out/data", 150, 4096, "between", 4096, ranks=6, SLOW_US=3000)
     not_found(found, "contention")
 
 
-@tests.case
-def larger_calls_take_longer_in_any_company(directory):
+def test_larger_calls_take_longer_in_any_company(directory):
     not_found(planted(directory, "out/data", 120, 131072, "between", 64, SLOW_US=500, SLOW_MIB_US=24000), "contention")
 
 
-@tests.case
-def pieces_that_lie_between_each_other(directory):
+def test_pieces_that_lie_between_each_other(directory):
     found = planted(directory, "out/data", 3000, 2048, "between", SLOW_US=50)
     finding = found["no-collective"]
     equal(finding["where"], str(directory / "out/data"), "which file")
@@ -172,26 +155,22 @@ def pieces_that_lie_between_each_other(directory):
     equal((finding["calls"], finding["bytes"]), (12000, 12000 * 2048), "calls and bytes")
 
 
-@tests.case
-def pieces_of_exactly_the_limit(directory):
+def test_pieces_of_exactly_the_limit(directory):
     """The first piece of all begins the file. It is a piece as the others are."""
     true("no-collective" in planted(directory, "out/data", 8, 1 << 20, "between", SLOW_US=5000), "pieces of 1 MiB")
 
 
-@tests.case
-def each_rank_looks_for_its_own_settings(directory):
+def test_each_rank_looks_for_its_own_settings(directory):
     slow = {"program": "files", "SLOW_STAT_US": 1000, "SLOW_STAT_IN": "plugins"}
     not_found(planted(directory, "missing", 60, **slow), "missing")
 
 
-@tests.case
-def each_rank_looks_for_too_much(directory):
+def test_each_rank_looks_for_too_much(directory):
     slow = {"program": "files", "SLOW_STAT_US": 1000, "SLOW_STAT_IN": "plugins"}
     equal(planted(directory, "missing", 150, **slow)["missing"]["errors"], 600, "lookups")
 
 
-@tests.case
-def a_rank_that_moves_more(directory):
+def test_a_rank_that_moves_more(directory):
     """Another one is slower here. On a parallel file system the bytes take as long as their requests, and longer."""
     not_found(planted(directory, "out/data", 5, 4 << 20, "own", pieces={0: 10}, SLOW_RANK=1, SLOW_AFTER=0, SLOW_RANK_US=100000),
               "imbalance", "straggler")
@@ -200,13 +179,11 @@ def a_rank_that_moves_more(directory):
     equal((risk["rank"], risk["trips"], risk["at_ns"]), (0, 5, 5 * 500_000 + (20 << 20) * 10**9 // (1 << 30)), "the risk")
 
 
-@tests.case
-def pieces_that_do_not(directory):
+def test_pieces_that_do_not(directory):
     not_found(planted(directory, "out/data", 3000, 2048, "behind", SLOW_US=50), "no-collective")
 
 
-@tests.case
-def too_few_to_matter(directory):
+def test_too_few_to_matter(directory):
     not_found(planted(directory, "out/data", 1000, 2048, "between", SLOW_US=50), "no-collective")
 
 
@@ -223,16 +200,14 @@ def job_of(directory, ranks, command):
     return findings(directory)
 
 
-@tests.case
-def one_rank_of_two_hundred(directory):
+def test_one_rank_of_two_hundred(directory):
     """Of all processes it is nothing. The job waits for it."""
     finding = job_of(directory, 200, lambda rank: "./ranks out/data 900 4096 own" if rank == 7 else "")["small-writes"]
     true(finding["cost_ns"] * 100 < finding["of_ns"], f"of all processes: {finding}")
     true(finding["cost_job_ns"] * 100 >= finding["job_ns"] and finding["cost_job_ns"] <= finding["cost_ns"], f"of the job: {finding}")
 
 
-@tests.case
-def a_little_of_each_rank_beside_much_of_one(directory):
+def test_a_little_of_each_rank_beside_much_of_one(directory):
     """Each rank writes 10 small pieces, and one of them much in large ones: that is not the cost of small ones."""
     (directory / "rules").write_text("any.share = 0 %\nimbalance = off\nstraggler = off\n")
     job_of(directory, 60, lambda rank: "./ranks out/data 10 4096 own" + ("; ./ranks out/large 900 65536 own" if rank == 7 else ""))
@@ -243,12 +218,11 @@ def a_little_of_each_rank_beside_much_of_one(directory):
     not_found(findings(directory, "--rules", directory / "rules"), "small-writes")
 
 
-@tests.case
-def more_ranks_than_are_looked_at(directory):
+def test_more_ranks_than_are_looked_at(directory):
     """Ranks with less time are left out of the facts: that does not make the others slow."""
     make = BUILD / "bin" / "make_ranks"
     if not make.exists():
-        raise Skip("make_ranks is not built")
+        pytest.skip("make_ranks is not built")
     run_checked([make, directory / "traces", "ranks=3000", "seconds=4", "rate=20", "keep=0"])
     not_found(findings(directory), "straggler", "imbalance", "contention")
 
@@ -258,11 +232,11 @@ def of_mpi(directory, *arguments, weave=None, ranks=RANKS, **launcher):
     need("mpirun", "mpicc")
     done = run(["mpicc", "-O1", "-o", "program", HERE / "programs/mpi_data.c"], cwd=directory)
     if done.code:
-        raise Skip(f"mpicc cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
+        pytest.skip(f"mpicc cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
     # where nobody knows the host's name, MPI_Init waits for a server of names: shares of the time would be none
     home = {"HOME": directory, "OMPI_MCA_btl": "self,vader", "RES_OPTIONS": "timeout:1 attempts:1", **launcher}
     if run([*MPIRUN, "true"], cwd=directory, env=environment(**home)).code:
-        raise Skip("mpirun does not work here")
+        pytest.skip("mpirun does not work here")
     settings = {k: v for k, v in tracing(directory / "traces/t", **({"WEAVE": weave} if weave else {})).items()
                 if k.startswith(("DFTRACER", "LD_PRELOAD"))}
     run_checked([*MPIRUN[:-1], ranks, "env", *(f"{k}={v}" for k, v in settings.items()), "./program", *arguments], cwd=directory,
@@ -270,8 +244,7 @@ def of_mpi(directory, *arguments, weave=None, ranks=RANKS, **launcher):
     return findings(directory)
 
 
-@tests.case
-def one_rank_moves_all(directory):
+def test_one_rank_moves_all(directory):
     """One for eight is too few. One for four is what a node has where nobody says more."""
     not_found(of_mpi(directory, "data", 4, 8 << 20, 0, "collective"), "aggregators", "collective")
     shutil.rmtree(directory / "traces")
@@ -283,8 +256,7 @@ def one_rank_moves_all(directory):
     not_found(found, "collective", "imbalance", "straggler", "no-collective")
 
 
-@tests.case
-def ranks_that_wait_in_collective_calls(directory):
+def test_ranks_that_wait_in_collective_calls(directory):
     """All ranks move data, and one comes late each time."""
     found = of_mpi(directory, "data", 8, 1 << 18, 100000, "collective", OMPI_MCA_io_ompio_num_aggregators=RANKS)
     finding = found["collective"]
@@ -294,14 +266,12 @@ def ranks_that_wait_in_collective_calls(directory):
     not_found(found, "aggregators")
 
 
-@tests.case
-def every_rank_moves_its_own(directory):
+def test_every_rank_moves_its_own(directory):
     found = of_mpi(directory, "data", 4, 8 << 20, 20000, "independent")
     not_found(found, "aggregators", "collective", "no-collective")
 
 
-@tests.case
-def what_every_job_is_told(directory):
+def test_what_every_job_is_told(directory):
     """Shared files and those of one rank, collective and independent calls, and who moves the data."""
     of_mpi(directory, "data", 4, 1 << 20, 0, "collective")
     note = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)["findings_notes"]
@@ -313,13 +283,12 @@ def what_every_job_is_told(directory):
     true("0 shared, 4 of one rank alone" in note and "MPI-IO" not in note, note)
 
 
-@tests.case
-def texts_that_other_ranks_make(directory):
+def test_texts_that_other_ranks_make(directory):
     """dftmerge-mpi: a source line, a stack or a call that only one rank came across is a text on all."""
     need("gcc", "mpirun")
     program = BUILD / "bin" / "dftmerge-mpi"
     if not program.exists():
-        raise Skip("dftmerge-mpi was not built")
+        pytest.skip("dftmerge-mpi was not built")
     run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", directory / "slow", HERE / "programs" / "slow.c"])
     (directory / "work").mkdir()
     run_checked([directory / "slow", directory / "work", "prepare"])
@@ -335,14 +304,9 @@ def texts_that_other_ranks_make(directory):
         true(not re.search(rb"#[0-9a-f]{16}", outputs[0]) and re.search(rb"slow\.c:\d|main;", outputs[0]), outputs[0][:2000])
 
 
-@tests.case
-def what_is_not_woven_is_not_looked_for(directory):
+def test_what_is_not_woven_is_not_looked_for(directory):
     of_mpi(directory, "data", 4, 1 << 20, 0, "independent", weave="none")
     done = run_checked([DFTMERGE, "findings", "--json", directory / "traces"])
     page = json.loads(done.out)
     true({"aggregators", "collective"} <= set(page["findings_not_looked_for"]), page["findings_not_looked_for"])
     true("DFTRACER_WEAVE=mpiio" in page["findings_why_not"], page["findings_why_not"])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

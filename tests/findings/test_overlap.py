@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings about computing and waiting: each has a program that plants the trouble, and one beside it that must stay
 silent. What they say is recomputed from the dump. DLIO's own trace has known figures: where it lies here, they
@@ -8,15 +7,13 @@ import collections
 import json
 import pathlib
 import subprocess
-import sys
+
+import pytest
+
+from told import told_once
+from tracing import DFTMERGE, LIBRARY, ROOT, SECONDS, dump, equal, need, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from told import told_once  # noqa: E402
-from tracing import DFTMERGE, LIBRARY, ROOT, SECONDS, Skip, Tests, dump, equal, need, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 OURS = ("trainer-waits", "slow-worker", "exposed-io", "idle-gaps", "serial-phase")
 IO = ("read", "write", "sync", "meta", "startup")
 
@@ -101,8 +98,7 @@ def named(*names):
 # --- the trainer and its workers ------------------------------------------------------------------
 
 
-@tests.case
-def the_trainer_waits_for_slow_work(directory):
+def test_the_trainer_waits_for_slow_work(directory):
     """Workers take as long as they compute: more of them would help, a faster file system would not."""
     found, events = loader(directory, compute_us=500, load_us=4000, slow_us=4000, workers=2)
     waits = found["trainer-waits"]
@@ -122,16 +118,14 @@ def the_trainer_waits_for_slow_work(directory):
     true("idle-gaps" not in found and "slow-worker" not in found, found)
 
 
-@tests.case
-def the_trainer_waits_for_files(directory):
+def test_the_trainer_waits_for_files(directory):
     """Workers do nothing but read: it is the file system."""
     found, _ = loader(directory, compute_us=0, load_us=0, slow_us=0, reads=100, workers=1)
     true("The file system: workers were in I/O" in found["trainer-waits"]["evidence"], found)
     true("Read ahead" in found["trainer-waits"]["advice"], found)
 
 
-@tests.case
-def the_trainer_waits_and_no_region_says_so(directory):
+def test_the_trainer_waits_and_no_region_says_so(directory):
     """It does nothing while its workers load."""
     found, events = loader(directory, compute_us=500, load_us=4000, slow_us=4000, workers=2, words=["quiet"])
     waits = found["trainer-waits"]
@@ -143,16 +137,14 @@ def the_trainer_waits_and_no_region_says_so(directory):
     equal(waits["sure"], "medium", "sure")
 
 
-@tests.case
-def a_loader_that_keeps_up_is_silent(directory):
+def test_a_loader_that_keeps_up_is_silent(directory):
     found, events = loader(directory, compute_us=8000, load_us=2000, slow_us=2000)
     true("slow-worker" not in found and "exposed-io" not in found and "idle-gaps" not in found, found)
     wait, wall = union_ns(spans_of(events, named("wait for data"))), union_ns(spans_of(events, named("epoch")))
     true(wait * 10 < wall and "trainer-waits" not in found, (wait, wall, found))
 
 
-@tests.case
-def one_loader_worker_is_slow(directory):
+def test_one_loader_worker_is_slow(directory):
     found, events = loader(directory, compute_us=500, load_us=500, slow_us=20000)
     slow = found["slow-worker"]
     true("worker 3" in slow["evidence"] and "its self time, not I/O" in slow["evidence"], slow)
@@ -168,8 +160,7 @@ def one_loader_worker_is_slow(directory):
     true("slow-worker" not in findings(directory / "traces", "--rules", quiet), "a limit that nothing passes")
 
 
-@tests.case
-def workers_that_start_late_in_each_epoch(directory):
+def test_workers_that_start_late_in_each_epoch(directory):
     """Most of the waiting is for the first items: workers should stay."""
     found, events = loader(directory, compute_us=1000, load_us=500, slow_us=500, words=["late"])
     firsts = [e for e in events if e["name"] == "step" and e["args"]["step"] == 0]
@@ -182,20 +173,17 @@ def workers_that_start_late_in_each_epoch(directory):
     true("persistent_workers=True" in found["trainer-waits"]["advice"], found)
 
 
-@tests.case
-def one_loader_worker_reads_more(directory):
+def test_one_loader_worker_reads_more(directory):
     found, _ = loader(directory, compute_us=100, load_us=0, slow_us=40, item_bytes=4 << 20)
     true("its I/O, not its own work" in found["slow-worker"]["evidence"], found)
 
 
-@tests.case
-def no_worker_of_equal_ones_is_slow(directory):
+def test_no_worker_of_equal_ones_is_slow(directory):
     found, _ = loader(directory, compute_us=500, load_us=3000, slow_us=3000)
     true("slow-worker" not in found, found)
 
 
-@tests.case
-def fewer_items_than_the_limit_say_nothing(directory):
+def test_fewer_items_than_the_limit_say_nothing(directory):
     found, _ = loader(directory, compute_us=500, load_us=500, slow_us=20000, items=16)
     true("slow-worker" not in found and "trainer-waits" in found, found)  # 4 items a worker and epoch
 
@@ -203,8 +191,7 @@ def fewer_items_than_the_limit_say_nothing(directory):
 # --- compute and I/O ------------------------------------------------------------------------------
 
 
-@tests.case
-def io_in_the_way_of_compute(directory):
+def test_io_in_the_way_of_compute(directory):
     found, events = phases(directory, "c100 w200 c100 w200", ranked=False)
     true("exposed-io" not in found, "the time of each fsync is told twice")
     fsync = json.loads(run_checked([DFTMERGE, "findings", "--json", directory / "traces"]).out)["findings"][0]
@@ -216,8 +203,7 @@ def io_in_the_way_of_compute(directory):
     equal(found["exposed-io"]["sure"], "high", "sure")
 
 
-@tests.case
-def io_behind_compute_is_silent(directory):
+def test_io_behind_compute_is_silent(directory):
     found, events = phases(directory, "c100 b200 c100 b200", ranked=False)
     io, compute = spans_of(events, is_io), spans_of(events, named("solve"))
     true(common_ns(io, compute) * 10 > 9 * union_ns(io), "the I/O was not behind compute")
@@ -227,8 +213,7 @@ def io_behind_compute_is_silent(directory):
 # --- idle and serial ------------------------------------------------------------------------------
 
 
-@tests.case
-def idle_gaps(directory):
+def test_idle_gaps(directory):
     found, events = phases(directory, "c100 s400 c100", "c100 s400 c100")
     gap = found["idle-gaps"]
     busy = sorted(spans_of(events, named("solve")) + spans_of(events, is_io))
@@ -241,14 +226,12 @@ def idle_gaps(directory):
     true("serial-phase" not in found, found)
 
 
-@tests.case
-def work_that_no_region_names_is_not_idle(directory):
+def test_work_that_no_region_names_is_not_idle(directory):
     found, _ = phases(directory, "c20 n400 c20", ranked=False)
     equal(found, {}, "findings")
 
 
-@tests.case
-def one_rank_works_and_others_wait(directory):
+def test_one_rank_works_and_others_wait(directory):
     found, events = phases(directory, "c500 c100", "s500 c100", "s500 c100")
     serial = found["serial-phase"]
     equal(serial["rank"], 0, "rank")
@@ -259,8 +242,7 @@ def one_rank_works_and_others_wait(directory):
     true(serial["cost_ns"] <= alone and serial["cost_ns"] >= alone // 2, (serial, alone))
 
 
-@tests.case
-def one_rank_writes_and_others_wait(directory):
+def test_one_rank_writes_and_others_wait(directory):
     """Its time is that of each fsync; the rank is named there. Without that finding it is the rank's, and then the
     phase's."""
     phases(directory, "w500 c100", "s500 c100", "s500 c100")
@@ -275,22 +257,19 @@ def one_rank_writes_and_others_wait(directory):
     equal((found["serial-phase"]["rank"], len(found)), (0, 1), "the phase")
 
 
-@tests.case
-def ranks_that_work_together_are_silent(directory):
+def test_ranks_that_work_together_are_silent(directory):
     found, _ = phases(directory, "c600", "c600", "c600")
     equal(found, {}, "findings")
 
 
-@tests.case
-def programs_without_regions_are_silent(directory):
+def test_programs_without_regions_are_silent(directory):
     """Nobody knows what they compute."""
     run_checked(["sh", "-c", f"dd if=/dev/zero of={directory}/x bs=64k count=500 2>/dev/null; sleep 0.3"],
                 env=tracing(directory / "traces/t"))
     equal(findings(directory / "traces"), {}, "findings")
 
 
-@tests.case
-def aggregates_say_about_the_same(directory):
+def test_aggregates_say_about_the_same(directory):
     program = compiled(directory, "loader")
     make_items(directory, 60, 48 << 10)
     run_checked([program, directory / "data", 2, 60, 500, 4000, 4000, 1], env=tracing(directory / "traces/t", ENABLE_AGGREGATION=1))
@@ -302,12 +281,11 @@ def aggregates_say_about_the_same(directory):
 # --- data that others measured --------------------------------------------------------------------
 
 
-@tests.case
-def figures_of_dlio(directory):
+def test_figures_of_dlio(directory):
     """8 ranks; 34.04 s of compute each, and no I/O of the same process meanwhile."""
     path = ROOT.parent / "shared" / "data" / "dftracer" / "dlio"
     if not path.is_dir():
-        raise Skip(f"there is no {path}")
+        pytest.skip(f"there is no {path}")
     done = run_checked([DFTMERGE, "overlap", "--json", "--no-index", path])
     answer = json.loads(done.out)
     equal(len(answer["ranks"]), 8, "ranks")
@@ -315,7 +293,3 @@ def figures_of_dlio(directory):
         equal(process["hidden_ns"] * 1000 // max(1, process["io_ns"]), 0, f"per mille hidden in process {process['pid']}")
     for rank in answer["ranks"]:
         equal(round(rank["compute_ns"] / 1e9, 1), 34.0, f"seconds of compute of rank {rank['rank']}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

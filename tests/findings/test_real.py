@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Real commands: each is run traced, and every finding about it stands in real.md, with a verdict. One that does not
 is a failure."""
@@ -12,13 +11,12 @@ import random
 import re
 import shutil
 import sqlite3
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import DFTMERGE, Skip, Tests, environment, equal, run, run_checked, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, environment, equal, run, run_checked, tracing, true
+
 TABLE = pathlib.Path(__file__).resolve().parent / "real.md"
 
 
@@ -106,32 +104,24 @@ def check_finding(finding, codes):
     true(finding["cost_ns"] <= finding["of_ns"] or finding["code"] == "lost", f"costs more than there is: {finding}")
 
 
-def add_case(name, command, codes):
-    def case(directory):
-        for program in re.findall(r"(?:^|[|;&] *)([a-z0-9_]+)", re.sub(r"'[^']*'", "", command)):
-            if program not in ("cd", "for", "do", "done", "read", "while") and not shutil.which(program, path=environment()["PATH"]):
-                raise Skip(f"{program} is not installed")
-        make_files(directory / "work")
-        (directory / "traces").mkdir()
-        done = run(["sh", "-c", command], cwd=directory / "work", env=dict(tracing(directory / "traces" / "t"), HOME=str(directory / "work")))
-        equal(done.code, 0, done.err.decode(errors="replace")[-2000:])
-        for finding in findings_of(directory / "traces"):
-            if os.environ.get("DFT_SHOW"):
-                print(f"{name}: {finding['code']}: {finding['cost_ns'] / finding['of_ns'] if finding['of_ns'] else 0:.1%} {finding['title']}: "
-                      f"{finding['evidence']}")
-                continue
-            check_finding(finding, codes)
-
-    case.__name__ = name
-    tests.case(case)
+@pytest.mark.parametrize("name, command, codes", rows(), ids=lambda value: value if isinstance(value, str) and " " not in value else "")
+def test_real(directory, name, command, codes):
+    for program in re.findall(r"(?:^|[|;&] *)([a-z0-9_]+)", re.sub(r"'[^']*'", "", command)):
+        if program not in ("cd", "for", "do", "done", "read", "while") and not shutil.which(program, path=environment()["PATH"]):
+            pytest.skip(f"{program} is not installed")
+    make_files(directory / "work")
+    (directory / "traces").mkdir()
+    done = run(["sh", "-c", command], cwd=directory / "work", env=dict(tracing(directory / "traces" / "t"), HOME=str(directory / "work")))
+    equal(done.code, 0, done.err.decode(errors="replace")[-2000:])
+    for finding in findings_of(directory / "traces"):
+        if os.environ.get("DFT_SHOW"):
+            print(f"{name}: {finding['code']}: {finding['cost_ns'] / finding['of_ns'] if finding['of_ns'] else 0:.1%} {finding['title']}: "
+                  f"{finding['evidence']}")
+            continue
+        check_finding(finding, codes)
 
 
-for row in rows():
-    add_case(*row)
-
-
-@tests.case
-def table_is_read_whole(directory):
+def test_table_is_read_whole(directory):
     """A line that the pattern misses would not be run."""
     lines = [line for line in TABLE.read_text().splitlines() if line.startswith("| ") and "`" in line]
     equal(len(lines), len(rows()), "lines of the table")
@@ -140,7 +130,3 @@ def table_is_read_whole(directory):
     known = set(re.findall(r"^# ([a-z-]+):", run([DFTMERGE, "findings", "--list"]).out.decode(), re.M))
     listed = set().union(*(codes for _, _, codes in rows()))
     equal(listed - known, set(), "kinds of findings that dftmerge does not know")
-
-
-if __name__ == "__main__":
-    tests.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Risks: patterns that cost nothing here, and much where a server answers each request. Each has a program that plants
 it, and one beside it that must stay silent."""
@@ -7,12 +6,9 @@ import pathlib
 import re
 import sys
 
+from tracing import DFTMERGE, answer_of, equal, need, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import DFTMERGE, Tests, answer_of, equal, need, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 TRIP_NS = 500_000
 
 
@@ -43,8 +39,7 @@ def risks(traces, *options):
     return {risk["code"]: risk for risk in told(traces, *options)["risks"]}
 
 
-@tests.case
-def what_lies_elsewhere(directory):
+def test_what_lies_elsewhere(directory):
     """With a directory only that is named which lies in it."""
     script = "i=0; while [ $i -lt 1000 ]; do [ -e here/$i ]; i=$((i + 1)); done; [ -e there/1 ]; [ -e there/2 ]; sleep 1; :"
     run_checked(["sh", "-c", script], cwd=directory, env=tracing(directory / "traces" / "t", DATA_DIR="all"))
@@ -57,8 +52,7 @@ def what_lies_elsewhere(directory):
     true(re.search(r" files is asked for 3 times$", finding["why_sure"]), "2.85 of them: " + finding["why_sure"])
 
 
-@tests.case
-def small_requests(directory):
+def test_small_requests(directory):
     """They take a thousandth of the time here. Their round trips are counted, never measured."""
     for settings in ({}, {"ENABLE_AGGREGATION": 1}):
         (directory / "job_7").mkdir(exist_ok=True)
@@ -72,16 +66,14 @@ def small_requests(directory):
     equal(sorted(risks(traced(directory, "sizes", "writes", 100, 3000, 0, 1))), ["small-writes"], "of writes")
 
 
-@tests.case
-def what_is_no_risk(directory):
+def test_what_is_no_risk(directory):
     for arguments in ((512, 900, 0), (65536, 128, 0), (4096, 2048, 0)):
         equal(risks(traced(directory, "sizes", "reads", *arguments)), {}, f"reads of {arguments}")
     equal(risks(traced(directory, "sizes", "writes", 3000, 1, 0, 26)), {}, "few small files")
     equal(risks(traced(directory, "sizes", "lines", 5000, 0)), {}, "lines of a stream with a buffer")
 
 
-@tests.case
-def ends_of_files(directory):
+def test_ends_of_files(directory):
     """1,999 bytes in 2,000 reads are no reads of 0 B. Python looks for the end of each file by a read of a byte, which
     finds none: no trip."""
     (directory / "data").write_bytes(bytes(1999))
@@ -94,22 +86,19 @@ def ends_of_files(directory):
     true("small-reads" not in risks(directory / "whole"), "reads that find the end")
 
 
-@tests.case
-def random_requests(directory):
+def test_random_requests(directory):
     """Of a page, only their places are told; of less, both."""
     equal(sorted(risks(traced(directory, "sizes", "random", 4096, 2000))), ["random"], "pages")
     equal(sorted(risks(traced(directory, "sizes", "random", 512, 2000))), ["random", "small-reads"], "pieces of pages")
 
 
-@tests.case
-def blocks_that_are_written_where_they_were_read(directory):
+def test_blocks_that_are_written_where_they_were_read(directory):
     """A client puts the writes together: they lie behind each other, though each goes back to where its read began."""
     equal(risks(traced(directory, "files", "in_place", 2000)), {}, "in order")
     true("random" in risks(traced(directory, "files", "random_in_place", 2000)), "at random")
 
 
-@tests.case
-def users_set_the_trip(directory):
+def test_users_set_the_trip(directory):
     traces = traced(directory, "sizes", "reads", 512, 2000, 0)
     rules = directory / "rules"
     for line, expected in (("risk.trip = 5 ms", [10 * TRIP_NS]), ("risk.trip = 1 us", []), ("risk = off", []),
@@ -124,13 +113,8 @@ def users_set_the_trip(directory):
         true("risk:" not in run_checked([DFTMERGE, command, "--no-risk", traces]).out.decode(), f"{command} --no-risk")
 
 
-@tests.case
-def syncs_are_told_once(directory):
+def test_syncs_are_told_once(directory):
     """By what they cost where they cost, else by what they would cost."""
     page = told(traced(directory, "sizes", "writes", 65536, 250, 1, 2))
     equal([one["code"] for one in page["findings"] + page["risks"]], ["fsync"], "an fsync for each write")
     equal(risks(traced(directory, "sizes", "writes", 65536, 40, 40, 2)), {}, "one at the end")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

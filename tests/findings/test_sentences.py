@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the page says in words, computed a second time from `summary --all --json`: the head, the headlines of findings,
 the table of classes. Of five kinds of runs: a C program, one with workers, ranks, one that was killed, and aggregates
@@ -7,15 +6,11 @@ alone."""
 import pathlib
 import re
 import subprocess
-import sys
+
+from quantities import close
+from tracing import DFTMERGE, ROOT, SECONDS, answer_of, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "e2e")]
-
-from quantities import close  # noqa: E402
-from tracing import DFTMERGE, ROOT, SECONDS, Tests, answer_of, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 IO = ("read", "write", "sync", "meta", "startup")
 WORDS = {"read": "read", "write": "write", "sync": "sync", "metadata": "meta", "start-up": "startup"}
 BASES = {"job": " of the job", "processes": " of all processes", "threads": " of all threads"}
@@ -108,20 +103,17 @@ def slow(directory):
     return [directory / "slow", directory / "work"]
 
 
-@tests.case
-def a_program(directory):
+def test_a_program(directory):
     run_checked(slow(directory), env=tracing(directory / "traces/t"))
     true(page(directory / "traces") >= 2, "findings")
 
 
-@tests.case
-def aggregates_alone(directory):
+def test_aggregates_alone(directory):
     run_checked(slow(directory), env=tracing(directory / "traces/t", ENABLE_AGGREGATION=1))
     true(page(directory / "traces") >= 2, "findings")
 
 
-@tests.case
-def one_with_workers(directory):
+def test_one_with_workers(directory):
     """Four processes read, in pieces, what a fifth one has written."""
     (directory / "worker.py").write_text("""
 import multiprocessing, os, sys
@@ -146,8 +138,7 @@ if __name__ == "__main__":
     page(directory / "traces")
 
 
-@tests.case
-def ranks(directory):
+def test_ranks(directory):
     """One of four makes small writes durable, which the job waits for: its share is of the job, and not of all
     processes."""
     need("gcc")
@@ -171,8 +162,7 @@ for _ in range(100 if os.environ["OMPI_COMM_WORLD_RANK"] == "2" else 10):
     equal(fsync["cost_job_ns"], min(longest, fsync["cost_ns"], whole["wall_ns"]), "what one rank has")
 
 
-@tests.case
-def a_killed_one(directory):
+def test_a_killed_one(directory):
     (directory / "killed.py").write_text("""
 import os, signal, sys
 fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
@@ -183,7 +173,3 @@ os.kill(os.getpid(), signal.SIGKILL)
 """)
     equal(run(["/usr/bin/python3", directory / "killed.py", directory / "data"], env=tracing(directory / "traces/t")).code, -9, "exit code")
     page(directory / "traces")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Findings about the size of requests, streams, syncs and flushes, and how findings are asked for: each has a program
 that plants the trouble, and one beside it that must stay silent."""
@@ -10,14 +9,13 @@ import re
 import shutil
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
+import pytest
 
-from told import surely, told_once  # noqa: E402
-from tracing import (BUILD, DFTMERGE, LIBRARY, Skip, Tests, dftmerge, environment, equal, need, run, run_checked, tracing,  # noqa: E402
+from told import surely, told_once
+from tracing import (BUILD, DFTMERGE, LIBRARY, dftmerge, environment, equal, need, run, run_checked, tracing,
                      true)
 
-tests = Tests()
+HERE = pathlib.Path(__file__).resolve().parent
 MINE = ("one-byte", "small-reads", "small-writes", "stream", "fsync", "flush")
 SYNC = {"SLOW_SYNC_US": 5000}  # where data are in memory an fsync takes no time
 
@@ -74,8 +72,7 @@ def says(finding, *expected):
         true(re.search(pattern, finding["evidence"]), f"{pattern!r} is not in: {finding['evidence']}")
 
 
-@tests.case
-def the_slow_program(directory):
+def test_the_slow_program(directory):
     program = compiled(directory, "slow.c")
     work, traces = directory / "work", directory / "traces"
     work.mkdir()
@@ -100,8 +97,7 @@ def the_slow_program(directory):
     true("adds source lines" not in text, f"there are source lines: {text}")
 
 
-@tests.case
-def one_byte_at_a_time(directory):
+def test_one_byte_at_a_time(directory):
     traces = traced(directory, "reads", 1, 100000, 1 << 20)
     finding = only(by_code(answer("--rules", surely(directory), traces)), "one-byte")
     says(finding, r"^data: 100,000 reads of 1 B, all sequential, .*; with a 64 KiB buffer 2 calls$")
@@ -111,8 +107,7 @@ def one_byte_at_a_time(directory):
     only(planted(directory, "reads", 1, 100, 1 << 20))  # a header
 
 
-@tests.case
-def small_reads(directory):
+def test_small_reads(directory):
     finding = only(planted(directory, "reads", 200, 40000), "small-reads")
     says(finding, r"^data: 40,000 reads of 200 B, all sequential, .*; with a 64 KiB buffer 123 calls$")
     only(planted(directory, "reads", 65536, 128))
@@ -121,15 +116,13 @@ def small_reads(directory):
     only(planted(directory, "random", 200, 1000))  # reading all of the file takes longer
 
 
-@tests.case
-def small_writes(directory):
+def test_small_writes(directory):
     finding = only(planted(directory, "writes", 100, 40000), "small-writes")
     says(finding, r"^out_a: 40,000 writes of 100 B, all sequential")
     only(planted(directory, "writes", 1 << 18, 64))
 
 
-@tests.case
-def halves_are_no_requests(directory):
+def test_halves_are_no_requests(directory):
     """The writing half of a transfer has no time of its own: it is no large write that small ones are held against."""
     source = """
 import os
@@ -148,8 +141,7 @@ for _ in range(8):
     true(found["small-writes"]["why_sure"].startswith("larger requests moved 4.00 MiB in"), found["small-writes"])
 
 
-@tests.case
-def time_is_told_once(directory):
+def test_time_is_told_once(directory):
     """Small requests of files that are read again, opened again, or small: one finding has their time."""
     for arguments, code in (((200, 3), "small-reads"), ((250, 20, 200), "reopened"), ((250, 4, 200), "small-files"),
                             ((250, 1, 200, 1), "fsync"), ((1500, 12, 200, 0, 5), "reopened"), ((20000,), "metadata")):
@@ -161,8 +153,7 @@ def time_is_told_once(directory):
             true(total <= io and (settings or code in [f["code"] for f in found]), f"{arguments}: {total} of {io}: {found}")
 
 
-@tests.case
-def opens_of_others(directory):
+def test_opens_of_others(directory):
     """What a file costs is of all who open it: 12 opens by one process, and 40 by others that read nothing."""
     rules = directory / "rules"
     rules.write_text("any.share = 0 %\n")
@@ -171,15 +162,13 @@ def opens_of_others(directory):
     says(reopened, r"12 opens by one process, 1\.85 MiB each")  # 96 MiB in 52 opens
 
 
-@tests.case
-def few_writes_that_wait(directory):
+def test_few_writes_that_wait(directory):
     """What counts is the time, not that they are few."""
     traces = traced(directory, "durable", "300", slow={"SLOW_US": 200})
     says(only({f["code"]: f for f in answer(traces)["findings"]}, "one-byte"), r"durable: 300 writes of 1 B")
 
 
-@tests.case
-def blocks_that_wait(directory):
+def test_blocks_that_wait(directory):
     """Writes of 4 KiB that take longer than their bytes need, where no larger write says what those would take."""
     finding = only(planted(directory, "writes", 4096, 300, slow={"SLOW_US": 1000}), "small-writes")
     says(finding, r"^out_a: 300 writes of 4\.00 KiB, all sequential, .*; with a 64 KiB buffer 19 calls$")
@@ -188,23 +177,20 @@ def blocks_that_wait(directory):
     only(planted(directory, "writes", 1 << 17, 60, slow={"SLOW_US": 1000}))  # a slow disk, and large writes
 
 
-@tests.case
-def characters_of_a_stream_without_buffer(directory):
+def test_characters_of_a_stream_without_buffer(directory):
     finding = only(planted(directory, "stream", 1, 0), "one-byte")
     equal(finding["title"], "characters from a stream without buffer", "title")
     says(finding, r"^data: 300,000 reads of a stream of 1 B, ")
     only(planted(directory, "stream", 1, 4096))
 
 
-@tests.case
-def a_stream_in_the_way(directory):
+def test_a_stream_in_the_way(directory):
     finding = only(planted(directory, "stream", 200, 0), "stream")
     equal(finding["title"], "small reads of a stream", "title")
     says(finding, r"^data: 30,000 reads of a stream of 200 B, ")
 
 
-@tests.case
-def what_a_printf_computes(directory):
+def test_what_a_printf_computes(directory):
     """It is no I/O where the stream's buffer fills, however long a call takes. A stream that flushes lines is told
     so."""
     only(planted(directory, "formatted", 20000, 0))
@@ -215,8 +201,7 @@ def what_a_printf_computes(directory):
     says(only(planted(directory, "-c", line.format(1), program="sh"), "stream"), "a system call moves 30\\d B: ")
 
 
-@tests.case
-def syncs(directory):
+def test_syncs(directory):
     finding = only(planted(directory, "writes", 65536, 60, 2, slow=SYNC), "fsync")
     equal((finding["title"], finding["where"], finding["calls"]), ("fsync every 2 writes", str(directory / "work/out_a"), 30), "one file")
     says(finding, r"^30 calls that make data durable, .*; out_a: 3\.75 MiB in 60 writes of 64\.0 KiB, 128 KiB made durable at a time$")
@@ -225,24 +210,21 @@ def syncs(directory):
     only(planted(directory, "writes", 1 << 20, 8, 8, slow=SYNC))  # one fsync at the end
 
 
-@tests.case
-def flushes(directory):
+def test_flushes(directory):
     finding = planted(directory, "lines", 20000, 1)["flush"]
     equal((finding["title"], finding["calls"]), ("fflush after each write", 20000), "each line")
     equal(planted(directory, "lines", 60000, 5)["flush"]["title"], "fflush every 5 writes", "some lines")
     true("flush" not in planted(directory, "lines", 20000, 0), "the stream flushes by itself")
 
 
-@tests.case
-def writes_that_fail(directory):
+def test_writes_that_fail(directory):
     result = answer(traced(directory, "fail", 20))
     equal(result["verdict"]["level"], "failed", "the verdict")
     true(re.fullmatch(r"failed: 19 of 20 writes, \S+ \S+, most with EFBIG", result["verdict"]["line"]), result)
     true("failures" not in result["findings_nothing"], result)
 
 
-@tests.case
-def aggregates(directory):
+def test_aggregates(directory):
     settings = {"ENABLE_AGGREGATION": 1}
     finding = only(planted(directory, "reads", 200, 40000, **settings), "small-reads")
     equal(finding["where"], str(directory / "work/data"), "the file that takes most of the time")
@@ -253,8 +235,7 @@ def aggregates(directory):
     true("reopened" in result["findings_not_looked_for"] and "aggregates" in result["findings_why_not"], result)
 
 
-@tests.case
-def a_page_of_many_events(directory):
+def test_a_page_of_many_events(directory):
     traces = traced(directory, "reads", 200, 40000)
     few, many = (run([DFTMERGE, "-q", traces], env=environment(COLUMNS=200, DFTMERGE_PAGE_EVENTS=events)).out.decode() for events in (10**6, 1))
     true(re.search(r"^1  small reads .*\n   data: 40,000 reads of 200 B, ", few, re.M) and "not looked for" not in few, few)
@@ -262,8 +243,7 @@ def a_page_of_many_events(directory):
     true(re.search(r"^not looked for: .*reopened.*: there are many events.*`dftmerge findings PATH`", many, re.M), many)
 
 
-@tests.case
-def limits_of_the_user(directory):
+def test_limits_of_the_user(directory):
     traces = traced(directory, "writes", 65536, 60, 2, slow=SYNC)
     rules = directory / "rules"
     for text in ("fsync = off", "fsync.calls = 31", "any.share = 100 %"):
@@ -285,16 +265,14 @@ def limits_of_the_user(directory):
     equal(run_checked([DFTMERGE, "findings", "--list", "--rules", rules]).out, listed, "the list is a file of limits")
 
 
-@tests.case
-def nothing_wrong(directory):
+def test_nothing_wrong(directory):
     rules = directory / "rules"
     rules.write_text("any.tracing = 100 %\n")  # of a program of some milliseconds tracing is a large part
     text = run_checked([DFTMERGE, "findings", "--rules", rules, traced(directory, "reads", 1 << 20, 8)]).out.decode()
     true(re.match(r"nothing wrong: lost 0, failures to write 0, (tracing \S+ %, )?I/O \S+ % of the time\n$", text), text)
 
 
-@tests.case
-def a_program_without_a_trace(directory):
+def test_a_program_without_a_trace(directory):
     """It is named before all else; a child that is traced, as rows or with the environment, is not."""
     directory.joinpath("in").write_text("1")
     cat = shutil.which("cat")
@@ -314,8 +292,7 @@ def a_program_without_a_trace(directory):
         true(member and f"{cat} (static, " in member and "not seen: " in line, f"its path: {line}")
 
 
-@tests.case
-def screens(directory):
+def test_screens(directory):
     traces = traced(directory, "writes", 100, 20000, 200)
     for columns in (20, 60, 80, 120, 200):
         done = run([DFTMERGE, "findings", traces], env=environment(COLUMNS=columns))
@@ -324,15 +301,11 @@ def screens(directory):
         equal((done.code, wide), (0, []), f"{columns} columns")
 
 
-@tests.case
-def ranks_of_dftmerge_say_the_same(directory):
+def test_ranks_of_dftmerge_say_the_same(directory):
     together = BUILD / "bin" / "dftmerge-mpi"
     if not together.exists() or not shutil.which("mpirun"):
-        raise Skip("dftmerge-mpi or mpirun is not there")
+        pytest.skip("dftmerge-mpi or mpirun is not there")
     traces = traced(directory, "writes", 100, 20000, 200)
     alone = run_checked([DFTMERGE, "findings", "--json", traces]).out
     mpirun = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", "3"]
     equal(json.loads(run_checked([*mpirun, together, "findings", "--json", traces]).out), json.loads(alone), "three ranks")
-
-
-sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The verdict: what the first line says, and never more than is known. Each level has programs that plant it, and all
 combinations of levels have the one that comes first."""
@@ -9,14 +8,12 @@ import os
 import pathlib
 import re
 import shutil
-import sys
+
+import pytest
+
+from tracing import BUILD, DFTMERGE, answer_of, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import BUILD, DFTMERGE, Skip, Tests, answer_of, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 BYTES = 4 << 20
 LEVELS = ("in-flight", "unseen", "ended", "lost", "failed", "findings", "unknown", "good")
 
@@ -44,7 +41,7 @@ def traced(directory, *steps, name="traces", clear=True, **settings):
         shutil.rmtree(traces, ignore_errors=True)
     settings = {"DATA_DIR": work, **settings}
     if run([program, work / "data", *steps], cwd=work, env=tracing(traces / "t", **settings)).code == 77:
-        raise Skip("the kernel refuses io_uring")
+        pytest.skip("the kernel refuses io_uring")
     return traces
 
 
@@ -81,8 +78,7 @@ def says(directory, level, pattern, *steps, modes=({}, {"ENABLE_AGGREGATION": 1}
         true(own["level"] == level and re.search(pattern, own["line"]), f"{steps} {mode}: {own}")
 
 
-@tests.case
-def rings(directory):
+def test_rings(directory):
     says(directory, "unseen", r"^not seen: io_uring moved data that is not in these numbers, in 1,024 calls of io_uring_enter "
          r"\(the kernel counted \S+ \S+ from storage, \S+ B read and \S+ B written by system calls\)$", "ring")
     says(directory, "unseen", r"^not seen: what io_uring moved is not in these numbers \(", "raw-ring")
@@ -91,8 +87,7 @@ def rings(directory):
     true(own["line"].endswith("1,024 calls of io_uring_enter"), f"without counters: {own}")
 
 
-@tests.case
-def mapped_files(directory):
+def test_mapped_files(directory):
     """In events by the size of the mapping, too: where storage is memory no fault reads from it. How much of it was
     read nobody knows."""
     says(directory, "unseen", r"^not seen: what page faults read of 4\.00 MiB of mapped files is not in these numbers", "faults",
@@ -101,16 +96,14 @@ def mapped_files(directory):
     true(own["level"] == "unseen", f"without counters: {own}")
 
 
-@tests.case
-def raw_calls(directory):
+def test_raw_calls(directory):
     says(directory, "unseen", r"^not seen: of 4\.0\d MiB that 1,0\d\d system calls moved, 4\.0\d MiB in 1,0\d\d are not in "
          "these numbers: raw calls, ", "raw")
     says(directory, "unseen", r"^not seen: of \S+ KiB that 2,0\d\d system calls moved", "raw-bytes")
     says(directory, "good", "^nothing wrong: lost 0, failures to write 0", "good")
 
 
-@tests.case
-def programs_without_a_trace(directory):
+def test_programs_without_a_trace(directory):
     """Without LD_PRELOAD, or static, nobody sees what a program does. One that is seen and does no I/O has no trace."""
     says(directory, "unseen", "^not seen: 1 program was started and left no trace here", "fork")
     says(directory, "good", "^nothing wrong: ", "good", "true", modes=({},))
@@ -118,7 +111,7 @@ def programs_without_a_trace(directory):
     (directory / "work").mkdir(exist_ok=True)
     (directory / "static.c").write_text("int main(void) { return 0; }\n")
     if run(["gcc", "-static", "-o", directory / "work" / "static", directory / "static.c"]).code:
-        raise Skip("gcc makes no static programs here")
+        pytest.skip("gcc makes no static programs here")
     for step in ("spawn", "exec"):
         says(directory, "unseen", "^not seen: what programs did that no library can be preloaded into: .*/work/static: it is "
              "statically linked, ", step, modes=({},))
@@ -126,16 +119,14 @@ def programs_without_a_trace(directory):
          modes=({"ENABLE_AGGREGATION": 1},))
 
 
-@tests.case
-def a_program_that_is_looked_for_in_path(directory):
+def test_a_program_that_is_looked_for_in_path(directory):
     """It is known which file that is, and so that a program without a trace made no call."""
     run(["timeout", "0.1", "sleep", "10"], env=tracing(directory / "traces/t", DATA_DIR="all"))
     own = verdict(directory, directory / "traces")
     equal((own["level"], own["line"]), ("ended", "ended badly: exit 124"), "that of timeout; nothing is unseen")
 
 
-@tests.case
-def a_status_that_a_parent_waited_for(directory):
+def test_a_status_that_a_parent_waited_for(directory):
     """Names the signal. A pipeline whose reader has enough ends by SIGPIPE, as it should."""
     for command, level, line in (("kill -9 $$", "ended", "ended badly: 1 process by SIGKILL"),
                                  ("kill -11 $$", "ended", "ended badly: 1 process by SIGSEGV"),
@@ -146,20 +137,17 @@ def a_status_that_a_parent_waited_for(directory):
         true(own["level"] == level and own["line"].startswith(line), f"{command}: {own}")
 
 
-@tests.case
-def what_settings_leave_out(directory):
+def test_what_settings_leave_out(directory):
     says(directory, "unseen", r"^not seen: DFTRACER_DATA_DIR left out \d calls? \(opens, calls on paths\), and none was recorded$",
          "good", DATA_DIR="/nonexistent")
 
 
-@tests.case
-def processes_that_end_badly(directory):
+def test_processes_that_end_badly(directory):
     for step in ("segv", "kill"):
         says(directory, "ended", r"^ended badly: 1 process killed \(or left by a raw exit_group\)$", "good", step)
 
 
-@tests.case
-def calls_that_fail(directory):
+def test_calls_that_fail(directory):
     says(directory, "failed", r"^failed: 2,000 of 2,000 writes, \S+ \S+, most with EBADF$", "good", "writes")
     says(directory, "failed", r"^failed: 20 of 28 reads, \S+ \S+, most with EBADF$", "good", "reads")
     says(directory, "failed", r"^failed: 2,000 of \S+ other calls, \S+ \S+, most with E(ACCES|ROFS)$", "good", "forbidden", DATA_DIR="all")
@@ -167,8 +155,7 @@ def calls_that_fail(directory):
     says(directory, "good", "^nothing wrong: ", "good", "answers", DATA_DIR="all")  # is it a link, where are data, is this empty?
 
 
-@tests.case
-def nothing_to_look_at(directory):
+def test_nothing_to_look_at(directory):
     says(directory, "unknown", "^no data: 3 opens, and no call that reads, writes or maps what was opened$", "none")
     traces = traced(directory, "good")
     for command, words, line in (("findings", ("--file", "nosuch"), "nothing passes the filter"),
@@ -177,8 +164,7 @@ def nothing_to_look_at(directory):
         true(own["level"] == "unknown" and own["line"].startswith(line), f"{words}: {own}")
 
 
-@tests.case
-def all_combinations(directory):
+def test_all_combinations(directory):
     """Of what was not seen, processes that were killed, events that were lost, calls that failed, and findings."""
     plants = {"unseen": "fork", "ended": "kill", "lost": None, "failed": "writes", "findings": "bytes"}
     lossy = directory / "lossy"
@@ -197,8 +183,7 @@ def all_combinations(directory):
                   [level in levels[1:] for level in ("ended", "failed")], f"{levels} {mode}: {own}")
 
 
-@tests.case
-def odd_traces(directory):
+def test_odd_traces(directory):
     make = BUILD / "bin" / "make_traces"
     for words, level in ((("events=0",), "unknown"), (("events=1",), None), (("events=1", "keep=0"), None)):
         shutil.rmtree(directory / "made", ignore_errors=True)
@@ -211,16 +196,12 @@ def odd_traces(directory):
     true(done.code == 2 and b"there is no such limit" in done.err and not done.out, f"names that are gone: {done}")
 
 
-@tests.case
-def ranks_of_dftmerge_say_the_same(directory):
+def test_ranks_of_dftmerge_say_the_same(directory):
     together = BUILD / "bin" / "dftmerge-mpi"
     if not together.exists() or not shutil.which("mpirun"):
-        raise Skip("dftmerge-mpi or mpirun is not there")
+        pytest.skip("dftmerge-mpi or mpirun is not there")
     mpirun = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", "3"]
     for steps in (("good",), ("spawn", "writes"), ("raw",)):
         traces = traced(directory, *steps)
         answers = [json.loads(run_checked([*words, "findings", "--json", traces]).out)["verdict"] for words in ([DFTMERGE], [*mpirun, together])]
         equal(answers[1], answers[0], f"{steps}: three ranks")
-
-
-sys.exit(tests.main())

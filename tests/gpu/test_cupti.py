@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The module for GPU activities (dftrun --gpu), held against a stand-in for libcupti: no test here needs a GPU."""
 
@@ -6,15 +5,13 @@ import collections
 import json
 import pathlib
 import re
-import sys
 import tempfile
 
+import pytest
+
+from tracing import BUILD, DFTRUN, dftmerge, dump, environment, equal, need, run, run_checked, true
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import BUILD, DFTRUN, Skip, Tests, dftmerge, dump, environment, equal, need, run, run_checked, true  # noqa: E402
-
-tests = Tests()
 MODULE = BUILD / "lib/libdftcupti.so"
 built = {}  # by how the stand-in is made: the folder of the programs
 keep = tempfile.TemporaryDirectory(prefix="dft-gpu-")
@@ -23,7 +20,7 @@ keep = tempfile.TemporaryDirectory(prefix="dft-gpu-")
 def programs(*flags):
     """The program and the stand-in, built once."""
     if not MODULE.exists():
-        raise Skip("dftrace was built without CUPTI's headers")
+        pytest.skip("dftrace was built without CUPTI's headers")
     need("gcc")
     if flags not in built:
         folder = pathlib.Path(keep.name) / str(len(built))
@@ -87,21 +84,18 @@ def check_work(events):
     equal(unread, {"unread": 2}, "notes: one without times, and one of another kind")
 
 
-@tests.case
-def every_activity_is_a_span(directory):
+def test_every_activity_is_a_span(directory):
     events, said = gpu(directory, "work")
     check_work(events)
     equal(said, "dftrace: GPU: 2 activities have no times, or are of an unknown kind; they are left out\n", "what is said")
 
 
-@tests.case
-def records_of_older_versions(directory):
+def test_records_of_older_versions(directory):
     events, _ = gpu(directory, "work", STUB_VERSION=13)
     check_work(events)
 
 
-@tests.case
-def a_clock_of_its_own(directory):
+def test_a_clock_of_its_own(directory):
     """CUPTI has no function for our clock, or refuses it: both clocks are compared. Its clock goes twice as fast
     here."""
     for number, more in enumerate(({"flags": ("-DSTUB_WITHOUT_CLOCK",)}, {"STUB_CLOCK": 1})):
@@ -110,8 +104,7 @@ def a_clock_of_its_own(directory):
         check_work(gpu(place, "work", **more)[0])
 
 
-@tests.case
-def programs_that_end_otherwise(directory):
+def test_programs_that_end_otherwise(directory):
     """By exit, without a reset of the device; and by the end of a child, in which CUDA does not work."""
     events, _ = gpu(directory, "exit", code=7)
     check_work(events)
@@ -121,15 +114,13 @@ def programs_that_end_otherwise(directory):
     true(any(e["name"] == "write" and e["file"].endswith("child") for e in events), "what the child did")
 
 
-@tests.case
-def many_activities(directory):
+def test_many_activities(directory):
     """More than all buffers hold at a time: they are used again and again."""
     events, said = gpu(directory, "many", 100000)
     equal((len(spans(events)), said), (100000, ""), "kernels")
 
 
-@tests.case
-def what_is_dropped_is_told(directory):
+def test_what_is_dropped_is_told(directory):
     """A buffer that never comes back, where another tool has taken CUPTI over."""
     events, said = gpu(directory, "lose")
     equal(spans(events), [], "activities")
@@ -141,8 +132,7 @@ def what_is_dropped_is_told(directory):
     true("7 activities were dropped by CUPTI" in said, said)
 
 
-@tests.case
-def what_cannot_be_done_is_told(directory):
+def test_what_cannot_be_done_is_told(directory):
     failures = [({"STUB_SUBSCRIBE": 39}, "nothing is recorded: CUPTI_ERROR_NUMBER_39: another profiler has CUPTI; run the program without it"),
                 ({"STUB_REGISTER": 12}, "nothing is recorded: CUPTI_ERROR_NUMBER_12: another profiler has CUPTI; run the program without it"),
                 ({"STUB_VERSION": 9}, "nothing is recorded: libcupti is older than that of CUDA 9.0"),
@@ -158,8 +148,7 @@ def what_cannot_be_done_is_told(directory):
         true(any(e["name"] == "write" for e in events), "the program's calls")
 
 
-@tests.case
-def one_kind_that_fails_leaves_the_others(directory):
+def test_one_kind_that_fails_leaves_the_others(directory):
     """And a flush that fails, and a buffer that cannot be read to its end."""
     events, said = gpu(directory, "work", STUB_ENABLE=27, STUB_ENABLE_KIND=38)
     true("synchronisation is not recorded: CUPTI_ERROR_NUMBER_27\n" in said, said)
@@ -173,8 +162,7 @@ def one_kind_that_fails_leaves_the_others(directory):
         true(spans(events), "what was read before")
 
 
-@tests.case
-def without_libcupti(directory):
+def test_without_libcupti(directory):
     """The loader finds none, or a CUDA that is here has one that finds no GPU: the program runs in either case."""
     folder = programs()
     done = run([DFTRUN, "-q", "--gpu", "-o", directory / "out", "--", folder / "uses_gpu"], cwd=directory, env=environment())
@@ -183,8 +171,7 @@ def without_libcupti(directory):
     equal(spans(dump(directory / "out")), [], "activities")
 
 
-@tests.case
-def without_a_trace(directory):
+def test_without_a_trace(directory):
     """The variable alone does nothing."""
     folder = programs()
     env = {**environment(CUDA_INJECTION64_PATH=MODULE), "LD_LIBRARY_PATH": str(folder)}
@@ -192,8 +179,7 @@ def without_a_trace(directory):
     equal((done.code, done.out, done.err), (0, b"quiet is done\n", b""), "the run")
 
 
-@tests.case
-def another_injection_is_kept(directory):
+def test_another_injection_is_kept(directory):
     programs()
     done = run([DFTRUN, "--gpu", "-o", directory / "out", "--", "true"], env=environment(CUDA_INJECTION64_PATH="/opt/other.so"))
     equal(done.code, 2, "exit code")
@@ -201,8 +187,7 @@ def another_injection_is_kept(directory):
     true(not (directory / "out").exists(), "the command was not run")
 
 
-@tests.case
-def without_the_module(directory):
+def test_without_the_module(directory):
     """A build without CUPTI's headers has no module: dftrun says it, and runs nothing."""
     for part, source in (("bin/dftrun", DFTRUN), ("lib/libdftrace.so", BUILD / "lib/libdftrace.so")):
         (directory / part).parent.mkdir(exist_ok=True)
@@ -214,8 +199,7 @@ def without_the_module(directory):
     true(not (directory / "ran").exists(), "the command was not run")
 
 
-@tests.case
-def io_behind_kernels_is_hidden(directory):
+def test_io_behind_kernels_is_hidden(directory):
     """overlap: the write that a kernel is around is hidden, the other one is not. Copies and waits compute nothing."""
     gpu(directory, "work")
     done = dftmerge("overlap", "--json", directory / "out")
@@ -226,8 +210,7 @@ def io_behind_kernels_is_hidden(directory):
     equal(only["hidden_ns"], 0, "I/O behind copies alone")
 
 
-@tests.case
-def summaries_have_them(directory):
+def test_summaries_have_them(directory):
     """By name, region and time; and the bytes by direction and stream in SQL."""
     gpu(directory, "work")
     done = dftmerge("summary", "--by", "cat,name", "--json", directory / "out")
@@ -236,18 +219,13 @@ def summaries_have_them(directory):
     done = dftmerge("sql", "--json", directory / "out", "select args->>'direction' as d, args->>'stream' as s, sum(size) as bytes from events "
                     "where cat = 'CUPTI' and d is not null group by 1, 2 order by 1, 2")
     if b"built without" in done.err:
-        raise Skip("dftmerge was built without SQLite")
+        pytest.skip("dftmerge was built without SQLite")
     equal([tuple(r.values()) for r in json.loads(done.out)], [("device-device", 0, 5000), ("device-device", 6, 3000), ("device-host", 6, 2000),
                                                               ("host-device", 5, 1000), ("unknown", 6, 4)], "bytes")
 
 
-@tests.case
-def aggregates_have_them(directory):
+def test_aggregates_have_them(directory):
     gpu(directory, "work", options=("--aggregate",))
     done = dftmerge("summary", "--by", "cat,name", "--json", directory / "out")
     names = collections.Counter({g["name"]: g["count"] for g in json.loads(done.out)["groups"] if g["cat"] == "CUPTI"})
     equal((names["memcpy device-device"], names["memset"]), (2, 1), names)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

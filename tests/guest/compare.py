@@ -14,13 +14,12 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (BUILD, DFTRUN, LIBRARY, SHARED_MEMORY, Skip, Tests, dftmerge, equal, environment, need, run, tracing,  # noqa: E402,F401
-                     true)
-from endings import Endings  # noqa: E402
+import pytest
+
+from endings import Endings
+from tracing import BUILD, DFTRUN, FULL, LIBRARY, SHARED_MEMORY, dftmerge, equal, environment, need, run, tracing, true  # noqa: F401
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would all programs here
-FULL = os.environ.get("DFT_GUEST") == "full"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SECONDS = 900
 WITNESS_SECONDS = 2
@@ -35,7 +34,7 @@ def full(function):
     """A case of the full form only."""
     def test(directory):
         if not FULL:
-            raise Skip("in the full form only")
+            pytest.skip("in the full form only")
         function(directory)
     test.__name__ = function.__name__
     return test

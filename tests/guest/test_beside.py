@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What else is in a process, or around it: other libraries that are preloaded, sanitizers, debuggers, other tracers.
 Each in both orders.
@@ -14,15 +13,18 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
-from compare import (DFTRUN, FULL, LIBRARY, PROGRAMS, SHARED_MEMORY, Endings, Skip, Tests, both, check_traces, environment, equal, fresh, full,
-                     need, processes_of, run, tracing, tree, true)
-import system_calls  # noqa: E402
-from tracing import Result, dump, run_checked  # noqa: E402
+import pytest
 
-tests = Tests()
+from compare import (DFTRUN, FULL, LIBRARY, PROGRAMS, SHARED_MEMORY, Endings, both, check_traces, environment, equal, fresh, full,
+                     need, processes_of, run, tracing, tree, true)
+
+import system_calls
+from tracing import Result, dump, run_checked
+
+CASES = []
+
 SCRIPTS = PROGRAMS.parent / "scripts"
 CODE = 7  # of the program
 SYNCS = 66  # fsync, fdatasync and msync of six workers
@@ -35,7 +37,7 @@ def library(name, *more):
         found = sorted(pathlib.Path(folder).glob(name))
         if found:
             return found[0]
-    raise Skip(f"{name} is not installed")
+    pytest.skip(f"{name} is not installed")
 
 
 class Place:
@@ -50,7 +52,7 @@ class Place:
         if flags:
             done = run([compiler, "-O1", "-g", "-D_GNU_SOURCE", *flags, "-o", self.program, PROGRAMS / "beside.c", "-pthread"])
             if done.code:
-                raise Skip(f"{compiler} has no {' '.join(flags)} here")
+                pytest.skip(f"{compiler} has no {' '.join(flags)} here")
 
     def is_inside(self, path):
         """The program's own files: tools look for others there."""
@@ -173,14 +175,14 @@ def darshan():
 
 FAKED = {"FAKETIME": "@2001-02-03 04:05:06"}
 for order in ("first", "last"):
-    tests.case(preloaded("jemalloc", ("libjemalloc.so.2",), order))
-    tests.case(preloaded("tcmalloc", ("libtcmalloc_minimal.so.4",), order))
-    tests.case(preloaded("mimalloc", ("libmimalloc.so.2",), order))
-    tests.case(preloaded("libfaketime", ("faketime/libfaketime.so.1",), order, env=FAKED, also=lambda place, *_: real_times(place.traces)))
-    tests.case(preloaded("eatmydata", ("libeatmydata.so",), order, also=kept_from_the_disk, inside={"fcntl": SYNCS - 6}))
+    CASES.append(preloaded("jemalloc", ("libjemalloc.so.2",), order))
+    CASES.append(preloaded("tcmalloc", ("libtcmalloc_minimal.so.4",), order))
+    CASES.append(preloaded("mimalloc", ("libmimalloc.so.2",), order))
+    CASES.append(preloaded("libfaketime", ("faketime/libfaketime.so.1",), order, env=FAKED, also=lambda place, *_: real_times(place.traces)))
+    CASES.append(preloaded("eatmydata", ("libeatmydata.so",), order, also=kept_from_the_disk, inside={"fcntl": SYNCS - 6}))
     for tool in ("socket_wrapper", "nss_wrapper"):
-        tests.case(preloaded(tool, (f"lib{tool}.so",), order, env={"SOCKET_WRAPPER_DIR": "{directory}", "SOCKET_WRAPPER_DEFAULT_IFACE": "1"}))
-    tests.case(preloaded("Darshan", darshan, order, env={"DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_LOGPATH": "{directory}"}))
+        CASES.append(preloaded(tool, (f"lib{tool}.so",), order, env={"SOCKET_WRAPPER_DIR": "{directory}", "SOCKET_WRAPPER_DEFAULT_IFACE": "1"}))
+    CASES.append(preloaded("Darshan", darshan, order, env={"DARSHAN_ENABLE_NONMPI": "1", "DARSHAN_LOGPATH": "{directory}"}))
 
 
 def forget_faketime():
@@ -202,9 +204,9 @@ def other_programs(tool, name):
     return test
 
 
-tests.case(other_programs("jemalloc", "libjemalloc.so.2"))
-tests.case(full(other_programs("tcmalloc", "libtcmalloc_minimal.so.4")))
-tests.case(full(other_programs("mimalloc", "libmimalloc.so.2")))
+CASES.append(other_programs("jemalloc", "libjemalloc.so.2"))
+CASES.append(full(other_programs("tcmalloc", "libtcmalloc_minimal.so.4")))
+CASES.append(full(other_programs("mimalloc", "libmimalloc.so.2")))
 
 
 def shell_with_libfaketime(directory):
@@ -217,7 +219,7 @@ def shell_with_libfaketime(directory):
 
 
 shell_with_libfaketime.__name__ = "sh with libfaketime"
-tests.case(shell_with_libfaketime)
+CASES.append(shell_with_libfaketime)
 
 
 # --- commands that run a program --------------------------------------------------------------------------------------------
@@ -233,7 +235,7 @@ def works(*command):
     done = run(command)
     if done.code:
         why = [line for line in done.err.decode(errors="replace").splitlines() if line.strip()]
-        raise Skip(f"{command[0]} does not work here: {why[0] if why else f'exit code {done.code}'}")
+        pytest.skip(f"{command[0]} does not work here: {why[0] if why else f'exit code {done.code}'}")
 
 
 def command(tool, order, arguments, able=None, env=None, messages=False, also=None, inside=None, code=CODE):
@@ -266,19 +268,19 @@ def faked_owner(place):
 
 
 for order in ("around", "within"):
-    tests.case(command("fakeroot", order, lambda d: ["fakeroot", "--"], able=lambda d: ["fakeroot", "true"], env={"FAKEROOTDONTTRYCHOWN": "1"},
+    CASES.append(command("fakeroot", order, lambda d: ["fakeroot", "--"], able=lambda d: ["fakeroot", "true"], env={"FAKEROOTDONTTRYCHOWN": "1"},
                        messages=True, also=faked_owner, inside={"fstat": 6, "stat": 7}))
-    tests.case(command("stdbuf", order, lambda d: ["stdbuf", "-o0"], messages=True))
-    tests.case(command("strace", order, lambda d: ["strace", "-f", "-o", d / "strace.out", "-e", "trace=%file,%desc"],
+    CASES.append(command("stdbuf", order, lambda d: ["stdbuf", "-o0"], messages=True))
+    CASES.append(command("strace", order, lambda d: ["strace", "-f", "-o", d / "strace.out", "-e", "trace=%file,%desc"],
                        able=lambda d: ["strace", "-o", d / "strace.out", "true"], messages=True))
-    tests.case(command("ltrace", order, lambda d: ["ltrace", "-f", "-o", d / "ltrace.out", "-e", "fsync"],
+    CASES.append(command("ltrace", order, lambda d: ["ltrace", "-f", "-o", d / "ltrace.out", "-e", "fsync"],
                        able=lambda d: ["ltrace", "-o", d / "ltrace.out", "true"], code=0))
-    tests.case(command("perf stat", order, lambda d: ["perf", "stat", "-e", "task-clock", "-o", d / "perf.out", "--"],
+    CASES.append(command("perf stat", order, lambda d: ["perf", "stat", "-e", "task-clock", "-o", d / "perf.out", "--"],
                        able=lambda d: ["perf", "stat", "-e", "task-clock", "-o", d / "perf.out", "true"]))
-    tests.case(command("perf record", order, lambda d: ["perf", "record", "-q", "-B", "-N", "-e", "cpu-clock", "-o", d / "perf.data", "--"],
+    CASES.append(command("perf record", order, lambda d: ["perf", "record", "-q", "-B", "-N", "-e", "cpu-clock", "-o", d / "perf.data", "--"],
                        able=lambda d: ["perf", "record", "-e", "cpu-clock", "-o", d / "perf.data", "true"]))
-    tests.case(command("rr", order, lambda d: ["rr", "record", "-o", d / "rr"], able=lambda d: ["rr", "record", "-o", d / "able", "true"]))
-    tests.case(command("valgrind memcheck", order, lambda d: ["valgrind", "-q", "--trace-children=yes", "--error-exitcode=99"],
+    CASES.append(command("rr", order, lambda d: ["rr", "record", "-o", d / "rr"], able=lambda d: ["rr", "record", "-o", d / "able", "true"]))
+    CASES.append(command("valgrind memcheck", order, lambda d: ["valgrind", "-q", "--trace-children=yes", "--error-exitcode=99"],
                        able=lambda d: ["valgrind", "-q", "true"], messages=True))
 
 
@@ -323,8 +325,8 @@ def of_gdb(order):
     return test
 
 
-tests.case(of_gdb("around"))
-tests.case(of_gdb("within"))
+CASES.append(of_gdb("around"))
+CASES.append(of_gdb("within"))
 
 
 def gdb_that_attaches(directory):
@@ -348,7 +350,7 @@ def gdb_that_attaches(directory):
     finally:
         os.close(end)
     if b"ptrace: Operation not permitted" in done.err:
-        raise Skip("gdb may not attach here")
+        pytest.skip("gdb may not attach here")
     true(b"blocks (fd=" in done.out and b"Detaching" in done.out + done.err or b"detached" in done.out,
          f"gdb's stacks: {done.out.decode()[-900:]} {done.err.decode()[-600:]}")
     same((Result(program.returncode, out, err), tree(place.work, ())), alone)
@@ -356,7 +358,7 @@ def gdb_that_attaches(directory):
 
 
 gdb_that_attaches.__name__ = "gdb that attaches, and goes"
-tests.case(gdb_that_attaches)
+CASES.append(gdb_that_attaches)
 
 
 # --- sanitizers -------------------------------------------------------------------------------------------------------------
@@ -372,7 +374,7 @@ def sanitized(compiler, kind, order):
         place = Place(directory, compiler, f"-fsanitize={kind}")
         alone = place.alone([place.program])
         if alone[0].code != CODE:
-            raise Skip(f"{compiler}'s -fsanitize={kind} does not work on this machine")
+            pytest.skip(f"{compiler}'s -fsanitize={kind} does not work on this machine")
         if order == "dftrun":
             traced = place.traced([*dftrun(place), place.program])
         else:
@@ -392,8 +394,10 @@ def sanitized(compiler, kind, order):
 for kind in RUNTIMES:
     for order in ("dftrun", "first", "last"):
         case = sanitized("gcc", kind, order)
-        tests.case(case if order == "dftrun" or kind in ("address", "thread") else full(case))
-    tests.case(sanitized("clang", kind, "dftrun"))
+        CASES.append(case if order == "dftrun" or kind in ("address", "thread") else full(case))
+    CASES.append(sanitized("clang", kind, "dftrun"))
 
-if __name__ == "__main__":
-    sys.exit(tests.main())
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_beside(directory, case):
+    print(case(directory))

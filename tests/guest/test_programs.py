@@ -1,12 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs that everybody uses, at the things they do for a living: the same output, exit code and files plain and traced."""
 
-import sys
+import pytest
 
-from compare import FULL, PROGRAMS, LIBRARY, Rule, Tests, both, equal, full, need, run, true
+from compare import FULL, PROGRAMS, LIBRARY, Rule, both, equal, full, need, run, true
 
-tests = Tests()
 SCRIPTS = PROGRAMS.parent / "scripts"
 
 
@@ -25,50 +23,41 @@ PROCESS_NUMBERS = Rule(rb"(line \d+: +|\[\d+\] )\d+", rb"\1", "process ids, as b
 RANDOM_NAME = Rule(r"^temp-\w{6}$", "", "the name of a temporary directory is random")
 
 
-@tests.case
-def git(directory):
+def test_git(directory):
     work("git.sh", "git", size=(25, 300), ignore=[STAT_DATA], least=100)(directory)
 
 
-@tests.case
-def sqlite(directory):
+def test_sqlite(directory):
     work("sqlite.sh", "sqlite3", size=(2000, 100000))(directory)
 
 
-@tests.case
-def bash(directory):
+def test_bash(directory):
     work("bash.sh", "ps", shell="bash", rules=[PROCESS_NUMBERS], least=100)(directory)
 
 
-@tests.case
-def make_and_compilers(directory):
+def test_make_and_compilers(directory):
     work("make.sh", "make", "gcc", "g++", "objdump", size=(6, 60), rules=[MAKE_TEMPORARY], least=80)(directory)
 
 
-@tests.case
-def files(directory):
+def test_files(directory):
     work("files.sh", "tar", "xz", "ed", "patch", size=(30, 400), least=100)(directory)
 
 
-@tests.case
-def rsync(directory):
+def test_rsync(directory):
     work("rsync.sh", "rsync", size=(20, 1000), least=10)(directory)
 
 
-@tests.case
-def perl(directory):
+def test_perl(directory):
     both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15)
 
 
-@tests.case
-def node(directory):
+def test_node(directory):
     need("node")
     both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], least=5)
 
 
-@tests.case
 @full
-def node_with_io_uring(directory):
+def test_node_with_io_uring(directory):
     need("node")
     both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], least=5, env={"UV_USE_IO_URING": "1"})
 
@@ -96,13 +85,15 @@ def other_way(name, settings):
     return test
 
 
-for way, how in OTHER_WAYS.items():
-    case = other_way(way, how)
-    tests.case(case if way == "pipes_and_sockets" else full(case))
+CASES = [other_way(way, how) if way == "pipes_and_sockets" else full(other_way(way, how)) for way, how in OTHER_WAYS.items()]
 
 
-@tests.case
-def not_switched_on(directory):
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_in_another_way(directory, case):
+    case(directory)
+
+
+def test_not_switched_on(directory):
     """Loaded and no more: the kernel is asked for nothing that it is not asked for without, once the libraries are there."""
     need("strace", "cat")
     (directory / "in").write_text("some text\n")
@@ -119,17 +110,11 @@ def not_switched_on(directory):
 # --- other environments -----------------------------------------------------------------------------------------------
 
 
-@tests.case
-def with_all_symbols_bound_at_the_start(directory):
+def test_with_all_symbols_bound_at_the_start(directory):
     work("sqlite.sh", "sqlite3", size=(200, 2000), env={"LD_BIND_NOW": "1"})(directory)
     both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15, env={"LD_BIND_NOW": "1"})
 
 
-@tests.case
-def with_its_variables_in_view(directory):
+def test_with_its_variables_in_view(directory):
     """What a program sees of the environment is what was set, in its order."""
     both(directory, ["sh", "-c", "env | grep -v ^DFTRACER_ | grep -v ^LD_PRELOAD; ls /proc/self/fd | wc -l; ls /proc/self/task | wc -l"])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,14 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The Python interpreter's own tests: every test has the same result plain and traced."""
 
-import sys
 import xml.etree.ElementTree
 
-from compare import BUILD, FULL, Skip, Tests, full, run_plain, run_traced, true
+import pytest
+
+from compare import BUILD, FULL, full, run_plain, run_traced, true
 from python_modules import MODULES, SHORT, interpreter
 
-tests = Tests()
+CASES = []
 TRIES = 5
 STARTUP = str(BUILD / "python" / "dftrace" / "startup")  # what `python -m dftrace run` puts on PYTHONPATH
 # Where processes begin. These run once more with names for processes; in CI the tests with these names.
@@ -71,10 +71,10 @@ def stays_different(directory, module, name, settings):
 
 def compare_module(directory, module, patterns=(), **settings):
     if not interpreter(module):
-        raise Skip(f"no Python here has test.{module} (Debian: libpython3.*-testsuite)")
+        pytest.skip(f"no Python here has test.{module} (Debian: libpython3.*-testsuite)")
     done, plain = plain_results(directory, module, patterns)
     if not plain and f"\n{module} skipped".encode() in done.out:
-        raise Skip(f"{module} skips itself here")
+        pytest.skip(f"{module} skips itself here")
     true(plain, f"no results of the plain run, exit code {done.code}: {done.out.decode()[-400:]}")
     traced_done, traced = traced_results(directory, module, patterns, settings, True)
     true(traced, f"no results of the traced run, exit code {traced_done.code}: "
@@ -90,7 +90,7 @@ def add(module, patterns, kind, only_full, **settings):
     def test(directory):
         compare_module(directory, module, patterns, **settings)
     test.__name__ = f"{module}{kind}"
-    tests.case(full(test) if only_full else test)
+    CASES.append(full(test) if only_full else test)
 
 
 for module in MODULES:
@@ -99,5 +99,7 @@ for module in MODULES:
 for module, short in NAMED.items():
     add(module, () if FULL else short, "_with_roles", False, NAMED=True)
 
-if __name__ == "__main__":
-    sys.exit(tests.main())
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_python(directory, case):
+    case(directory)

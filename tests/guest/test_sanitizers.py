@@ -1,16 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs built with a sanitizer, through dftrun, which loads the sanitizer's runtime first: the same output, messages and exit code,
 whether they are clean or have the fault that the sanitizer is there for. And under valgrind's two tools for threads, with our file of
 suppressions: what they say of the program alone is what they say of it traced."""
 
 import re
-import sys
 
-from compare import DFTRUN, LIBRARY, PROGRAMS, Rule, Skip, Tests, dftmerge, equal, full, need, normalised, run, run_plain, true
+import pytest
+
+from compare import DFTRUN, LIBRARY, PROGRAMS, Rule, dftmerge, equal, full, need, normalised, run, run_plain, true
 from compare import first_difference, fresh, own_environment, environment
 
-tests = Tests()
+CASES = []
 SUPPRESSIONS = PROGRAMS.parents[2] / "preload" / "valgrind" / "dftrace.supp"
 
 # What differs between two plain runs of a program with a fault.
@@ -35,9 +35,9 @@ def made(directory, compiler, kind):
     target = directory / "program"
     done = run([compiler, "-O1", "-g", "-D_GNU_SOURCE", f"-fsanitize={kind}", "-o", target, PROGRAMS / "faulty.c", "-pthread"])
     if done.code:
-        raise Skip(f"{compiler} has no -fsanitize={kind} here")
+        pytest.skip(f"{compiler} has no -fsanitize={kind} here")
     if run([target, "clean"], cwd=directory).code:
-        raise Skip(f"{compiler}'s -fsanitize={kind} does not work on this machine")
+        pytest.skip(f"{compiler}'s -fsanitize={kind} does not work on this machine")
     return target
 
 
@@ -74,7 +74,7 @@ def sanitizer(compiler, kind):
 for compiler in ("gcc", "clang"):
     for kind in FAULTS:
         case = sanitizer(compiler, kind)
-        tests.case(case if kind in ("address", "thread") else full(case))
+        CASES.append(case if kind in ("address", "thread") else full(case))
 
 def said_by_valgrind(directory, tool, fault, more):
     """The program's functions that are named, and all that was said."""
@@ -90,9 +90,9 @@ def of_valgrind(tool):
     def test(directory):
         need("valgrind")
         if run(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", directory / "program", PROGRAMS / "faulty.c", "-pthread"]).code:
-            raise Skip("gcc does not work here")
+            pytest.skip("gcc does not work here")
         if run(["valgrind", f"--tool={tool}", "/bin/true"]).code:
-            raise Skip(f"valgrind's {tool} does not work on this machine")
+            pytest.skip(f"valgrind's {tool} does not work on this machine")
         ours = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "traces" / "t")}
         plain = said_by_valgrind(directory, tool, "race", {})[0]
         for fault, functions in (("clean", []), ("race", plain)):
@@ -106,8 +106,10 @@ def of_valgrind(tool):
     return test
 
 
-tests.case(of_valgrind("helgrind"))
-tests.case(full(of_valgrind("drd")))
+CASES.append(of_valgrind("helgrind"))
+CASES.append(full(of_valgrind("drd")))
 
-if __name__ == "__main__":
-    sys.exit(tests.main())
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_sanitizers(directory, case):
+    case(directory)

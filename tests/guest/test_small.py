@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Small programs that do what large ones do now and then: the same output, exit code and files plain and traced."""
 
@@ -7,12 +6,13 @@ import os
 import pathlib
 import shutil
 import signal
-import sys
 import tempfile
 
-from compare import PROGRAMS, Rule, Skip, Tests, both, full, need, run, true
+import pytest
 
-tests = Tests()
+from compare import PROGRAMS, Rule, both, full, need, run, true
+
+CASES = []
 programs = tempfile.TemporaryDirectory(prefix="dft-guest-")
 
 # How the ways to end that around_main.cpp has come out.
@@ -37,7 +37,7 @@ def compiled(directory, source, *flags, output="program"):
     """Skips the case when it cannot be made here (32 bits)."""
     made, message = built(source, *flags)
     if not made and "-m32" in flags:
-        raise Skip(message.splitlines()[-1])
+        pytest.skip(message.splitlines()[-1])
     true(made, message)
     shutil.copy(made, directory / output)
     return directory / output
@@ -53,13 +53,13 @@ def cases_of(source):
 def add(source, name, *flags, kind="", wrap=None, prepare=None, **more):
     def test(directory):
         if name in AS_ROOT and os.getuid():
-            raise Skip("needs root")
+            pytest.skip("needs root")
         program = compiled(directory, source, *flags)
         if prepare:
             prepare(directory)
         both(directory, [program, name], **more)
     test.__name__ = f"{source.split('.')[0]}_{name}{kind}"
-    tests.case(wrap(test) if wrap else test)
+    CASES.append(wrap(test) if wrap else test)
 
 
 def plugin(directory):
@@ -73,7 +73,7 @@ def add_plugin(source):
             plugin(directory)
             both(directory, [program, name], least=0, prepare=lambda work: (work / "plugin.so").symlink_to("../plugin.so"))
         test.__name__ = f"loading_{name}"
-        tests.case(test)
+        CASES.append(test)
 
 
 add_plugin("loading.c")
@@ -97,5 +97,7 @@ for case in cases_of("streams.c"):
     add("streams.c", case, "-m32", "-Wno-unused-result", kind="_32_bits", wrap=full)
     add("streams.c", case, "-static", "-Wno-unused-result", kind="_static", wrap=full, least=0)
 
-if __name__ == "__main__":
-    sys.exit(tests.main())
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_small(directory, case):
+    case(directory)

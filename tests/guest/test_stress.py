@@ -1,13 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """stress-ng, which checks itself what it does to files and processes: every stressor ends as it does untraced."""
 
 import re
-import sys
 
-from compare import Skip, Tests, equal, full, need, run, run_plain, run_traced
+import pytest
 
-tests = Tests()
+from compare import equal, full, need, run, run_plain, run_traced
+
+CASES = []
 
 # Operations in the short form, or None for the full form alone: stressors that take their time, or much of the machine.
 STRESSORS = {
@@ -52,7 +52,7 @@ def compare(directory, names, instances, times, seconds):
     """All of these at the same time."""
     names = [name for name in names if name in known()]
     if not names:
-        raise Skip("this version of stress-ng has none of them")
+        pytest.skip("this version of stress-ng has none of them")
     chosen = [argument for name in names for argument in (f"--{name}", instances, f"--{name}-ops", (STRESSORS[name] or 100) * times)]
     command = ["stress-ng", "--verify", "--oomable", "--temp-path", ".", "--timeout", f"{seconds}s", *chosen]
     plain = run_plain(directory, command)
@@ -77,9 +77,11 @@ def several(number, names):
 
 SHORT = sorted(name for name, operations in STRESSORS.items() if operations)
 for i in range(GROUPS):
-    tests.case(several(i + 1, SHORT[i::GROUPS]))
+    CASES.append(several(i + 1, SHORT[i::GROUPS]))
 for stressor in STRESSORS:
-    tests.case(one(stressor))
+    CASES.append(one(stressor))
 
-if __name__ == "__main__":
-    sys.exit(tests.main())
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_stress(directory, case):
+    case(directory)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Packages in a system of their own: lintian, apt in a fresh Debian, an upgrade, a hand-made installation beside it,
 RPM.
@@ -7,21 +6,22 @@ Debian's packages are installed in a folder that debootstrap fills (some minutes
 its own.
 """
 
+import atexit
 import hashlib
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "packaging"))
-from packages import BUILD, Skip, debian, equal, field, make, need, run_checked  # noqa: E402
-from tracing import Tests, environment, run, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from packages import BUILD, debian, equal, field, make, need, run_checked
+from tracing import environment, run, true
+
 out = pathlib.Path(tempfile.mkdtemp(prefix="dft-installed-"))
+atexit.register(shutil.rmtree, out, ignore_errors=True)
 top = out / "system"
 made = {}
 OF_APT = ("var/log", "var/cache", "var/lib/dpkg", "var/lib/apt", "proc", "sys", "dev", "tmp", "run")
@@ -43,7 +43,7 @@ def needed():
 def system():
     """Makes a small Debian with what our packages depend on, and our packages in /packages."""
     if os.geteuid():
-        raise Skip("that needs root")
+        pytest.skip("that needs root")
     need("debootstrap", "unshare", "chroot", "apt-get")
     if (top / "packages").is_dir():  # without what a test that failed has left
         run(["chroot", top, "dpkg", "--purge", "--force-all", "dftrace", *packages()])
@@ -51,11 +51,11 @@ def system():
     release = re.search(r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(), re.M)
     mirror = run(["apt-get", "indextargets", "--format", "$(REPO_URI)"]).out.decode().split()
     if not release or not mirror:
-        raise Skip("apt knows no release of Debian or no mirror")
+        pytest.skip("apt knows no release of Debian or no mirror")
     done = run(["debootstrap", "--variant=minbase", "--include=" + ",".join([*needed(), "man-db"]), release[1], top, mirror[0]],
                env={**environment(), **{name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}})
     if done.code:
-        raise Skip(f"debootstrap: {(done.out + done.err).decode(errors='replace').strip().splitlines()[-1]}")
+        pytest.skip(f"debootstrap: {(done.out + done.err).decode(errors='replace').strip().splitlines()[-1]}")
     (top / "packages.new").mkdir()
     for package in packages().values():
         shutil.copy(package, top / "packages.new")
@@ -101,15 +101,13 @@ def purge():
     apt("purge", *packages())
 
 
-@tests.case
-def lintian_accepts(directory):
+def test_lintian_accepts(directory):
     need("lintian")
     done = run(["lintian", "--allow-root", "--fail-on", "error,warning", *packages().values()])
     equal((done.code, done.out.decode()), (0, ""), "lintian")
 
 
-@tests.case
-def apt_installs_and_removes(directory):
+def test_apt_installs_and_removes(directory):
     system()
     before = tree(top)
     said = apt("install", *ours())
@@ -127,8 +125,7 @@ def apt_installs_and_removes(directory):
     true(not list((top / "usr/lib/python3").rglob("*dftrace*")), "no module that Python has compiled")
 
 
-@tests.case
-def apt_upgrades_the_single_package(directory):
+def test_apt_upgrades_the_single_package(directory):
     """The package dftrace had the library, the tools and the headers; python3-dftrace needed it."""
     system()
     before = tree(top)
@@ -151,8 +148,7 @@ def apt_upgrades_the_single_package(directory):
     same(before, tree(top))
 
 
-@tests.case
-def a_hand_made_installation_beside_it(directory):
+def test_a_hand_made_installation_beside_it(directory):
     """Files in /usr/local hide those of packages: the packages say so, and change nothing."""
     system()
     modules = inside("python3", "-c", "import sys; print('lib/python%d.%d/dist-packages' % sys.version_info[:2])").strip()
@@ -179,8 +175,7 @@ def a_hand_made_installation_beside_it(directory):
     true(not [path for path in (top / "usr/local").rglob("*dft*")], "nothing is left in /usr/local")
 
 
-@tests.case
-def rpm_packages(directory):
+def test_rpm_packages(directory):
     need("rpmbuild", "rpm", "rpm2archive")
     rpms = make("RPM", directory / "out")
     names = {"libdftrace", "libdftrace-devel", "dftrace-tools", "dftrace-doc"}
@@ -197,10 +192,3 @@ def rpm_packages(directory):
         run_checked(["rpm2archive", package])
         run_checked(["tar", "-xf", f"{package}.tgz", "-C", directory])
     run_checked([directory / "usr/bin/dftrun", "-o", directory / "traces", "--", "ls", "/"])
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(tests.main())
-    finally:
-        shutil.rmtree(out, ignore_errors=True)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """From download to answer, in six situations: each script has the commands that a newcomer types. See README.md beside
 this file."""
@@ -9,22 +8,19 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-TESTS = HERE.parent
-sys.path[:0] = [str(TESTS / "e2e"), str(TESTS / "systems"), str(TESTS / "packaging"), str(TESTS / "docs" / "standins")]
-import standins  # noqa: E402
-import test_containers  # noqa: E402
-import test_portable  # noqa: E402
-import test_python  # noqa: E402
-import test_systems  # noqa: E402
-from tracing import BUILD, SECONDS, Skip, Tests, dftmerge, environment, equal, need, run_checked, true  # noqa: E402
+import pytest
 
-tests = Tests()
+import standins
+import test_containers
+import test_portable
+import test_python as installed_python
+import test_systems
+from tracing import BUILD, LONG, SECONDS, dftmerge, environment, equal, need, run_checked, true
+
+HERE = pathlib.Path(__file__).resolve().parent
 COPIED = 3000  # calls of dd in job.sh
-LONG = os.environ.get("DFT_LONG")
 
 
 def desk(directory, *programs):
@@ -47,7 +43,7 @@ def follow(script, cwd, shell=("sh", "-eu"), place=".", **more):
     done = subprocess.run([*map(str, shell), "-c", "\n".join([f"cd {place}", *lines])], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=SECONDS, check=False, **more)
     text = done.stdout.decode(errors="replace")
-    print(f"        {script}: {len(lines)} commands, {time.monotonic() - began:.1f} s to the answer", flush=True)
+    print(f"{script}: {len(lines)} commands, {time.monotonic() - began:.1f} s to the answer", flush=True)
     equal(done.returncode, 0, f"{script}:\n{text}")
     return text
 
@@ -66,16 +62,14 @@ def answered(text, traces, ranks=1):
     true(".copy" in text, f"the page does not name the file:\n{text}")
 
 
-@tests.case
-def no_root(directory):
+def test_no_root(directory):
     downloads, work = desk(directory, "job.sh")
     user = {"user": test_portable.NOBODY, "group": test_portable.NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
     text = follow("no_root.sh", work, env=environment(DOWNLOADS=downloads, HOME=work), **user)
     answered(text, work / "traces")
 
 
-@tests.case
-def slurm(directory):
+def test_slurm(directory):
     downloads, work = desk(directory, "job.sh")
     stand_in(directory, "srun")
     text = follow("slurm.sh", work, env=environment(DOWNLOADS=downloads, PATH=f"{directory}/bin:{os.environ['PATH']}", DFT_BUILD=BUILD))
@@ -89,8 +83,7 @@ def stand_in(directory, name):
     true((directory / "bin" / name).exists(), f"there is no stand-in for {name}")
 
 
-@tests.case
-def container(directory):
+def test_container(directory):
     image = test_containers.prepare(directory)
     downloads, work = desk(directory, "job.sh")
     image.rename(work / "image")
@@ -98,11 +91,10 @@ def container(directory):
     answered(text, work / "traces")
 
 
-@tests.case
-def python(directory):
+def test_python(directory):
     downloads, work = desk(directory, "train.py")
-    interpreter = test_python.python()
-    test_python.source(directory)
+    interpreter = installed_python.python()
+    installed_python.source(directory)
     (directory / "project").rename(downloads / "dftrace")
     (directory / "bin").mkdir()
     (directory / "bin" / "python3").symlink_to(interpreter)
@@ -117,7 +109,7 @@ def python(directory):
 def in_chroot(directory, script, name, downloads):
     """Follows a script inside another system, in a folder of its own."""
     if not LONG:
-        raise Skip("makes a file system: tests/run.sh --full")
+        pytest.skip("makes a file system: tests/run.sh --full")
     root = test_systems.bootstrap(next(system for system in test_systems.SYSTEMS if system.name == name))
     place = root / f"newcomer-{script}"
     shutil.rmtree(place, ignore_errors=True)
@@ -131,14 +123,12 @@ def in_chroot(directory, script, name, downloads):
     answered(text, place / "traces")
 
 
-@tests.case
-def old_glibc(directory):
+def test_old_glibc(directory):
     downloads, _ = desk(directory)
     in_chroot(directory, "old_glibc.sh", "xenial", downloads)
 
 
-@tests.case
-def plain_debian(directory):
+def test_plain_debian(directory):
     downloads, _ = desk(directory)
     if LONG:
         need("cpack", "dpkg-deb")
@@ -146,7 +136,3 @@ def plain_debian(directory):
         for package in (directory / "packages").glob("*.deb"):
             shutil.copy(package, downloads)
     in_chroot(directory, "plain_debian.sh", "bookworm", downloads)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

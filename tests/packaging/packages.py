@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Packages of the build, made by cpack, and what tests ask of them."""
 
-import pathlib
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import BUILD, Skip, equal, need, run_checked  # noqa: E402
+import pytest
+
+from tracing import BUILD, equal, need, run_checked
 
 
 def make(generator, out):
@@ -24,7 +23,7 @@ def debian(out):
         need(program)
     packages = make("DEB", out)
     if "python3-dftrace" not in packages:
-        raise Skip("built without the Python package")
+        pytest.skip("built without the Python package")
     return packages
 
 

@@ -1,22 +1,21 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What shells complete is what the programs take: commands, options, and the words of options with few of them."""
 
 import re
 import shutil
-import sys
 
-from packages import BUILD, Skip, equal, run_checked
-from tracing import Tests, environment, run, true
+import pytest
 
-tests = Tests()
+from packages import BUILD, equal, run_checked
+from tracing import environment, run, true
+
 MADE = BUILD / "completion"
 MISSING = "/no/such/trace"
 
 
 def folder(shell):
     if not (MADE / shell).is_dir():
-        raise Skip("built without completions")
+        pytest.skip("built without completions")
     return MADE / shell
 
 
@@ -52,16 +51,14 @@ def helped(command):
     return {option for line in re.findall(r"^ +(-.*?)(?:  |$)", lines, re.MULTILINE) for option in re.findall(r"--?[a-zA-Z][a-z-]*", line)}
 
 
-@tests.case
-def bash_has_the_options_of_help(directory):
+def test_bash_has_the_options_of_help(directory):
     commands = [name for name in listed() if name not in ("dftmerge", "spans", "debug")]
     asked = [[*(["dftrun"] if name == "dftrun" else ["dftmerge", *name.split()]), "-"] for name in commands]
     for name, got in zip(commands, bash(directory, *asked)):
         equal(set(got) - ({"--version"} if name == "summary" else set()), helped(name), name)
 
 
-@tests.case
-def bash_has_the_commands_of_help(directory):
+def test_bash_has_the_commands_of_help(directory):
     text = run_checked([BUILD / "bin" / "dftmerge", "--help"]).out.decode()
     commands = set(re.findall(r"^(?:[A-Z]\w+)? +(\w+) ", text.partition("Commands:")[2].partition("\n\n")[0], re.MULTILINE))
     got, helped_about, *verbs = bash(directory, ["dftmerge", ""], ["dftmerge", "help", ""], ["dftmerge", "spans", ""], ["dftmerge", "debug", ""])
@@ -70,8 +67,7 @@ def bash_has_the_commands_of_help(directory):
     equal({f"{command} {verb}" for command, those in zip(("spans", "debug"), verbs) for verb in those}, {name for name in listed() if " " in name}, "verbs")
 
 
-@tests.case
-def bash_completes(directory):
+def test_bash_completes(directory):
     (directory / "traces").mkdir()
     cases = {
         "dftmerge ti": "timeline", "dftmerge t": "timeline top traces", "dftmerge help exp": "export", "dftmerge help fil": "filters", "dftmerge debug st": "stat",
@@ -91,8 +87,7 @@ def bash_completes(directory):
              f"{words}: {got}, expected {wanted}")
 
 
-@tests.case
-def programs_take_the_words(directory):
+def test_programs_take_the_words(directory):
     """Each word that is completed is taken, and one that is none is refused."""
     asked = set()
     for command, options in listed().items():
@@ -112,25 +107,22 @@ def programs_take_the_words(directory):
                 true(refused == (word == "nosuchword"), f"{command} --{name} {word}: exit code {done.code}: {said}")
 
 
-@tests.case
-def no_help_names_the_listing(directory):
+def test_no_help_names_the_listing(directory):
     for command in ([], ["summary"], ["spans"]):
         true(b"list-options" not in run_checked([BUILD / "bin" / "dftmerge", *command, "--help"]).out, str(command))
 
 
-@tests.case
-def zsh_reads_them(directory):
+def test_zsh_reads_them(directory):
     if not shutil.which("zsh"):
-        raise Skip("zsh is not installed")
+        pytest.skip("zsh is not installed")
     for path in folder("zsh").iterdir():
         run_checked(["zsh", "-n", path])
         true(path.read_text().startswith("#compdef " + path.name[1:]), path.name)
 
 
-@tests.case
-def fish_completes(directory):
+def test_fish_completes(directory):
     if not shutil.which("fish"):
-        raise Skip("fish is not installed")
+        pytest.skip("fish is not installed")
     cases = {"dftmerge time": {"timeline"}, "dftmerge export --format p": {"parquet", "perfetto", "perfflow", "pfw"},
              "dftmerge summary --by file,na": {"file,name"}, "dftmerge spans states --int": {"--interval"}, "dftrun --by cla": {"class"},
              "dftmerge -q --threads 2 time": {"timeline"}, "dftmerge -q debug st": {"stat"}, "dftmerge help fil": {"filters"},
@@ -143,7 +135,3 @@ def fish_completes(directory):
     done = run_checked(["fish", "--no-config", "-c", "\n".join(script)], cwd=directory, env={**env, "HOME": str(directory)})
     for (line, wanted), got in zip(cases.items(), re.split(r"^==\n", done.out.decode(), flags=re.M)):
         equal({row.split("\t")[0] for row in got.splitlines()}, wanted, line)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

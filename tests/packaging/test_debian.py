@@ -1,7 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Debian packages have the files that they should, depend on each other, and work where they are unpacked."""
 
+import atexit
 import gzip
 import os
 import pathlib
@@ -11,11 +11,11 @@ import sys
 import tempfile
 
 from packages import BUILD, debian, equal, field, files_of, make, run_checked
-from tracing import ROOT, Tests, environment, true
+from tracing import ROOT, environment, true
 
-tests = Tests()
 made = {}
 out = pathlib.Path(tempfile.mkdtemp(prefix="dft-debian-"))
+atexit.register(shutil.rmtree, out, ignore_errors=True)
 COMMANDS = sorted(path.stem for path in (ROOT / "docs" / "commands").glob("*.md"))
 USE = "import dftrace, dftrace._core\nwith dftrace.region('here', step=1): print(dftrace.__file__)"
 
@@ -61,8 +61,7 @@ def expected():
     }
 
 
-@tests.case
-def each_has_its_files(directory):
+def test_each_has_its_files(directory):
     wanted = expected()
     if not (BUILD / "bin" / "dftmerge-mpi").exists():
         del wanted["dftrace-mpi"]
@@ -76,8 +75,7 @@ def each_has_its_files(directory):
             true(owner == "root/root" and (mode[0] == "l" or mode == "-" + kind), f"{file}: {mode} {owner}")
 
 
-@tests.case
-def they_depend_on_each_other(directory):
+def test_they_depend_on_each_other(directory):
     version = field(packages()["libdftrace"], "Version")
     for name, needed in (("libdftrace-dev", "libdftrace"), ("dftrace-tools", "libdftrace"), ("dftrace-mpi", "dftrace-tools"),
                          ("python3-dftrace", "dftrace-tools")):
@@ -91,8 +89,7 @@ def they_depend_on_each_other(directory):
     equal(len(summaries), len(packages()), "each says what it is")
 
 
-@tests.case
-def they_work_where_they_are_unpacked(directory):
+def test_they_work_where_they_are_unpacked(directory):
     for package in packages().values():
         run_checked(["dpkg-deb", "-x", package, directory])
     usr = directory / "usr"
@@ -109,8 +106,7 @@ def they_work_where_they_are_unpacked(directory):
         true(os.path.samefile(flags.split()[-1], usr / "lib" / "libdftrace.so"), flags)
 
 
-@tests.case
-def changelog_and_copyright(directory):
+def test_changelog_and_copyright(directory):
     run_checked(["dpkg-deb", "-x", packages()["dftrace-tools"], directory])
     documents = directory / "usr" / "share" / "doc" / "dftrace-tools"
     first = gzip.decompress((documents / "changelog.Debian.gz").read_bytes()).decode().splitlines()[0]
@@ -120,18 +116,10 @@ def changelog_and_copyright(directory):
         true(not line or f" {line}\n" in text, f"the licence has: {line}")
 
 
-@tests.case
-def tarball(directory):
+def test_tarball(directory):
     packed = make("TGZ", directory / "tar")
     equal(len(packed), 1, "tarballs")
     run_checked(["tar", "-xf", packed["dftrace"], "-C", directory])
     top = next(directory.glob("dftrace-*"))
     run_checked([top / "bin" / "dftrun", "-o", directory / "traces", "--", "ls", "/"])
     true((top / "share/zsh/site-functions/_dftrun").exists() and not (top / "usr").exists(), "the usual layout")
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(tests.main())
-    finally:
-        shutil.rmtree(out)

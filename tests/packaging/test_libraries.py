@@ -1,17 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the built libraries ask of a machine: the versions of the C library, and other libraries. And what libdftrace.so
 does in a program whose C library is musl."""
 
 import pathlib
 import re
-import sys
+
+import pytest
+
+from tracing import BUILD, LIBRARY, environment, equal, need, run, run_checked, traces, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-from tracing import BUILD, LIBRARY, Skip, Tests, environment, equal, need, run, run_checked, traces, tracing, true  # noqa: E402
-
-tests = Tests()
 OLDEST = (2, 17)
 SQLITE = BUILD / "lib" / "libdftsqlite.so"
 # Of libdftsqlite.so, without versions. It is for the machine that it was built on.
@@ -48,8 +46,7 @@ def too_new(names):
                   if not match or tuple(map(int, match.group(1).split("."))) > OLDEST)
 
 
-@tests.case
-def the_library_asks_for_glibc_2_17_at_most(directory):
+def test_the_library_asks_for_glibc_2_17_at_most(directory):
     need("readelf")
     equal(needed(LIBRARY), ["libc.so.6"], "NEEDED")
     needs = versions(LIBRARY)
@@ -58,8 +55,7 @@ def the_library_asks_for_glibc_2_17_at_most(directory):
     equal(too_new(needs["libc.so.6"]), [], f"versions above {OLDEST}")
 
 
-@tests.case
-def the_check_finds_newer_versions(directory):
+def test_the_check_finds_newer_versions(directory):
     """The test itself."""
     equal(too_new({"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.18", "GLIBC_2.34", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}),
           ["GLIBC_2.18", "GLIBC_2.34", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"], "newer versions")
@@ -68,11 +64,10 @@ def the_check_finds_newer_versions(directory):
     true("libc.so.6" in dftmerge and len(dftmerge["libc.so.6"]) > 3, f"versions of dftmerge: {dftmerge}")
 
 
-@tests.case
-def the_module_for_sqlite_needs_what_is_listed(directory):
+def test_the_module_for_sqlite_needs_what_is_listed(directory):
     need("readelf")
     if not SQLITE.exists():
-        raise Skip("there is no libdftsqlite.so in this build")
+        pytest.skip("there is no libdftsqlite.so in this build")
     names = {re.sub(r"\.so.*", ".so", name) for name in needed(SQLITE)}
     equal(sorted(names - SQLITE_NEEDS), [], "NEEDED of libdftsqlite.so beyond the list")
 
@@ -91,8 +86,7 @@ def outcome(program, work, env):
     return run([program, work], cwd=work, env=env)
 
 
-@tests.case
-def a_musl_program_runs_on_and_says_that_nothing_is_traced(directory):
+def test_a_musl_program_runs_on_and_says_that_nothing_is_traced(directory):
     program = musl_program(directory, "many_calls")
     plain = outcome(program, directory / "plain", environment())
     equal(plain.code, 7, f"exit code: {plain.err}")
@@ -107,8 +101,7 @@ def a_musl_program_runs_on_and_says_that_nothing_is_traced(directory):
     equal([path.name for path in traces(directory) if "many_calls" in path.name], [], "traces of the program")
 
 
-@tests.case
-def a_musl_program_may_be_run_by_its_loader(directory):
+def test_a_musl_program_may_be_run_by_its_loader(directory):
     program = musl_program(directory, "many_calls")
     loader = re.search(r"interpreter: (.*)\]", run_checked(["readelf", "-lW", program]).out.decode()).group(1)
 
@@ -124,8 +117,7 @@ def a_musl_program_may_be_run_by_its_loader(directory):
         equal(done.err.decode().count("nothing is traced"), enable, done.err.decode())
 
 
-@tests.case
-def programs_of_a_musl_program_do_not_repeat_it(directory):
+def test_programs_of_a_musl_program_do_not_repeat_it(directory):
     program = musl_program(directory, "many_calls")
     (directory / "work").mkdir()
     done = run([program, directory / "work", program], cwd=directory, env=tracing(directory / "trace"))
@@ -133,12 +125,7 @@ def programs_of_a_musl_program_do_not_repeat_it(directory):
     equal(done.err.decode().count("musl"), 1, done.err)
 
 
-@tests.case
-def programs_with_glibc_are_traced_below_a_musl_program(directory):
+def test_programs_with_glibc_are_traced_below_a_musl_program(directory):
     program = musl_program(directory, "many_calls")
     outcome(program, directory / "work", tracing(directory / "trace"))
     true(any("-sh-" in path.name for path in traces(directory)), f"a trace of sh: {traces(directory)}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

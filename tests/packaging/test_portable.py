@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The portable tarball: it is built, unpacked into another folder, and used there by an ordinary user."""
 
@@ -6,13 +5,12 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
+
+import pytest
+
+from tracing import BUILD, environment, equal, need, run, run_checked, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-from tracing import BUILD, Skip, Tests, environment, equal, need, run, run_checked, true  # noqa: E402
-
-tests = Tests()
 NOBODY = 65534
 
 
@@ -22,7 +20,7 @@ def tarball(made=[]):
         need("cmake", "readelf")
         done = run(["cmake", "--build", BUILD, "--target", "portable"], env={**os.environ, "LC_ALL": "C"})
         if done.code and b"unknown target" in done.out + done.err:
-            raise Skip("this build makes no portable tarball: static libraries are missing (cmake says which)")
+            pytest.skip("this build makes no portable tarball: static libraries are missing (cmake says which)")
         equal(done.code, 0, (done.out + done.err).decode(errors="replace")[-2000:])
         made.append(pathlib.Path(done.out.decode().split()[-1]))
         if not made[0].exists():
@@ -55,8 +53,7 @@ def place_for_user(directory):
     return place
 
 
-@tests.case
-def tools_are_static_and_all_is_there(directory):
+def test_tools_are_static_and_all_is_there(directory):
     top = unpacked(directory)
     for tool in ("dftmerge", "dftrun"):
         true("no dynamic section" in run_checked(["readelf", "-d", top / "bin" / tool]).out.decode(), f"{tool} is not static")
@@ -74,8 +71,7 @@ def tools_are_static_and_all_is_there(directory):
         true((top / "share/man/man1/dftrun.1").is_file(), "man pages are not in the tarball")
 
 
-@tests.case
-def an_ordinary_user_traces_with_it(directory):
+def test_an_ordinary_user_traces_with_it(directory):
     top = unpacked(directory)
     place = place_for_user(directory)
     source = place / "from"
@@ -89,8 +85,7 @@ def an_ordinary_user_traces_with_it(directory):
     equal(json.loads(done.stdout), json.loads(same.out), "the static dftmerge and the one of the build")
 
 
-@tests.case
-def features_with_static_libraries_work(directory):
+def test_features_with_static_libraries_work(directory):
     """What the build's own dftmerge can do, the static one can, too: but for the prompt's history."""
     need("g++")
     top = unpacked(directory)
@@ -114,12 +109,11 @@ def features_with_static_libraries_work(directory):
         equal(answers[1], answers[0], f"dftmerge {' '.join(question)}")
 
 
-@tests.case
-def names_are_replaced_alike(directory):
+def test_names_are_replaced_alike(directory):
     top = unpacked(directory)
     run_checked([top / "bin" / "dftrun", "-o", directory / "traces", "--no-summary", "--", "cat", HERE / "test_portable.py"])
     if b"was built without" in run([BUILD / "bin" / "dftmerge", "anonymize", "--new-key", directory / "key"]).err:
-        raise Skip("this build does not anonymize")
+        pytest.skip("this build does not anonymize")
     answers = []
     for tool in (BUILD / "bin" / "dftmerge", top / "bin" / "dftmerge"):
         out = directory / f"public-{len(answers)}"
@@ -128,16 +122,11 @@ def names_are_replaced_alike(directory):
     equal(answers[1], answers[0], "anonymous events")
 
 
-@tests.case
-def a_terminal_without_libedit_still_has_a_prompt(directory):
+def test_a_terminal_without_libedit_still_has_a_prompt(directory):
     top = unpacked(directory)
     run_checked([top / "bin" / "dftrun", "-o", directory / "traces", "--no-summary", "--", "cat", HERE / "test_portable.py"])
     done = run([top / "bin" / "dftmerge", "sql", directory / "traces"], stdin=b"select count(*) > 0 as some from events;\n")
     if b"was built without" in done.err:
-        raise Skip("this build has no SQL")
+        pytest.skip("this build has no SQL")
     equal(done.code, 0, done.err)
     true(b"some" in done.out and b"1" in done.out, done.out)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

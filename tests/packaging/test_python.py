@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The Python package is built and installed in each way that there is, without a network; what is missing is named."""
 
@@ -11,11 +10,10 @@ import shutil
 import sys
 import zipfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-from tracing import ROOT, Skip, Tests, environment, equal, run, run_checked, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import ROOT, environment, equal, run, run_checked, true
+
 USE = "import dftrace, dftrace._core\nwith dftrace.region('here', step=1): print(dftrace.__file__)"
 PYTHONS = [name for name in (f"python3.{minor}" for minor in range(9, 20)) if shutil.which(name, path=environment()["PATH"])]
 
@@ -27,7 +25,7 @@ def python():
                 "raise SystemExit(not os.path.exists(sysconfig.get_paths()['include'] + '/Python.h'))")
         if os.path.exists(there) and not run([there, "-c", code]).code:
             return there
-    raise Skip("no Python with pip, venv and headers (python3-pip, python3-venv, python3-dev)")
+    pytest.skip("no Python with pip, venv and headers (python3-pip, python3-venv, python3-dev)")
 
 
 def source(directory):
@@ -64,8 +62,7 @@ def used(interpreter, directory, **more):
     return pathlib.Path(run_checked([interpreter, "-c", USE], cwd=away, env=environment(**more)).out.decode().strip())
 
 
-@tests.case
-def installs_into_an_environment_and_out_again(directory):
+def test_installs_into_an_environment_and_out_again(directory):
     folder = source(directory)
     own = venv(directory, "own")
     for options in ((), ("--no-build-isolation",)):
@@ -77,14 +74,12 @@ def installs_into_an_environment_and_out_again(directory):
         equal(list((directory / "own").rglob("*dftrace*")), [], "nothing stays behind")
 
 
-@tests.case
-def installs_into_a_folder(directory):
+def test_installs_into_a_folder(directory):
     install(python(), directory, "--target", directory / "target", source(directory))
     equal(used(python(), directory, PYTHONPATH=directory / "target"), directory / "target" / "dftrace" / "__init__.py", "file")
 
 
-@tests.case
-def editable(directory):
+def test_editable(directory):
     """What is written to the source is what runs."""
     folder = source(directory)
     own = venv(directory, "own")
@@ -94,8 +89,7 @@ def editable(directory):
     run_checked([own, "-c", "import dftrace.added_later as a; assert a.ANSWER == 42"], cwd=directory)
 
 
-@tests.case
-def from_its_own_archive(directory):
+def test_from_its_own_archive(directory):
     """The archive is all that is needed, and its wheel is the tree's."""
     folder = source(directory)
     (directory / "out").mkdir()
@@ -114,8 +108,7 @@ def from_its_own_archive(directory):
             equal(one.read(member), other.read(member), member)
 
 
-@tests.case
-def wheel_is_whole_and_the_same_each_time(directory):
+def test_wheel_is_whole_and_the_same_each_time(directory):
     folder = source(directory)
     wheels = []
     for number in range(2):
@@ -146,20 +139,18 @@ def bytes_of(digest):
     return base64.urlsafe_b64decode(digest.split("=", 1)[1] + "=")
 
 
-@tests.case
-def one_wheel_for_all_versions(directory):
+def test_one_wheel_for_all_versions(directory):
     """Each Python of this machine imports what the first one built."""
     pythons = os.environ.get("DFT_PYTHONS", "").split() or PYTHONS
     if len(pythons) < 2:
-        raise Skip("one version of Python is installed (DFT_PYTHONS names others)")
+        pytest.skip("one version of Python is installed (DFT_PYTHONS names others)")
     out = directory / "tree"
     run_checked([pythons[0], ROOT / "python" / "backend" / "dftrace_backend.py", "tree", out], cwd=directory)
     for other in pythons:
         equal(used(other, directory, PYTHONPATH=out), out / "dftrace" / "__init__.py", other)
 
 
-@tests.case
-def tree_follows_its_source(directory):
+def test_tree_follows_its_source(directory):
     folder = source(directory)
     command = [python(), folder / "backend" / "dftrace_backend.py", "tree", directory / "tree"]
     run_checked(command, cwd=directory)
@@ -172,8 +163,7 @@ def tree_follows_its_source(directory):
     equal(program.stat().st_mtime_ns, before, "the extension is not compiled again")
 
 
-@tests.case
-def says_what_is_missing(directory):
+def test_says_what_is_missing(directory):
     folder = source(directory)
     out = repr(str(directory))
     said = backend(directory, folder, f"build_wheel({out})", expect=1, CC="no-such-compiler")
@@ -192,22 +182,16 @@ def says_what_is_missing(directory):
     equal([path for path in directory.iterdir() if path.suffix in (".whl", ".gz")], [], "nothing half-made")
 
 
-@tests.case
-def pip_says_what_is_missing(directory):
+def test_pip_says_what_is_missing(directory):
     done = run([python(), "-m", "pip", "install", "--no-index", "--target", directory / "target", source(directory)], cwd=directory,
                env=environment(CC="no-such-compiler"))
     said = (done.out + done.err).decode()
     true(done.code and "dftrace: no C compiler (no-such-compiler)" in said and "Traceback" not in said, said)
 
 
-@tests.case
-def source_that_does_not_compile(directory):
+def test_source_that_does_not_compile(directory):
     folder = source(directory)
     with open(next((folder / "src").glob("core*.c")), "a", encoding="utf-8") as file:
         file.write("#error planted\n")
     said = backend(directory, folder, f"build_wheel({str(directory)!r})", expect=1)
     true("does not compile" in said and "planted" in said, said)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

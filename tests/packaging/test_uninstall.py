@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The target uninstall removes what `cmake --install` has written, and nothing else. What it leaves is named."""
 
@@ -6,12 +5,12 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 
-from packages import BUILD, Skip, equal, run_checked
-from tracing import ROOT, Tests, environment, run, true
+import pytest
 
-tests = Tests()
+from packages import BUILD, equal, run_checked
+from tracing import ROOT, environment, run, true
+
 PROJECT = f"""cmake_minimum_required(VERSION 3.20)
 project(small VERSION 1 LANGUAGES NONE)
 include(GNUInstallDirs)
@@ -49,8 +48,7 @@ def tree(top):
     return sorted(str(path.relative_to(top)) for path in top.rglob("*"))
 
 
-@tests.case
-def removes_what_was_written(directory):
+def test_removes_what_was_written(directory):
     build, prefix = project(directory), directory / "a prefix"
     install(build, prefix)
     (prefix / "lib/python3.1/site-packages/small/__pycache__").mkdir()
@@ -62,8 +60,7 @@ def removes_what_was_written(directory):
     true(code and "nothing was installed from" in said and "removed already" in said, said)
 
 
-@tests.case
-def leaves_what_was_there(directory):
+def test_leaves_what_was_there(directory):
     build, prefix = project(directory), directory / "prefix"
     for folder in ("bin", "lib/python3.1/site-packages", "share/doc"):
         (prefix / folder).mkdir(parents=True)
@@ -75,8 +72,7 @@ def leaves_what_was_there(directory):
     equal(tree(prefix), before, "what is there, also empty folders")
 
 
-@tests.case
-def names_what_was_changed(directory):
+def test_names_what_was_changed(directory):
     build, prefix = project(directory), directory / "prefix"
     install(build, prefix)
     (prefix / "bin" / "tool").write_text("another")
@@ -91,8 +87,7 @@ def names_what_was_changed(directory):
                          "share/doc/small/texts/more", "share/doc/small/texts/more/mine"], "what is left")
 
 
-@tests.case
-def leaves_files_of_a_package(directory):
+def test_leaves_files_of_a_package(directory):
     """A package was installed over it, and has the same file."""
     build, prefix = project(directory), directory / "prefix"
     install(build, prefix)
@@ -105,8 +100,7 @@ def leaves_files_of_a_package(directory):
     equal(tree(prefix), ["bin", "bin/tool"], "what is left")
 
 
-@tests.case
-def two_prefixes_and_a_staged_one(directory):
+def test_two_prefixes_and_a_staged_one(directory):
     build = project(directory)
     install(build, directory / "one")
     install(build, directory / "two")
@@ -117,15 +111,14 @@ def two_prefixes_and_a_staged_one(directory):
     true(not any((directory / name).exists() for name in ("one", "two", "staged")), "all are gone")
 
 
-@tests.case
-def says_what_it_may_not_remove(directory):
+def test_says_what_it_may_not_remove(directory):
     build, prefix = project(directory), directory / "prefix"
     install(build, prefix)
     folder = prefix / "bin"
     if os.geteuid():
         folder.chmod(0o555)
     elif subprocess.run(["chattr", "+i", folder], capture_output=True, check=False).returncode:
-        raise Skip("root may remove anything here")
+        pytest.skip("root may remove anything here")
     try:
         code, said = uninstall(build)
         true(code and f"{folder}/tool" in said and "as the user who installed them" in said, said)
@@ -137,8 +130,7 @@ def says_what_it_may_not_remove(directory):
     true(not prefix.exists(), "all is gone")
 
 
-@tests.case
-def this_project(directory):
+def test_this_project(directory):
     """The whole of it, by a record of its own: this build folder's is the user's."""
     prefix = directory / "prefix"
     install(BUILD, prefix)
@@ -148,7 +140,3 @@ def this_project(directory):
     shutil.move(record, directory / "records")
     run_checked(["cmake", "-D", f"DFT_RECORDS={directory / 'records'}", "-P", ROOT / "cmake" / "uninstall" / "remove.cmake"])
     true(not prefix.exists(), "nothing is left")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

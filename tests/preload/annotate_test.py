@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Annotations: what programs in C and C++ say through dftrace.h stands in the trace, whatever way they were compiled; without the
 library they run as if nothing had been said, and link nothing."""
@@ -6,12 +5,11 @@ library they run as if nothing had been said, and link nothing."""
 import json
 import pathlib
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import ROOT, Skip, Tests, dftmerge, dump, environment, equal, run, run_checked, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import ROOT, dftmerge, dump, environment, equal, run, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror", "-pedantic-errors", "-Wno-variadic-macros"]
 LONG = "n" * 999
@@ -19,7 +17,7 @@ LONG = "n" * 999
 
 def compiled(directory, source, compiler, *flags):
     if not shutil.which(compiler):
-        raise Skip(f"{compiler} is not installed")
+        pytest.skip(f"{compiler} is not installed")
     program = directory / "program"
     run_checked([compiler, *flags, f"-I{ROOT / 'include'}", "-o", program, HERE / source, "-pthread"])
     return program
@@ -127,8 +125,7 @@ def links_nothing(program):
     true("TEXTREL" not in needed, "relocations in code")
 
 
-@tests.case
-def c_in_every_way_of_compiling(directory):
+def test_c_in_every_way_of_compiling(directory):
     for compiler in ("gcc", "clang"):
         if not shutil.which(compiler):
             continue
@@ -146,19 +143,17 @@ def c_in_every_way_of_compiling(directory):
                 raise AssertionError(f"{compiler} {' '.join(flags)}: {error!r}") from error
 
 
-@tests.case
-def c_in_a_static_program(directory):
+def test_c_in_a_static_program(directory):
     """The header does no harm where there can be no library."""
     try:
         program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2", "-static")
     except AssertionError as error:
-        raise Skip("no static C library") from error
+        pytest.skip("no static C library")
     done = run([program, directory / "file"], env=tracing(directory / "out" / "t"))
     equal((done.code, done.out[:9], done.err), (0, b"enabled 0", b""), "a static program")
 
 
-@tests.case
-def c_with_other_settings(directory):
+def test_c_with_other_settings(directory):
     program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2")
     for i, options in enumerate(({"DISABLE_IO": 1}, {"INC_METADATA": 0}, {"TRACE_COMPRESSION": 0})):
         place = directory / str(i)
@@ -170,8 +165,7 @@ def c_with_other_settings(directory):
         equal(len(arguments), 8, f"{options}: arguments")
 
 
-@tests.case
-def c_plus_plus_in_every_way_of_compiling(directory):
+def test_c_plus_plus_in_every_way_of_compiling(directory):
     for compiler in ("g++", "clang++"):
         if not shutil.which(compiler):
             continue
@@ -198,8 +192,7 @@ def check_cpp(events):
     equal([e["args"] for e in events if e["name"] == "method"], [{"class": "worker"}] * 3, "arguments")
 
 
-@tests.case
-def linked_with_the_library(directory):
+def test_linked_with_the_library(directory):
     """Instead of LD_PRELOAD."""
     from tracing import LIBRARY
     program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2", "-Wl,--no-as-needed", str(LIBRARY),
@@ -270,8 +263,7 @@ def roles(directory, how, language="c", **settings):
     return [p["role"] for p in json.loads(dftmerge("ps", "--json", out).out)["processes"]]
 
 
-@tests.case
-def roles_are_told(directory):
+def test_roles_are_told(directory):
     equal(roles(directory, "none"), [None], "no role")
     equal(roles(directory, "early"), ["before the first event"], "before the first event")
     equal(roles(directory, "late"), ["second"], "the last one is true")
@@ -281,16 +273,14 @@ def roles_are_told(directory):
     true(b"[second]" in dftmerge("ps", directory / "late-c").out, "ps shows it")
 
 
-@tests.case
-def roles_come_from_the_environment(directory):
+def test_roles_come_from_the_environment(directory):
     equal(roles(directory, "none", ROLE="worker 3/8"), ["worker 3/8"], "DFTRACER_ROLE")
     equal(roles(directory, "late", ROLE="worker 3/8"), ["second"], "the program knows better")
     equal(roles(directory, "null", ROLE="worker 3/8"), [None], "NULL is none")
     equal(roles(directory, "fork", ROLE="of all"), ["first", "of all"], "a child says itself what it is")
 
 
-@tests.case
-def a_forked_child_has_no_role_of_its_parent(directory):
+def test_a_forked_child_has_no_role_of_its_parent(directory):
     equal(roles(directory, "fork"), ["first", None], "parent and child")
 
 
@@ -323,8 +313,7 @@ int main(void)
 """
 
 
-@tests.case
-def given_times(directory):
+def test_given_times(directory):
     (directory / "given.c").write_text(GIVEN_TIMES)
     program = compiled(directory, directory / "given.c", "gcc", "-D_GNU_SOURCE")
     equal(run([program]).code, 1, "without the library no time is known")
@@ -364,8 +353,7 @@ int main(void)
 """
 
 
-@tests.case
-def given_spans(directory):
+def test_given_spans(directory):
     """Spans with times of their own: in no region, though one is open. In the first millisecond the ratio of ticks to time is known to some
     0.001 % only: a given duration is as exact."""
     (directory / "given.c").write_text(GIVEN_SPANS)
@@ -381,7 +369,3 @@ def given_spans(directory):
     begins = {e["id"]: e["ts"] for e in events if e.get("phase") == "async_begin"}
     equal(begins, {e["id"]: e["ts"] for e in spans}, "each begins where it begins")
     true(abs(spans[0]["ts"] - spans[2]["ts"] - 4000) < 1000, "times")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,20 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which functions of the C library are wrapped: every one that works on a path, a descriptor, a FILE or a DIR, and every relative of
 these and of the rows of calls.def (another width, a checked form, an `at` form ...), is a row or stands with a reason in
 not_wrapped.txt; and libdftrace.so exports the table, and nothing else."""
 
 import re
-import sys
-import pathlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import libc_functions  # noqa: E402
-from call_table import CALLS, NOT_WRAPPED, older_rows, prototypes, reasons, table, versioned  # noqa: E402
-from libc_functions import Function, about_files, compiler, declared, exported, subject, symbols  # noqa: E402
-from tracing import LIBRARY, Skip, Tests, equal, run_checked, true  # noqa: E402
+import pytest
 
-tests = Tests()
+import libc_functions
+from call_table import CALLS, NOT_WRAPPED, older_rows, prototypes, reasons, table, versioned
+from libc_functions import Function, about_files, compiler, declared, exported, subject, symbols
+from tracing import LIBRARY, equal, run_checked, true
+
 API = {"dftrace_api_v1", "dftrace_meet_copy", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "perfflow_weave_before",
        "perfflow_weave_after"}
 
@@ -52,8 +49,7 @@ def relatives(rows, library):
     return found
 
 
-@tests.case
-def the_table_is_read_right(directory):
+def test_the_table_is_read_right(directory):
     rows, aliases = table()
     text = CALLS.read_text()
     equal(len(rows) + len(aliases), len(re.findall(r"^DFT_(?!RECLASSIFIED|EVENT|OLDER|CUSTOM_OLDER)", text, flags=re.M)), "rows and aliases")
@@ -77,8 +73,7 @@ def undeclared_or_different(rows, headers=None):
     return undeclared, different
 
 
-@tests.case
-def prototypes_are_those_of_the_headers(directory):
+def test_prototypes_are_those_of_the_headers(directory):
     undeclared, different = undeclared_or_different(prototypes())
     equal(sorted(different), [], "another type than in the headers")
     removed = {"bsd_signal"}  # from POSIX in 2008; old programs have it
@@ -87,8 +82,7 @@ def prototypes_are_those_of_the_headers(directory):
     equal(undeclared_or_different(wrong), (set(), {"read"}), "a wrong prototype is found")
 
 
-@tests.case
-def the_library_exports_the_table_and_nothing_else(directory):
+def test_the_library_exports_the_table_and_nothing_else(directory):
     rows, aliases = table()
     wanted = set(rows) | set(aliases) | API
     found = symbols(LIBRARY)
@@ -96,16 +90,14 @@ def the_library_exports_the_table_and_nothing_else(directory):
     equal(sorted(found - wanted), [], "exported, but in no row")
 
 
-@tests.case
-def prototypes_of_libaio_are_those_of_its_header(directory):
+def test_prototypes_of_libaio_are_those_of_its_header(directory):
     if compiler(["-fsyntax-only"], ["libaio.h"], []).code:
-        raise Skip("libaio.h is not installed")
+        pytest.skip("libaio.h is not installed")
     rows = [row[:3] for row in versioned()]
     equal(undeclared_or_different(rows, ["libaio.h"]), (set(), set()), "functions that libaio.h declares in another way, or not")
 
 
-@tests.case
-def exports_have_no_version_but_those_of_libaio_and_old_ones(directory):
+def test_exports_have_no_version_but_those_of_libaio_and_old_ones(directory):
     """Those of libaio are hidden (one @): found by who was linked with libaio, not by dlsym, nor by who has such a function of its own.
     What each version of the C library's does is tried in tests/e2e/test_doors.py."""
     listing = run_checked(["nm", "-D", "--defined-only", LIBRARY]).out.decode()
@@ -128,8 +120,7 @@ def concerned(library=None):
     return {**{name: f"a relative of {row}" for name, row in near.items()}, **{name: f"works on {what}" for name, what in found.items()}}
 
 
-@tests.case
-def all_that_works_on_files_is_wrapped_or_has_a_reason(directory):
+def test_all_that_works_on_files_is_wrapped_or_has_a_reason(directory):
     rows, aliases = table()
     wrapped, listed = {*rows, *aliases}, dict(reasons())
     missing = {name: why for name, why in concerned().items() if name not in wrapped and name not in listed}
@@ -138,8 +129,7 @@ def all_that_works_on_files_is_wrapped_or_has_a_reason(directory):
     equal(len(missing), 0, "functions that are forgotten")
 
 
-@tests.case
-def the_list_of_reasons_is_right(directory):
+def test_the_list_of_reasons_is_right(directory):
     rows, aliases = table()
     names = [name for name, _ in reasons()]
     equal(sorted({name for name in names if names.count(name) > 1}), [], "in not_wrapped.txt twice")
@@ -151,8 +141,7 @@ def the_list_of_reasons_is_right(directory):
     equal([name for name in names if name in library and name not in why], [], "in not_wrapped.txt, but neither about files nor a relative of a row")
 
 
-@tests.case
-def the_library_is_read_right(directory):
+def test_the_library_is_read_right(directory):
     """The test itself: what is known of the C library is found."""
     functions, library = declared(), exported()
     true(len(library) > 2000 and len(set(functions) & library) > 1500, f"{len(library)} exported functions, {len(functions)} declared")
@@ -167,8 +156,7 @@ def the_library_is_read_right(directory):
         true(name in library and subject(name, functions[name]) is None, f"{name} has nothing to do with files")
 
 
-@tests.case
-def a_forgotten_relative_is_found(directory):
+def test_a_forgotten_relative_is_found(directory):
     """The test itself: without the row's aliases and entries, their names come up."""
     library = exported()
     for row, relative in (("open", "open64"), ("open", "__open_2"), ("pread", "__pread64_chk"), ("fread", "fread_unlocked"),
@@ -178,7 +166,3 @@ def a_forgotten_relative_is_found(directory):
                           ("fgetws", "__fgetws_chk"), ("recv", "__recv_chk"), ("vwprintf", "__wprintf_chk")):
         if relative in library:
             equal(relatives([row], {relative}), {relative: row}, f"relatives of {row}")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,24 +1,22 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs written for DFTracer's C and C++ interfaces: linked with the library, with nothing, and preloaded."""
 
 import json
 import pathlib
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (LIBRARY, ROOT, Skip, Tests, dftmerge, dump, environment, equal, run, run_checked, traces,  # noqa: E402
+import pytest
+
+from tracing import (LIBRARY, ROOT, dftmerge, dump, environment, equal, run, run_checked, traces,
                      tracing, true)
 
-tests = Tests()
 HERE = pathlib.Path(__file__).resolve().parent
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-unused-variable"]
 
 
 def compiled(directory, compiler, source, *flags):
     if not shutil.which(compiler):
-        raise Skip(f"{compiler} is not installed")
+        pytest.skip(f"{compiler} is not installed")
     program = directory / f"{compiler}-{source}"
     run_checked([compiler, *WARNINGS, f"-I{ROOT / 'include'}", "-o", program, HERE / source, *flags])
     return program
@@ -49,10 +47,7 @@ def check(events, writes):
     equal([e["args"] for e in of(events, "key")], [{"value": "value"}], "metadata")
 
 
-
-
-@tests.case
-def preloaded_and_linked_with_nothing(directory):
+def test_preloaded_and_linked_with_nothing(directory):
     for compiler in ("gcc", "clang"):
         if not shutil.which(compiler):
             continue
@@ -67,8 +62,7 @@ def preloaded_and_linked_with_nothing(directory):
         equal(list(place.glob("elsewhere*")), [], "the environment has settled where the trace goes")
 
 
-@tests.case
-def linked_and_told_by_init(directory):
+def test_linked_and_told_by_init(directory):
     program = linked(directory)
     log = directory / "logs" / "run"
     done = run([program, directory, log, directory, "bind"], cwd=directory, env=environment(DFTRACER_ENABLE=1))
@@ -82,8 +76,7 @@ def linked_and_told_by_init(directory):
     equal((done.code, done.out, done.err, len(traces(directory))), (0, b"", b"", 1), "switched off")
 
 
-@tests.case
-def linked_and_told_by_the_environment(directory):
+def test_linked_and_told_by_the_environment(directory):
     program = linked(directory)
     done = run([program, directory, "-", "-", "bind"], cwd=directory,
                env=environment(DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=directory / "env" / "t", DFTRACER_DATA_DIR=directory))
@@ -92,8 +85,7 @@ def linked_and_told_by_the_environment(directory):
     equal(len(traces(directory)), 1, "one trace")
 
 
-@tests.case
-def data_dirs_and_no_bind(directory):
+def test_data_dirs_and_no_bind(directory):
     program = linked(directory)
     done = run([program, directory, directory / "a" / "t", "/nowhere", "bind"], cwd=directory,
                env=environment(DFTRACER_ENABLE=1))
@@ -105,16 +97,14 @@ def data_dirs_and_no_bind(directory):
     equal([e["args"]["value"] for e in of(events, "process_id")], [3], "the process's number")
 
 
-@tests.case
-def without_init(directory):
+def test_without_init(directory):
     program = compiled(directory, "gcc", "dftracer_c.c")
     done = run([program, directory, "-", "-", "none"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
     equal(done.code, 0, "the program")
     check(dump(directory / "out"), 5)
 
 
-@tests.case
-def texts_without_room(directory):
+def test_texts_without_room(directory):
     program = compiled(directory, "gcc", "dftracer_c.c")
     done = run([program, directory, "-", "-", "long"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
     equal(done.code, 0, "the program")
@@ -125,8 +115,7 @@ def texts_without_room(directory):
     true(500 < len(arguments["long"]) < 1024, "cut to what there is room for")
 
 
-@tests.case
-def c_plus_plus(directory):
+def test_c_plus_plus(directory):
     program = compiled(directory, "g++", "dftracer_cpp.cpp", "-std=c++11")
     equal(run([program]).out, b"done\n", "alone")
     done = run([program], env=tracing(directory / "out" / "t", DATA_DIR=directory))
@@ -163,8 +152,7 @@ HELD = ("EH", {"id": ARCHIVE, "type": "archive", "store": 3, "uri": "/p/out/a.ta
 CONTAINS = ("ER", {"relation": 18, "subject": ARCHIVE, "object": ONE})
 
 
-@tests.case
-def version_2_in_c(directory):
+def test_version_2_in_c(directory):
     for compiler in ("gcc", "clang"):
         if not shutil.which(compiler):
             continue
@@ -191,8 +179,7 @@ def version_2_in_c(directory):
         true(not notes, f"notes: {notes}")
 
 
-@tests.case
-def version_2_in_c_plus_plus(directory):
+def test_version_2_in_c_plus_plus(directory):
     for standard in ("c++11", "c++17"):
         place = directory / standard
         place.mkdir()
@@ -208,7 +195,3 @@ def version_2_in_c_plus_plus(directory):
                  ("STATIC", {"used:" + entity("index", "new"): 1, "key": 1}), ("moved", None)], "regions")
         true(HELD in declared(events) and CONTAINS in declared(events), f"entities: {declared(events)}")
         equal(metadata(events), {("dftracer", "used"): "sub-layer", ("APP", "ranks"): 4}, "metadata")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,20 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """DFTRACER_BIND_SIGNALS=1: whatever signal ends a process, it dies of it as without us, everything is in the trace, and descriptor 2 gets a
 stack trace; and the program cannot tell that its defaults are not what they seem."""
 
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import BUILD, SECONDS, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, run, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import BUILD, SECONDS, dftmerge, dump, environment, equal, live_files, need, run, tracing, true
+
 FATAL = BUILD / "bin" / "fatal"
 CALLS = 20000
 
@@ -60,8 +57,7 @@ def frames(err):
     return lines[0], found
 
 
-@tests.case
-def each_signal(directory):
+def test_each_signal(directory):
     ways = {"segv": signal.SIGSEGV, "ill": signal.SIGILL, "bus": signal.SIGBUS, "abort": signal.SIGABRT,
             **{str(int(s)): s for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGFPE, signal.SIGSEGV)}}
     if os.uname().machine == "x86_64":
@@ -79,23 +75,20 @@ def each_signal(directory):
         equal(dftmerge("check", place).code, 0, f"{way}: check")
 
 
-@tests.case
-def the_program_cannot_tell(directory):
+def test_the_program_cannot_tell(directory):
     bound, place = both(directory, "told")
     equal((bound.code, bound.err.count(b"dftrace:")), (7, 1), "exit code, and stack traces: that of a shell")
     true(bound.out.count(b"\n") > 300, "it was told something")
     all_there(place)
 
 
-@tests.case
-def the_program_starts_as_ever(directory):
+def test_the_program_starts_as_ever(directory):
     """Its arguments and its environment are there, whatever the constructor has done."""
     bound, _ = both(directory, "start")
     true(b"PATH=" in bound.out, "the environment")
 
 
-@tests.case
-def nothing_is_bound_without_the_option(directory):
+def test_nothing_is_bound_without_the_option(directory):
     (directory / "a").mkdir()
     plain = run([FATAL, "caught"], cwd=directory / "a")
     traced = run([FATAL, "caught"], cwd=directory / "a", env=tracing(directory / "t"))
@@ -105,23 +98,20 @@ def nothing_is_bound_without_the_option(directory):
     equal(mask & ~int(plain.out.split()[1], 16), sum(1 << (s - 1) for s in (1, 2, 3, 4, 6, 7, 8, 11, 15)), "with it")
 
 
-@tests.case
-def ignored_signals_stay_ignored(directory):
+def test_ignored_signals_stay_ignored(directory):
     env = tracing(directory / "t", BIND_SIGNALS=1)
     done = subprocess.run([FATAL, "die", str(int(signal.SIGHUP))], cwd=directory, env=env, stderr=subprocess.PIPE, timeout=SECONDS, check=False,
                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     equal((done.returncode, done.stderr), (0, b""), "it goes on")
 
 
-@tests.case
-def handlers_that_jump(directory):
+def test_handlers_that_jump(directory):
     bound, place = both(directory, "jumps")
     equal((bound.code, bound.err, ended(place)), (8, b"", [("exit", 8)]), "exit code, messages, ended")
     all_there(place)
 
 
-@tests.case
-def handlers_that_die_of_the_same_signal(directory):
+def test_handlers_that_die_of_the_same_signal(directory):
     for case in ("reports", "reports_once"):
         bound, place = both(directory / case, case)
         equal((bound.code, bound.out), (-11, b"report 11\n"), f"{case}: exit code and output")
@@ -130,16 +120,14 @@ def handlers_that_die_of_the_same_signal(directory):
         all_there(place)
 
 
-@tests.case
-def handlers_that_end_the_process(directory):
+def test_handlers_that_end_the_process(directory):
     bound, place = both(directory, "leaves")
     equal((bound.code, bound.out, bound.err), (11, b"left 11 11 1 1\n", b""), "exit code, output, messages")
     equal((ended(place), live_files(place)), ([("_exit", 11)], []), "ended")
     all_there(place)
 
 
-@tests.case
-def handlers_that_call_the_one_before(directory):
+def test_handlers_that_call_the_one_before(directory):
     bound, place = both(directory, "chained")
     equal((bound.code, bound.out), (-11, b"before: default\n"), "exit code and output")
     equal((ended(place), live_files(place)), ([("signal", 11)], []), "ended")
@@ -148,15 +136,13 @@ def handlers_that_call_the_one_before(directory):
     all_there(place)
 
 
-@tests.case
-def a_heap_that_is_broken(directory):
+def test_a_heap_that_is_broken(directory):
     bound, place = both(directory, "heap")
     equal((bound.code, ended(place), live_files(place)), (-6, [("signal", 6)], []), "exit code, ended")
     all_there(place)
 
 
-@tests.case
-def many_threads_at_once(directory):
+def test_many_threads_at_once(directory):
     for n in range(5):
         bound, place = both(directory / str(n), "all_at_once")
         equal(bound.code, -11, "dies of it")
@@ -165,16 +151,14 @@ def many_threads_at_once(directory):
             all_there(place, f"file{i}")
 
 
-@tests.case
-def a_loader_that_is_locked(directory):
+def test_a_loader_that_is_locked(directory):
     bound, place = both(directory, "loader_is_locked")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "exit code, ended")
     equal([function for function, _ in frames(bound.err)[1]][:3], ["strike", "loader_is_locked", "main"], "frames")
     all_there(place)
 
 
-@tests.case
-def stacks_that_overflow(directory):
+def test_stacks_that_overflow(directory):
     bound, place = both(directory / "a", "overflow_beside")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on an alternate stack")
     true(len(frames(bound.err)[1]) > 20, "frames")
@@ -188,16 +172,14 @@ def stacks_that_overflow(directory):
     all_there(place)
 
 
-@tests.case
-def stacks_that_are_lost(directory):
+def test_stacks_that_are_lost(directory):
     bound, place = both(directory, "die", "call")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "a call of a function at 0")
     equal([function for function, _ in frames(bound.err)[1]][:3], [None, "strike", "main"], "frames: it is known who called")
     all_there(place)
 
 
-@tests.case
-def stacks_that_are_damaged(directory):
+def test_stacks_that_are_damaged(directory):
     """The list of frames ends where the stack makes no sense; nothing faults on the way."""
     for case in ("smashed_wild", "smashed_low", "smashed_guard"):
         bound, place = both(directory / case, case)
@@ -206,15 +188,13 @@ def stacks_that_are_damaged(directory):
         all_there(place)
 
 
-@tests.case
-def signals_that_are_waited_for(directory):
+def test_signals_that_are_waited_for(directory):
     bound, place = both(directory, "waits")
     equal((bound.code, ended(place)), (-15, [("signal", 15)]), "exit code, ended")
     all_there(place)
 
 
-@tests.case
-def children(directory):
+def test_children(directory):
     bound, place = both(directory / "vfork", "child_of_vfork")
     equal((bound.code, bound.err, ended(place)), (9, b"", [("exit", 9)]), "vfork")
     all_there(place)
@@ -227,8 +207,7 @@ def children(directory):
     equal(len([e for e in dump(place) if e["name"] == "pwrite"]), 2 * CALLS, "calls of both programs")
 
 
-@tests.case
-def cores(directory):
+def test_cores(directory):
     """All of the status is as it was, with what it says of a core."""
     bound, place = both(directory, "core")
     equal((bound.code, sorted(ended(place))), (12, [("exit", 12), ("signal", 6), ("signal", 11), ("signal", 15)]), "exit code, ended")
@@ -236,33 +215,29 @@ def cores(directory):
         all_there(place, way, 100)
 
 
-@tests.case
-def not_a_byte_into_other_files(directory):
+def test_not_a_byte_into_other_files(directory):
     bound, place = both(directory, "other_file")
     equal((bound.err, (directory / "bound" / "data").read_bytes()), (b"", b""), "descriptor 2, and the file that took its number")
     equal(ended(place), [("signal", 11)], "ended")
 
 
-@tests.case
-def where_no_handler_can_be_set(directory):
+def test_where_no_handler_can_be_set(directory):
     bound, place = both(directory, "filtered")
     equal(bound.code, -11, "dies of it")
     all_there(place, calls=1000)
 
 
-@tests.case
-def the_first_process(directory):
+def test_the_first_process(directory):
     wrap = ("unshare", "--pid", "--fork")
     need("unshare")
     if run([*wrap, "true"]).code:
-        raise Skip("no right to make a name space")
+        pytest.skip("no right to make a name space")
     bound, place = both(directory, "spared", wrap=wrap)
     equal((bound.code, bound.err), (10, b""), "is spared from signals")
     all_there(place)
 
 
-@tests.case
-def python(directory):
+def test_python(directory):
     need("python3")
     code = "import os, signal\nfor i in range(20000): os.stat('/')\n"
     for name, more, number in (("abort", "os.abort()", 6), ("fault", "import faulthandler\nfaulthandler.enable()\nfaulthandler._sigsegv()", 11),
@@ -270,7 +245,3 @@ def python(directory):
         bound, place = both(directory / name, "-c", code + more, program="/usr/bin/python3")
         equal((bound.code, ended(place)), (-number, [("signal", number)]), f"{name}: exit code, ended")
         equal(len([e for e in dump(place) if e["name"].endswith("stat") and e.get("file") == "/"]), 20000, f"{name}: calls")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

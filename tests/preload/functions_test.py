@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs compiled with -finstrument-functions: every call is a region with the function's name, however it is left, and nesting is right
 where it can be known."""
@@ -9,19 +8,18 @@ import os
 import pathlib
 import random
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import DFTMERGE, Skip, Tests, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import DFTMERGE, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
 INSTRUMENT = "-finstrument-functions"
 
 
 def compiled(directory, compiler, source, *flags):
     if not shutil.which(compiler):
-        raise Skip(f"{compiler} is not installed")
+        pytest.skip(f"{compiler} is not installed")
     program = directory / f"{compiler}-program"
     run_checked([compiler, "-D_GNU_SOURCE", "-o", program, HERE / source, INSTRUMENT, "-pthread", *flags])
     return program
@@ -65,8 +63,7 @@ def check(own, events):
     true(all(end(a) >= end(b) for a, b in zip(deep, deep[1:])), "deep recursion nests")
 
 
-@tests.case
-def c_by_several_compilers(directory):
+def test_c_by_several_compilers(directory):
     for compiler in ("gcc", "clang"):
         for flags in (("-O0",), ("-O2",), ("-O2", "-no-pie", "-fno-pie"), ("-O1", "-fomit-frame-pointer", "-s", "-rdynamic")):
             if not shutil.which(compiler):
@@ -84,14 +81,13 @@ def c_by_several_compilers(directory):
                 raise AssertionError(f"{compiler} {' '.join(flags)}: {error}") from error
 
 
-@tests.case
-def c_plus_plus(directory):
+def test_c_plus_plus(directory):
     for compiler in ("g++", "clang++"):
         place = directory / compiler
         place.mkdir()
         try:
             program = compiled(place, compiler, "functions.cpp", "-O1", "-std=c++11")
-        except (Skip, AssertionError):
+        except (pytest.skip.Exception, AssertionError):
             if compiler == "clang++":
                 continue
             raise
@@ -108,8 +104,7 @@ def c_plus_plus(directory):
         true(all(end(e) <= behind["ts"] for e in events if e["name"] == "shop::thrower(int)"), "what was thrown out of ended")
 
 
-@tests.case
-def names_are_found_where_the_file_is_the_one_that_ran(directory):
+def test_names_are_found_where_the_file_is_the_one_that_ran(directory):
     program = compiled(directory, "gcc", "functions.c", "-O1", "-Wl,--build-id")
     traced(directory, program, directory / "file")
     counts = collections.Counter(e["name"] for e in functions(dump(directory / "out")))
@@ -127,8 +122,7 @@ def names_are_found_where_the_file_is_the_one_that_ran(directory):
     true(b'"deep"' in done.out, "functions can be asked for by name")
 
 
-@tests.case
-def names_from_a_separate_debug_file(directory):
+def test_names_from_a_separate_debug_file(directory):
     need("objcopy")
     program = compiled(directory, "gcc", "functions.c", "-O1", "-Wl,--build-id")
     _, events = traced(directory, program, directory / "file")
@@ -143,8 +137,7 @@ def names_from_a_separate_debug_file(directory):
     equal([e["name"] for e in functions(found)], [e["name"] for e in functions(events)], "names")
 
 
-@tests.case
-def damaged_programs_give_no_names_and_no_harm(directory):
+def test_damaged_programs_give_no_names_and_no_harm(directory):
     program = compiled(directory, "gcc", "functions.c", "-O1", "-Wl,--build-id")
     traced(directory, program, directory / "file")
     whole = bytearray(program.read_bytes())
@@ -162,8 +155,7 @@ def damaged_programs_give_no_names_and_no_harm(directory):
         true(done.code == 0 and done.out.count(b'"FUNC"') > 1000, f"damage {i}: {done.code} {done.err}")
 
 
-@tests.case
-def what_is_no_file_is_not_waited_for(directory):
+def test_what_is_no_file_is_not_waited_for(directory):
     """Somebody may put a pipe, or a huge file, where the program or its debug file was."""
     need("objcopy")
     program, separate = compiled(directory, "gcc", "functions.c", "-g", "-O1", "-Wl,--build-id=none"), directory / ".debug" / "functions.debug"
@@ -185,8 +177,7 @@ def what_is_no_file_is_not_waited_for(directory):
                  f"{path}, {huge}: {done.code} {done.err}")
 
 
-@tests.case
-def own_hooks_win(directory):
+def test_own_hooks_win(directory):
     hooks = directory / "hooks.o"
     run_checked(["gcc", "-O1", "-fPIC", "-c", "-o", hooks, HERE / "hooks.c"])
     program = compiled(directory, "gcc", "functions.c", "-O1", str(hooks))
@@ -202,13 +193,8 @@ def own_hooks_win(directory):
     equal(len(functions(dump(directory / "library"))), calls, "and all functions recorded")
 
 
-@tests.case
-def off_means_off(directory):
+def test_off_means_off(directory):
     program = compiled(directory, "gcc", "functions.c", "-O1")
     env = tracing(directory / "out" / "t")
     env["DFTRACER_ENABLE"] = "0"
     equal((run([program, directory / "file"], env=env).code, (directory / "out").exists()), (0, False), "switched off")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A good guest: each case of the program guest runs plain and traced, and what it prints, how it ends and which files it leaves are
 the same; then what the trace says of its calls is compared with what they did."""
@@ -12,14 +11,13 @@ import random
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, need, need_others, run_checked, traces, tracing,  # noqa: E402
+import pytest
+
+from tracing import (BUILD, SECONDS, dftmerge, dump, equal, live_files, need, need_others, run_checked, traces, tracing,
                      environment, true)
 
-tests = Tests()
 GUEST = BUILD / "bin" / "guest"
 
 # What a run left: exit status, output, messages, the files of its working directory, and the place of its traces.
@@ -106,8 +104,7 @@ def of_file(events, name):
 # --- descriptors -----------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def all_descriptors_closed_and_used_again(directory):
+def test_all_descriptors_closed_and_used_again(directory):
     traced = both(directory, "close_all")
     whole(traced)
     events = events_of(traced)
@@ -119,8 +116,7 @@ def all_descriptors_closed_and_used_again(directory):
     equal(len(of_file(events, "work/last")), 1, "events after everything was closed")
 
 
-@tests.case
-def numbers_used_again_and_again(directory):
+def test_numbers_used_again_and_again(directory):
     traced = both(directory, "reuse_numbers")
     whole(traced)
     names = collections.Counter(e["name"] for e in events_of(traced))
@@ -128,16 +124,14 @@ def numbers_used_again_and_again(directory):
     equal(names["close"], 1 + 400 + 400, "closed")
 
 
-@tests.case
-def dup2_over_our_number(directory):
+def test_dup2_over_our_number(directory):
     traced = both(directory, "dup2_over")
     whole(traced)
     writes = [e for e in events_of(traced) if e["name"] == "write"]
     equal([(e["fd"], e["offset"]) for e in writes], [(250 + i, i) for i in range(51)], "writes")
 
 
-@tests.case
-def all_numbers_taken(directory):
+def test_all_numbers_taken(directory):
     """The program gets each number that it gets without us; nothing is lost while there is room above its limit."""
     for case, calls in (("all_numbers", 18 + 20000), ("moving_limit", None), ("numbers_unseen", 0), ("raised_limit", 4),
                         ("numbers_of_ioctl", 0)):
@@ -148,14 +142,12 @@ def all_numbers_taken(directory):
             equal(len([e for e in events_of(traced) if e["name"] == "pwrite"]), calls, "writes")
 
 
-@tests.case
-def few_numbers(directory):
+def test_few_numbers(directory):
     """They come at once, in messages, and so reach where our number was."""
     true(set(dropped(both(directory, "few_numbers"))) <= {"no descriptor for the trace"}, "nothing else is lost")
 
 
-@tests.case
-def no_number_left(directory):
+def test_no_number_left(directory):
     """Without that room events are lost while no number is free, and counted; what comes later is kept."""
     traced = both(directory, "all_numbers_there_are")
     lost = dropped(traced)
@@ -164,8 +156,7 @@ def no_number_left(directory):
     true(20000 <= writes and writes + sum(lost.values()) >= 18 + 40000, f"{writes} writes and {lost}")
 
 
-@tests.case
-def our_descriptor_is_hidden(directory):
+def test_our_descriptor_is_hidden(directory):
     """It is as little open as any other number, in the trace, too."""
     traced = both(directory, "hidden", DATA_DIR="all")
     events = events_of(traced)
@@ -174,8 +165,7 @@ def our_descriptor_is_hidden(directory):
     equal(refused, {"fcntl": 774, "dup": 774, "dup2": 2 * 774, "close": 774, "mmap": 774, "fstat": 1024 - 4}, "EBADF")
 
 
-@tests.case
-def ranges_closed(directory):
+def test_ranges_closed(directory):
     traced = both(directory, "close_ranges")
     whole(traced)
     events = events_of(traced)
@@ -183,8 +173,7 @@ def ranges_closed(directory):
     equal((names["open"], names["write"], names["close_range"], names["closefrom"]), (8, 2, 6, 2), "events")
 
 
-@tests.case
-def raw_system_calls_take_our_number(directory):
+def test_raw_system_calls_take_our_number(directory):
     traced = both(directory, "raw_close")
     whole(traced)
     equal(accesses(events_of(traced), "pwrite"), [("pwrite", 10 * i, 10) for i in range(20000)], "writes")
@@ -193,44 +182,38 @@ def raw_system_calls_take_our_number(directory):
 # --- offsets ---------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def appends(directory):
+def test_appends(directory):
     events = events_of(both(directory, "append"))
     equal(accesses(of_file(events, "work/append")),
           [("write", 0, 100), ("write", 100, 50), ("write", 150, 100), ("read", 10, 20), ("write", 250, 30)], "appended")
     equal(accesses(of_file(events, "work/late")), [("write", 0, 60), ("write", 60, 7), ("write", 5, 3)], "appended later")
 
 
-@tests.case
-def copies_share_an_offset(directory):
+def test_copies_share_an_offset(directory):
     events = events_of(both(directory, "copies"))
     equal(accesses(events), [("write", 0, 10), ("write", 10, 20), ("write", 30, 30), ("writev", 60, 15), ("read", 5, 7),
                              ("readv", 12, 15), ("pread", 50, 4), ("read", 27, 1), ("read", 72, 3), ("read", 75, 0)], "accesses")
 
 
-@tests.case
-def offsets_shared_with_a_child(directory):
+def test_offsets_shared_with_a_child(directory):
     events = events_of(both(directory, "shared_with_child"))
     equal(accesses(of_file(events, "work/shared")), [("write", 0, 10), ("write", 10, 20), ("write", 30, 30), ("write", 60, 40)],
           "accesses")
 
 
-@tests.case
-def inherited_input_and_output(directory):
+def test_inherited_input_and_output(directory):
     events = events_of(both(directory, "inherited"))
     equal(accesses(of_file(events, "in")), [("read", 0, 10), ("read", 10, 10)], "reads of the inherited input")
     equal(accesses(of_file(events, "out")), [("write", 7, 5), ("write", 12, 6)], "writes to the inherited output")
     equal(accesses(of_file(events, "work/new")), [("write", 0, 3)], "descriptor 0, another file")
 
 
-@tests.case
-def after_calls_that_were_left(directory):
+def test_after_calls_that_were_left(directory):
     found = accesses(events_of(both(directory, "left_calls")))
     equal(found[:1] + found[-4:], [("write", 0, 10), ("write", 10, 20), ("write", 30, 30), ("read", 5, 40), ("read", 45, 15)], "accesses")
 
 
-@tests.case
-def far_offsets(directory):
+def test_far_offsets(directory):
     far = 5 << 32
     events = events_of(both(directory, "far_away"))
     equal(accesses(events), [("pwrite", far, 8), ("read", far, 4), ("read", far + 4, 0), ("read", far + 4, 0), ("write", 0, 1)],
@@ -239,8 +222,7 @@ def far_offsets(directory):
     equal([e["offset"] for e in events if e["name"] == "ftruncate"], [100], "length of ftruncate")
 
 
-@tests.case
-def paths_are_absolute(directory):
+def test_paths_are_absolute(directory):
     events = events_of(both(directory, "directories"))
     found = [(e["name"], e["file"]) + ((e["file2"],) if "file2" in e else ()) for e in events]
     equal(found, [("mkdir", "work/sub"), ("open", "work/sub"), ("open", "work"), ("openat", "work/sub/a"),
@@ -249,22 +231,19 @@ def paths_are_absolute(directory):
                   ("unlinkat", "work/sub"), ("openat", "work/sub/d"), ("statx", "work")], "paths")
 
 
-@tests.case
-def paths_behind_duplicates(directory):
+def test_paths_behind_duplicates(directory):
     events = events_of(both(directory, "duplicates"))
     found = [(e["name"], e["file"]) for e in events if e["name"] in ("openat", "faccessat", "unlinkat", "rmdir")]
     equal(found, [("openat", "work/sub/a"), ("faccessat", "work/sub/a"), ("faccessat", "work/moved/a"),
                   ("unlinkat", "work/moved/a"), ("rmdir", "work/moved")], "paths")
 
 
-@tests.case
-def paths_behind_replaced_directories(directory):
+def test_paths_behind_replaced_directories(directory):
     events = events_of(both(directory, "replaced"))
     equal([e["file"] for e in events if e["name"] == "faccessat"], ["work/moved/a", "work/sub/a", "work/moved/a"], "paths")
 
 
-@tests.case
-def directories_of_a_walk_are_known(directory):
+def test_directories_of_a_walk_are_known(directory):
     """find duplicates the descriptors of directories: the kernel is not asked for each path."""
     need("strace")
     for number in range(60):
@@ -280,8 +259,7 @@ def directories_of_a_walk_are_known(directory):
     true({str(directory / "tree" / f"d{number}" / "file") for number in range(60)} <= found, "each file has its path")
 
 
-@tests.case
-def offsets_that_the_program_asked_about(directory):
+def test_offsets_that_the_program_asked_about(directory):
     """cat asks what it reads with fstat: nothing of its own is asked for the first read."""
     need("strace")
     data = directory / "data"
@@ -297,8 +275,7 @@ def offsets_that_the_program_asked_about(directory):
     equal([event["offset"] for event in reads], [sum(e["ret"] for e in reads[:i]) for i in range(len(reads))], "offsets")
 
 
-@tests.case
-def paths_are_clean(directory):
+def test_paths_are_clean(directory):
     behind = ("", "/", "//", "/.", "/..", "/.a", "/..a", "/...", "/./a", "//a", "/../a", "/.a/", "/a/./", "/a/..", "/.a.b",
               "/a//b/../../..c")
     found = [event["file"] for event in events_of(both(directory, "spellings"))]
@@ -318,24 +295,21 @@ def endings(traced):
     return {process["ended"] for process in json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]}
 
 
-@tests.case
-def few_descriptor_numbers_later(directory):
+def test_few_descriptor_numbers_later(directory):
     traced = both(directory, "few_numbers_later")
     events = events_of(traced)
     equal(len([e for e in events if e["name"] == "pread"]), 20000, "reads: the descriptor that was there before stays")
     whole(traced)
 
 
-@tests.case
-def few_descriptor_numbers(directory):
+def test_few_descriptor_numbers(directory):
     """None is left for a trace: what cannot be kept is counted."""
     traced = both(directory, "few_numbers_first")
     kept = len([e for e in events_of(traced, damaged=True) if e["name"] == "pread"])
     true(kept + lost(traced) >= 20000, f"{kept} reads kept, {lost(traced)} known as lost")
 
 
-@tests.case
-def no_room_in_files(directory):
+def test_no_room_in_files(directory):
     for case in ("small_files_handled", "small_files", "no_files", "pending_signal"):
         (directory / case).mkdir()
         traced = both(directory / case, case)
@@ -347,22 +321,19 @@ def no_room_in_files(directory):
              f"{case}: {kept} reads kept, {lost(traced)} known as lost, of {made}, and it ended by {endings(traced)}")
 
 
-@tests.case
-def little_memory(directory):
+def test_little_memory(directory):
     traced = both(directory, "little_memory")
     events = events_of(traced)
     equal(len([e for e in events if e["name"] == "pread"]) + lost(traced), 40000, "reads kept or counted")
 
 
-@tests.case
-def no_memory_from_the_start(directory):
+def test_no_memory_from_the_start(directory):
     both(directory, "no_memory_at_the_start", LOG_LEVEL="OFF")  # that nothing can be recorded is told otherwise
 
 
-@tests.case
-def another_root(directory):
+def test_another_root(directory):
     if os.geteuid():
-        raise Skip("chroot needs root")
+        pytest.skip("chroot needs root")
     for case in ("new_root", "new_root_first"):
         (directory / case).mkdir()
         traced = both(directory / case, case, DATA_DIR="all")
@@ -378,8 +349,7 @@ def another_root(directory):
         equal(len([e for e in dump(traced.place / "traces") if e["name"] == "pread"]), 20000, f"{case}: reads behind it")
 
 
-@tests.case
-def nobody_may_write_the_trace(directory):
+def test_nobody_may_write_the_trace(directory):
     """A file where a directory should be, a directory without rights, no directory at all below /proc."""
     blocked = directory / "blocked"
     blocked.write_text("")
@@ -412,8 +382,7 @@ def run_as_nobody(directory, case, env):
     return done.returncode, done.stdout, done.stderr
 
 
-@tests.case
-def read_only_trace_directory(directory):
+def test_read_only_trace_directory(directory):
     place = directory / "read-only"
     place.mkdir(mode=0o555)
     plain = run_as_nobody(directory / "plain", "plain_work", environment())
@@ -423,12 +392,11 @@ def read_only_trace_directory(directory):
     equal(list(place.iterdir()), [], "files in the read-only directory")
 
 
-@tests.case
-def full_disk(directory):
+def test_full_disk(directory):
     disk = directory / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", disk], check=False, capture_output=True).returncode:
-        raise Skip("no file system can be mounted here")
+        pytest.skip("no file system can be mounted here")
     try:
         traced = both(directory, "plain_work", LOG_FILE=disk / "t")
         left = list(disk.iterdir())
@@ -447,8 +415,7 @@ def failures(events):
     return [(e["name"], e["errno"]) for e in events if "errno" in e]
 
 
-@tests.case
-def errors_of_missing_files(directory):
+def test_errors_of_missing_files(directory):
     traced = both(directory, "missing")
     found = failures(events_of(traced))
     equal(found[:11], [(name, errno.ENOENT) for name in ("open", "openat", "creat", "stat", "lstat", "fstatat", "unlink", "rename",
@@ -456,8 +423,7 @@ def errors_of_missing_files(directory):
     true(("open", errno.EISDIR) in found and ("fopen", errno.EINVAL) in found and ("execl", errno.ENOENT) in found, f"{found}")
 
 
-@tests.case
-def errors_of_numbers_that_are_not_open(directory):
+def test_errors_of_numbers_that_are_not_open(directory):
     """Events without a file; with folders named (the default of these tests) they are in none of these."""
     traced = both(directory, "not_open", DATA_DIR="all")
     found = collections.Counter((e["name"], e.get("fd")) for e in events_of(traced) if e.get("errno") == errno.EBADF and "file" not in e)
@@ -469,8 +435,7 @@ def errors_of_numbers_that_are_not_open(directory):
     equal(traces(both(directory / "named", "not_open").place / "traces"), [], "outside of the folders that are named")
 
 
-@tests.case
-def errors_of_calls_that_are_refused(directory):
+def test_errors_of_calls_that_are_refused(directory):
     traced = both(directory, "refused", DATA_DIR="all")
     found = failures(events_of(traced))
     for expected in (("write", errno.EBADF), ("pread", errno.EINVAL), ("lseek", errno.EINVAL), ("ftruncate", errno.EINVAL),
@@ -478,8 +443,7 @@ def errors_of_calls_that_are_refused(directory):
         true(expected in found, f"{expected} is not in {found}")
 
 
-@tests.case
-def errors_without_rights(directory):
+def test_errors_without_rights(directory):
     plain = run_as_nobody(directory / "plain", "refused", environment())
     traced = run_as_nobody(directory / "traced", "refused", tracing(directory / "traced" / "out" / "t", DATA_DIR="all"))
     equal(traced, plain, "what it prints")
@@ -488,8 +452,7 @@ def errors_without_rights(directory):
     equal(found.count(("open", errno.EACCES)), 3, f"EACCES in {found}")
 
 
-@tests.case
-def errors_of_bad_addresses(directory):
+def test_errors_of_bad_addresses(directory):
     traced = both(directory, "bad_addresses")
     found = failures(events_of(traced))
     true(("pread", errno.EFAULT) in found and ("write", errno.EFAULT) in found and ("fstat", errno.EFAULT) in found, f"{found}")
@@ -502,8 +465,7 @@ def counted(events, *keys):
     return collections.Counter(tuple(e.get(key) for key in keys) for e in events if "errno" in e)
 
 
-@tests.case
-def paths_without_an_end(directory):
+def test_paths_without_an_end(directory):
     """They are known as far as the kernel reads them."""
     traced = both(directory, "unterminated")
     found = counted(events_of(traced), "name", "errno", "file", "cut")
@@ -516,8 +478,7 @@ def paths_without_an_end(directory):
     equal(lost(traced), 0, "lost")
 
 
-@tests.case
-def paths_are_looked_up_once(directory):
+def test_paths_are_looked_up_once(directory):
     """Strace counts the calls on the letters: the library asks the file system for none of its own."""
     need("strace")
     asked = []
@@ -532,8 +493,7 @@ def paths_are_looked_up_once(directory):
     equal(asked[1], asked[0], "calls on them, traced")
 
 
-@tests.case
-def paths_up_to_an_edge(directory):
+def test_paths_up_to_an_edge(directory):
     traced = both(directory, "terminated", DATA_DIR="all")
     found = counted(events_of(traced), "name", "errno", "file", "file2")
     for expected in (("open", errno.ENOENT, "work/missing", None), ("rmdir", errno.ENOTEMPTY, "work/full", None),
@@ -541,8 +501,7 @@ def paths_up_to_an_edge(directory):
         equal(found[expected], 1, f"{expected}")
 
 
-@tests.case
-def programs_without_an_end(directory):
+def test_programs_without_an_end(directory):
     for follow in (0, 1):
         traced = both(directory / str(follow), "unterminated_programs", FOLLOW_EXEC=follow)
         found = counted(events_of(traced), "name", "errno", "file")
@@ -550,15 +509,13 @@ def programs_without_an_end(directory):
         equal(found["posix_spawn", errno.EFAULT, None], 1, "a program with none")
 
 
-@tests.case
-def variables_up_to_an_edge(directory):
+def test_variables_up_to_an_edge(directory):
     """A program with a cleaned environment, of which the only variable ends where memory does, is followed."""
     traced = both(directory, "variable_at_the_edge", FOLLOW_EXEC=1)
     true(any(e["name"] == "read" for e in of_file(events_of(traced), "work/file")), "what cat read")
 
 
-@tests.case
-def errno_is_kept(directory):
+def test_errno_is_kept(directory):
     events = events_of(both(directory, "kept"))
     equal(failures(events), [], "failures")
     equal(len([e for e in events if e["name"] == "readdir"]), 5, "readdir: . .. sub, and twice the end")
@@ -567,8 +524,7 @@ def errno_is_kept(directory):
 # --- streams ---------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def reading_streams(directory):
+def test_reading_streams(directory):
     events = [e for e in events_of(both(directory, "reading")) if e["name"] != "fprintf"]
     equal(accesses(events), [("getc", 0, 1), ("fgetc", 1, 1), ("getc", 2, 1), ("fgets", 3, 7), ("fread", 10, 12),
                              ("getline", 22, 8), ("getdelim", 30, 29), ("fread", 500, 10), ("fread", 490, 20), ("fread", 985, 10),
@@ -576,8 +532,7 @@ def reading_streams(directory):
     equal([e["ret"] for e in events if e["name"] == "ftell"], [59], "ftell")
 
 
-@tests.case
-def writing_streams(directory):
+def test_writing_streams(directory):
     events = events_of(both(directory, "writing"))
     first = accesses(events)[:6]
     equal(first, [("fputs", 0, 12), ("fputc", 12, 1), ("putc", 13, 1), ("fwrite", 14, 6), ("fprintf", 20, 8), ("fwrite", 2, 2)],
@@ -585,16 +540,14 @@ def writing_streams(directory):
     equal(accesses(events)[6][0::2], ("fputs", 8), "appended")
 
 
-@tests.case
-def printing_to_a_file(directory):
+def test_printing_to_a_file(directory):
     traced = both(directory, "printing")
     events = [e for e in of_file(events_of(traced), "out") if "bytes" in e]
     equal([e["bytes"] for e in events], [9 + 7, 8, 1, 5, 10, 16, 10], "bytes printed, the first two calls in a burst")
     equal(sum(e["bytes"] for e in events), len(traced.out) - len(b"header\n"), "bytes in the file")
 
 
-@tests.case
-def other_streams(directory):
+def test_other_streams(directory):
     events = [e for e in events_of(both(directory, "other_streams")) if e["name"] not in ("fprintf", "fputs")]
     equal([(e["name"], e["file"], e.get("offset"), e.get("bytes")) for e in events if "bytes" in e],
           [("fgets", "work/first", 0, 10), ("fgets", "work/second", 0, 10), ("write", "work/third", 0, 10),
@@ -604,8 +557,7 @@ def other_streams(directory):
 # --- calls that meet others halfway ------------------------------------------------------------------------------------
 
 
-@tests.case
-def a_signal_before_vfork_has_returned(directory):
+def test_a_signal_before_vfork_has_returned(directory):
     traced = both(directory, "signal_of_a_vfork_child")
     whole(traced)
     events = events_of(traced)
@@ -614,30 +566,26 @@ def a_signal_before_vfork_has_returned(directory):
         equal(accesses(of_file(events, f"work/handler{i}")), [("write", 0, 16), ("read", 5, 8)], "where they happened")
 
 
-@tests.case
-def a_vfork_child_takes_every_number(directory):
+def test_a_vfork_child_takes_every_number(directory):
     traced = both(directory, "vfork_over_all_numbers")
     whole(traced)
     equal(accesses(of_file(events_of(traced), "work/file"), "pwrite"), [("pwrite", 100 + i, 1) for i in range(20000)], "writes")
 
 
-@tests.case
-def children_of_clone_take_every_number(directory):
+def test_children_of_clone_take_every_number(directory):
     traced = both(directory, "clone_over_all_numbers")
     whole(traced)
     offsets = [e["offset"] for e in of_file(events_of(traced), "work/file") if e["name"] == "pwrite"]
     true(offsets == list(range(64000)), f"{len(offsets)} writes")
 
 
-@tests.case
-def a_thread_that_seeks_while_another_reads(directory):
+def test_a_thread_that_seeks_while_another_reads(directory):
     events = of_file(events_of(both(directory, "seeks_of_another_thread")), "work/records")
     wrong = [(e["offset"], 4 * i) for i, e in enumerate(e for e in events if e["name"] == "read") if e.get("offset", 4 * i) != 4 * i]
     equal(wrong[:5], [], f"{len(wrong)} offsets are wrong: (found, expected)")
 
 
-@tests.case
-def threads_that_read_one_stream(directory):
+def test_threads_that_read_one_stream(directory):
     traced = both(directory, "threads_on_one_stream")
     whole(traced)
     events, last, wrong, parts = events_of(traced), {}, [], 0
@@ -657,23 +605,20 @@ def threads_that_read_one_stream(directory):
     equal([(a, b) for a, b in zip(spans, spans[1:]) if a[1] > b[0]][:5], [], "letters that two have read")
 
 
-@tests.case
-def a_stream_whose_memory_is_gone(directory):
+def test_a_stream_whose_memory_is_gone(directory):
     events = events_of(both(directory, "stream_is_gone"))
     equal(sum(e["bytes"] for e in events if e["name"] == "getc"), 13, "letters")
 
 
-@tests.case
-def a_thread_that_lets_no_other_run(directory):
+def test_a_thread_that_lets_no_other_run(directory):
     traced = both(directory, "urgent_thread")
     whole(traced)
     if b"not allowed" in traced.err:
-        raise Skip("no threads of real-time classes here")
+        pytest.skip("no threads of real-time classes here")
     equal(len([e for e in of_file(events_of(traced), "work/urgent") if e["name"] == "pwrite"]), 400000, "calls")
 
 
-@tests.case
-def numbers_in_the_making(directory):
+def test_numbers_in_the_making(directory):
     """A number on which the library is just opening a file is free for the program's dup2."""
     traced = both(directory, "numbers_in_the_making")
     whole(traced)
@@ -683,14 +628,12 @@ def numbers_in_the_making(directory):
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def tiny_stacks(directory):
+def test_tiny_stacks(directory):
     events = events_of(both(directory, "tiny_stacks"))
     equal(sorted(e["offset"] for e in events if e["name"] == "pwrite"), list(range(40000)), "writes")
 
 
-@tests.case
-def two_thousand_threads(directory):
+def test_two_thousand_threads(directory):
     traced = both(directory, "many_threads")
     writes = [e for e in events_of(traced) if e["name"] == "pwrite"]
     equal(sorted(e["offset"] for e in writes), list(range(0, 20000, 10)), "writes")
@@ -699,26 +642,22 @@ def two_thousand_threads(directory):
     true(size < 1000 * 2000, f"a trace of {size} bytes for 2,000 threads with a call each")
 
 
-@tests.case
-def calls_when_a_thread_ends(directory):
+def test_calls_when_a_thread_ends(directory):
     writes = [e for e in events_of(both(directory, "thread_destructors")) if e["name"] == "pwrite"]
     equal(sorted(e["offset"] for e in writes), list(range(1, 101)), "writes of destructors")
 
 
-@tests.case
-def handlers_on_their_own_stack(directory):
+def test_handlers_on_their_own_stack(directory):
     reads = [e for e in events_of(both(directory, "signal_stacks")) if e["name"] == "pread"]
     equal([e["offset"] for e in reads], list(range(5000)), "reads of handlers")
 
 
-@tests.case
-def faults_in_a_call(directory):
+def test_faults_in_a_call(directory):
     events = events_of(both(directory, "faults"))
     equal(len([e for e in of_file(events, "work/faults") if e["name"] == "write"]), 50, "writes of handlers")
 
 
-@tests.case
-def cancelled_threads(directory):
+def test_cancelled_threads(directory):
     events = events_of(both(directory, "cancellation"))
     equal(len([e for e in events if e["name"] == "pwrite"]), 50, "writes after cancellations")
 
@@ -726,8 +665,7 @@ def cancelled_threads(directory):
 # --- processes -------------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def vfork_children_that_exec(directory):
+def test_vfork_children_that_exec(directory):
     traced = both(directory, "vfork_exec")
     events = events_of(traced)
     equal(accesses(of_file(events, "work/parent")), [("write", 0, 6), ("write", 6, 6), ("write", 12, 6)], "the parent's writes")
@@ -736,8 +674,7 @@ def vfork_children_that_exec(directory):
     whole(traced)
 
 
-@tests.case
-def children_of_clone(directory):
+def test_children_of_clone(directory):
     traced = both(directory, "clones")
     whole(traced)
     events = events_of(traced)
@@ -748,16 +685,14 @@ def children_of_clone(directory):
     equal((endings(traced), lost(traced), live_files(traced.place / "traces")), ({"exit", "_exit"}, 0, []), "ends")
 
 
-@tests.case
-def clone_that_shares_descriptors(directory):
+def test_clone_that_shares_descriptors(directory):
     traced = both(directory, "clone_shares_files")
     whole(traced)
     equal([(e["name"], e.get("errno")) for e in of_file(events_of(traced), "work/file")], [("open", None), ("pwrite", None), ("close", None)],
           "calls: closed for all")
 
 
-@tests.case
-def clone_that_borrows_memory(directory):
+def test_clone_that_borrows_memory(directory):
     """The child runs at the same time on the thread's memory: its calls are counted, the parent's are all there."""
     traced = both(directory, "clone_borrows")
     whole(traced)
@@ -770,8 +705,7 @@ def clone_that_borrows_memory(directory):
     equal(endings(traced), {"exit"}, "end")
 
 
-@tests.case
-def vfork_children_that_fail(directory):
+def test_vfork_children_that_fail(directory):
     traced = both(directory, "vfork_fails")
     events = events_of(traced)
     equal(accesses(of_file(events, "work/parent")), [("write", 0, 6), ("write", 6, 6), ("write", 12, 6)], "the parent's writes")
@@ -779,8 +713,7 @@ def vfork_children_that_fail(directory):
     whole(traced)
 
 
-@tests.case
-def calls_before_a_child_ends(directory):
+def test_calls_before_a_child_ends(directory):
     """Each call of a child in its parent's memory is there once, with the child's pid, and is on what the child's number means."""
     traced = both(directory, "calls_of_children")
     whole(traced)
@@ -803,13 +736,11 @@ def calls_before_a_child_ends(directory):
         equal({r["pid"]: r["count"] for r in rows}, collections.Counter(e["pid"] for e in events), f"calls by pid {more}")
 
 
-@tests.case
-def a_signal_in_exit_comes_too_late(directory):
+def test_a_signal_in_exit_comes_too_late(directory):
     both(directory, "told_to_end_in_exit")
 
 
-@tests.case
-def a_child_outlives_its_parent(directory):
+def test_a_child_outlives_its_parent(directory):
     traced = both(directory, "child_kills_parent", expect=-signal.SIGKILL)
     for recovers in (False, True):
         if recovers:
@@ -824,8 +755,7 @@ def a_child_outlives_its_parent(directory):
         equal([(p["ended"], p["pid"] == parent) for p in found], [("killed", True), ("killed", False)], "processes")
 
 
-@tests.case
-def a_child_makes_the_first_call(directory):
+def test_a_child_makes_the_first_call(directory):
     traced = both(directory, "child_is_first")
     whole(traced)
     events = events_of(traced)
@@ -834,8 +764,7 @@ def a_child_makes_the_first_call(directory):
     equal(lost(traced), 0, "lost")
 
 
-@tests.case
-def spawned_programs(directory):
+def test_spawned_programs(directory):
     traced = both(directory, "spawn")
     events = events_of(traced)
     writes = of_file(events, "work/spawned")
@@ -844,8 +773,7 @@ def spawned_programs(directory):
     whole(traced)
 
 
-@tests.case
-def children_past_every_wrapper(directory):
+def test_children_past_every_wrapper(directory):
     traced = both(directory, "raw_clone")
     events = events_of(traced)
     equal(sorted(e["bytes"] for e in of_file(events, "work/file") if e["name"] == "write"), [5, 5, 5, 6, 6], "writes")
@@ -855,24 +783,21 @@ def children_past_every_wrapper(directory):
     whole(traced)
 
 
-@tests.case
-def children_on_stacks_of_their_own(directory):
+def test_children_on_stacks_of_their_own(directory):
     traced = both(directory, "clone_with_stack")
     equal(lost(traced), 2 * 3, "lost")  # those in the parent's memory are not recorded, and counted: pwrite, close, _exit
     equal(sorted(e["offset"] for e in events_of(traced) if e["name"] == "pwrite"), [0, 1, 2, 3, 100, 102], "writes")
     whole(traced)
 
 
-@tests.case
-def forked_children(directory):
+def test_forked_children(directory):
     events = events_of(both(directory, "forks"))
     equal(sorted(e["offset"] for e in events if e["name"] == "pwrite"), list(range(20)) + list(range(100, 200, 5)), "writes")
     names = collections.Counter(e["name"] for e in events)
     equal((names["fork"], names["_Fork"], names["_exit"]), (10, 10, 20), "forks and ends")
 
 
-@tests.case
-def every_form_of_exec(directory):
+def test_every_form_of_exec(directory):
     events = events_of(both(directory, "exec_forms", DATA_DIR="all"))
     begun = [e["name"] for e in events if e.get("phase") == "begin"]
     equal(begun, ["execl", "execlp", "execle", "execv", "execvp", "execvpe", "execve", "fexecve", "execveat"], "execs")
@@ -880,14 +805,12 @@ def every_form_of_exec(directory):
     true({"execlp", "execvp", "execvpe"} <= named, f"files that are looked for in PATH: {named}")
 
 
-@tests.case
-def exec_that_fails_late(directory):
+def test_exec_that_fails_late(directory):
     events = events_of(both(directory, "exec_fails", expect=-signal.SIGKILL))
     equal(accesses(of_file(events, "work/file")), [("write", 10 * i, 10) for i in range(102)], "writes, before a kill -9")
 
 
-@tests.case
-def runs_of_characters_over_execs_that_fail(directory):
+def test_runs_of_characters_over_execs_that_fail(directory):
     traced = both(directory, "runs_over_execs")
     reads = [e for e in of_file(events_of(traced), "work/characters") if e["name"] == "fgetc"]
     where = collections.Counter(at for e in reads for at in range(e["offset"], e["offset"] + e["bytes"]))
@@ -895,8 +818,7 @@ def runs_of_characters_over_execs_that_fail(directory):
     equal((sum(e.get("calls", 1) for e in reads), lost(traced)), (600, 0), "calls, lost")
 
 
-@tests.case
-def exec_from_a_thread(directory):
+def test_exec_from_a_thread(directory):
     plain = run_in(directory / "plain", "exec_from_thread", False)
     traced = run_in(directory / "traced", "exec_from_thread", True)
     equal((traced.code, traced.out, traced.err), (6, plain.out, plain.err), "exit code and messages")
@@ -928,8 +850,7 @@ def check_writers(traced, allowed=0):
     return sum(counters[THREADS:])
 
 
-@tests.case
-def killed_at_any_moment(directory):
+def test_killed_at_any_moment(directory):
     rng = random.Random(20)
     for round_number in range(8):
         place = directory / str(round_number)
@@ -946,16 +867,14 @@ def killed_at_any_moment(directory):
         check_writers(Run(0, b"", b"", {}, place))
 
 
-@tests.case
-def ends_while_others_write(directory):
+def test_ends_while_others_write(directory):
     for case, code in 3 * (("exit_while_writing", 21), ("end_while_writing", 22), ("exec_while_writing", 27)):
         traced = run_in(pathlib.Path(tempfile.mkdtemp(dir=directory)), case, True)
         equal((traced.code, traced.err), (code, b""), f"{case}: exit code")
         true(check_writers(traced) >= THREADS * 3000, "not all of them wrote")
 
 
-@tests.case
-def end_from_a_handler(directory):
+def test_end_from_a_handler(directory):
     traced = run_in(directory / "traced", "end_in_handler", True)
     equal((traced.code, traced.err), (23, b""), "exit code")
     writes = [e for e in events_of(traced) if e["name"] == "write"]
@@ -963,21 +882,18 @@ def end_from_a_handler(directory):
     equal([e["name"] for e in events_of(traced)][-1], "_exit", "last event")
 
 
-@tests.case
-def calls_at_the_end(directory):
+def test_calls_at_the_end(directory):
     events = events_of(both(directory, "late_calls", expect=24))
     equal(accesses(of_file(events, "work/at_exit")), [("write", 0, 7)], "at exit")
     equal(accesses(of_file(events, "work/destructor")), [("write", 0, 10)], "in a destructor")
 
 
-@tests.case
-def buffers_written_at_the_end(directory):
+def test_buffers_written_at_the_end(directory):
     events = events_of(both(directory, "buffered_at_exit", expect=25))
     equal([e["name"] for e in events][:2], ["fopen", "fputs"], "events")
 
 
-@tests.case
-def abort_and_quick_exit(directory):
+def test_abort_and_quick_exit(directory):
     for case, code in (("aborted", -signal.SIGABRT), ("fast_exit", 26)):
         (directory / case).mkdir()
         events = events_of(both(directory / case, case, expect=code))
@@ -987,8 +903,7 @@ def abort_and_quick_exit(directory):
 # --- what is traced --------------------------------------------------------------------------------------------------
 
 
-@tests.case
-def rules_of_directories(directory):
+def test_rules_of_directories(directory):
     """The most specific entry wins, whatever the order; whole components; made absolute; an empty one means nothing."""
     work = directory / "x" / "work"
 
@@ -1012,7 +927,3 @@ def rules_of_directories(directory):
     equal(seen(f"{work}:!{work}/sub"), ["work", "work/b", "work/sub/a"], "in the other order")
     equal(seen(f"!{work}:{work}/sub/c"), ["work/b", "work/sub/c"], "nothing but one file")
     equal(seen("/nowhere"), [], "elsewhere")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs that PerfFlowAspect has woven: all pointcuts, its options, and the file that it would have written."""
 
@@ -6,12 +5,9 @@ import collections
 import json
 import pathlib
 import socket
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import Tests, dftmerge, dump, equal, run, run_checked, tracing, true  # noqa: E402
+from tracing import dftmerge, dump, equal, run, run_checked, tracing, true
 
-tests = Tests()
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -54,8 +50,7 @@ def shapes(found, phases):
     return [(r["ph"], r["name"]) for r in found if r["ph"] in phases]
 
 
-@tests.case
-def all_pointcuts(directory):
+def test_all_pointcuts(directory):
     out = traced(directory)
     events = dump(out)
     writes = [e.get("region") for e in events if e["name"] == "write"]
@@ -90,8 +85,7 @@ def all_pointcuts(directory):
     equal({(r["pid"], r["cat"]) for r in found if r["ph"] in "BE"}, {(events[0]["pid"], "woven.c")}, "processes")
 
 
-@tests.case
-def its_options(directory):
+def test_its_options(directory):
     out = traced(directory, "name=lulesh:log-filename-include=name,instance-path:log-event=Compact:log-format=Object:"
                             "cpu-mem-usage=True")
     file = exported(directory, out)
@@ -109,8 +103,7 @@ def its_options(directory):
     true(all(0 <= u["cpu_usage"] < 1000 and u["memory_usage"] > 500 for u in began), f"{began}")
 
 
-@tests.case
-def wrong_options_are_told(directory):
+def test_wrong_options_are_told(directory):
     """Once, and the others are honoured."""
     program = program_of(directory)
     env = tracing(directory / "out" / "t", DATA_DIR=directory)
@@ -129,15 +122,13 @@ def wrong_options_are_told(directory):
     true(all(any(r["ph"] == "C" for r in records(file)) for file in made), "what is understood is honoured")
 
 
-@tests.case
-def switched_off(directory):
+def test_switched_off(directory):
     out = traced(directory, "name=x:log-enable=False")
     equal([e["name"] for e in dump(out) if e["cat"] == "woven.c"], [], "nothing woven")
     equal(len([e for e in dump(out) if e["name"] == "write"]), 7, "the functions did their work")
 
 
-@tests.case
-def one_file_for_all(directory):
+def test_one_file_for_all(directory):
     program = program_of(directory)
     for _ in range(3):
         run_checked([program, directory / "file"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
@@ -150,7 +141,3 @@ def one_file_for_all(directory):
     true("around(int)" in shown and "_Z6" not in shown, f"names as people read them: {shown}")
     chosen = json.loads(dftmerge("summary", "--json", "--name", "around(int)", directory / "out").out)
     equal([(g["name"], g["count"]) for g in chosen["groups"]], [("around(int)", 9)], "chosen by that name")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,17 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Nothing lost and nothing twice in the rings: under storms of signals (storm.c), and with a signal after every single instruction
 of a wrapper (step.c). What the programs count is compared with what stands in the trace."""
 
 import collections
 import os
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import BUILD, Skip, Tests, dump, equal, live_files, run, tracing, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import BUILD, dump, equal, live_files, run, tracing, true
 
 
 def traced(directory, program, *arguments):
@@ -20,7 +16,7 @@ def traced(directory, program, *arguments):
     work.mkdir()
     done = run([BUILD / "bin" / program, work, *arguments], env=tracing(directory / "out" / "t", DATA_DIR=work))
     if done.code == 77:
-        raise Skip(done.out.decode().strip())
+        pytest.skip(done.out.decode().strip())
     equal((done.code, done.err), (0, b""), "exit code and messages")
     events = collections.defaultdict(list)
     for event in dump(directory / "out"):
@@ -51,8 +47,7 @@ def started(words, thread):
     return calls
 
 
-@tests.case
-def signals_whose_handlers_make_calls(directory):
+def test_signals_whose_handlers_make_calls(directory):
     words, events = storm(directory, "plain", 20000)
     for i in range(8):
         equal(offsets(events["pwrite", f"main{i}"]), list(range(started(words, i))), f"writes of thread {i}")
@@ -66,8 +61,7 @@ def signals_whose_handlers_make_calls(directory):
     equal(live_files(directory), [], "live files")
 
 
-@tests.case
-def handlers_that_jump_out(directory):
+def test_handlers_that_jump_out(directory):
     words, events = storm(directory, "jump", 20000)
     for i in range(8):
         left = {int(n) for n in words[f"main{i}"][4:]}
@@ -81,8 +75,7 @@ def handlers_that_jump_out(directory):
         true(handled - jumps <= len(reads) <= handled, f"reads of handlers: {len(reads)} of {handled}, {jumps} jumps")
 
 
-@tests.case
-def forks_while_others_write(directory):
+def test_forks_while_others_write(directory):
     words, events = storm(directory, "fork", 20000)
     children = int(words["child0"]["children"])
     equal(children, 8 * 8 * 3, "the children's own count")
@@ -118,29 +111,24 @@ def a_call_at_every_instruction(directory, kind, first, last):
     equal(len(stepped(events, kind)), counts["stepped"], f"{kind}: stepped calls")
 
 
-@tests.case
-def a_call_at_every_instruction_of_pwrite(directory):
+def test_a_call_at_every_instruction_of_pwrite(directory):
     """With all fillings of the ring between two drains, since the ring grows at the second."""
     a_call_at_every_instruction(directory, "pwrite", 190, 390)
 
 
-@tests.case
-def a_call_at_every_instruction_of_open(directory):
+def test_a_call_at_every_instruction_of_open(directory):
     a_call_at_every_instruction(directory, "open", 165, 195)
 
 
-@tests.case
-def a_call_at_every_instruction_of_stat(directory):
+def test_a_call_at_every_instruction_of_stat(directory):
     a_call_at_every_instruction(directory, "stat", 165, 195)
 
 
-@tests.case
-def a_call_at_every_instruction_of_a_region(directory):
+def test_a_call_at_every_instruction_of_a_region(directory):
     a_call_at_every_instruction(directory, "region", 165, 195)
 
 
-@tests.case
-def a_jump_out_of_every_instruction(directory):
+def test_a_jump_out_of_every_instruction(directory):
     for kind, stride in (("pwrite", 1), ("stat", 5), ("open", 5)):
         (directory / kind).mkdir()
         counts, events = step(directory / kind, "jump", kind, str(stride))
@@ -151,8 +139,7 @@ def a_jump_out_of_every_instruction(directory):
             true(len(set(offsets(stepped(events, kind)))) == len(stepped(events, kind)), "stepped calls, each once")
 
 
-@tests.case
-def a_fork_at_every_instruction(directory):
+def test_a_fork_at_every_instruction(directory):
     """The child makes calls in the handler, goes on with the interrupted call, and ends."""
     counts, events = step(directory, "fork", "pwrite")
     children = [e for e in events["pwrite", "child"] if e["offset"] < 1000000]
@@ -163,8 +150,7 @@ def a_fork_at_every_instruction(directory):
     equal(len(mine), counts["stepped"], "stepped calls of the parent")
 
 
-@tests.case
-def a_fork_at_every_instruction_of_a_run(directory):
+def test_a_fork_at_every_instruction_of_a_run(directory):
     """The child goes on with the interrupted call before it knows that it is one."""
     counts, events = step(directory, "child", "refill")
     true(counts["stepped"] > 300, f"only {counts['stepped']} steps")
@@ -173,8 +159,7 @@ def a_fork_at_every_instruction_of_a_run(directory):
     equal(calls, counts["stepped"], "characters of the parent")
 
 
-@tests.case
-def one_call_at_any_instruction_of_a_run(directory):
+def test_one_call_at_any_instruction_of_a_run(directory):
     for kind in ("getc", "refill"):
         (directory / kind).mkdir()
         counts, events = step(directory / kind, "once", kind)
@@ -182,8 +167,7 @@ def one_call_at_any_instruction_of_a_run(directory):
         equal(sum(e.get("calls", 1) for e in events["getc", "stream"]), counts["stepped"], f"{kind}: characters")
 
 
-@tests.case
-def another_reads_at_any_instruction(directory):
+def test_another_reads_at_any_instruction(directory):
     """The handler reads three bytes of the same descriptor; what is read one byte of, or sought, knows no offset then, or the right one."""
     for kind in ("read", "lseek"):
         (directory / kind).mkdir()
@@ -202,8 +186,7 @@ def another_reads_at_any_instruction(directory):
         equal(wrong[:5], [], f"{kind}: {len(wrong)} offsets are wrong: (found, right one)")
 
 
-@tests.case
-def an_end_at_every_instruction(directory):
+def test_an_end_at_every_instruction(directory):
     """The process ends while a thread stands in an append; the thread then goes on, and its call returns before all is over."""
     counts, events = step(directory, "exit", "pwrite", "2")
     true(counts["stepped"] > 100, f"only {counts['stepped']} steps")
@@ -211,8 +194,7 @@ def an_end_at_every_instruction(directory):
           list(range(counts["stepped"])), "stepped calls")
 
 
-@tests.case
-def a_region_at_every_instruction(directory):
+def test_a_region_at_every_instruction(directory):
     for kind in ("region", "pwrite", "open"):
         (directory / kind).mkdir()
         counts, events = step(directory / kind, "region", kind)
@@ -222,7 +204,3 @@ def a_region_at_every_instruction(directory):
         equal(len(stepped(events, kind)), counts["stepped"], f"{kind}: stepped")
         if kind == "region":
             equal([e.get("args") for e in events["stepped", ""]], [{"n": 1}] * counts["stepped"], "arguments")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs that forbid themselves system calls: they live as without us, and what happened before and after is in the trace, or counted."""
 
 import collections
 import errno
 import json
-import sys
 
 from guest_test import both, dftmerge, endings, equal, events_of, live_files, lost, of_file, true, whole
-from tracing import Tests
-
-tests = Tests()
 
 
 def processes(traced):
@@ -30,8 +25,7 @@ def tens(count):
     return [(10 * i, 10) for i in range(count)]
 
 
-@tests.case
-def strict_mode(directory):
+def test_strict_mode(directory):
     """The processor's clock faults there; an end by the raw system call leaves the live file, which has everything."""
     traced = both(directory, "sandbox_strict", expect=31)
     events = events_of(traced)
@@ -42,8 +36,7 @@ def strict_mode(directory):
     true(all(0 <= e["dur"] <= wall for e in events) and wall < 60e9, f"times make sense: {wall} ns in all")
 
 
-@tests.case
-def filter_that_kills(directory):
+def test_filter_that_kills(directory):
     traced = both(directory, "sandbox_filter", expect=32)
     written = writes(traced, "file")
     equal(written, tens(len(written)), "writes, from the first on")
@@ -56,15 +49,13 @@ def filter_that_kills(directory):
     equal(checked.code, 1, f"check: {checked.out.decode()}{checked.err.decode()}")
 
 
-@tests.case
-def no_close_range(directory):
+def test_no_close_range(directory):
     """The library of C then closes one number after the other. The trace goes on behind that."""
     traced = both(directory, "no_close_range", expect=41)
     equal((writes(traced, "file"), writes(traced, "after"), lost(traced)), (tens(1000), tens(1000), 0), "writes")
 
 
-@tests.case
-def paths_that_nobody_may_look_at(directory):
+def test_paths_that_nobody_may_look_at(directory):
     """Where the error does not say that the kernel has read a path, the event has none, and says so."""
     traced = both(directory, "sandbox_texts", expect=40)
     failed = [(e["errno"], e.get("file"), e.get("cut", False)) for e in events_of(traced) if e["name"] == "open" and "errno" in e]
@@ -72,16 +63,14 @@ def paths_that_nobody_may_look_at(directory):
     equal([(p["arguments_cut"], p["dropped"]) for p in processes(traced)], [(2, {})], "counted")
 
 
-@tests.case
-def filter_before_anything_else(directory):
+def test_filter_before_anything_else(directory):
     traced = both(directory, "sandbox_small", expect=33)
     equal((writes(traced, "file"), writes(traced, "own")), (unknown(1000), unknown(5)), "writes")
     equal((lost(traced), endings(traced)), (0, {"exit"}), "lost, ended")
     equal(len(live_files(traced.place / "traces")), 1, "live files: it cannot be removed")
 
 
-@tests.case
-def seccomp_that_is_refused(directory):
+def test_seccomp_that_is_refused(directory):
     traced = both(directory, "sandbox_fails", expect=34)
     whole(traced)
     equal(writes(traced, "file"), tens(50000), "writes")
@@ -90,16 +79,14 @@ def seccomp_that_is_refused(directory):
     equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
 
 
-@tests.case
-def seccomp_by_system_call(directory):
+def test_seccomp_by_system_call(directory):
     traced = both(directory, "sandbox_syscall", expect=39)
     equal(writes(traced, "file"), tens(1000), "writes")
     equal([e.get("errno") for e in events_of(traced) if e["name"] == "seccomp"], [errno.EFAULT, errno.EINVAL, None], "the calls themselves")
     equal(endings(traced), {"_exit"}, "ended")
 
 
-@tests.case
-def children_of_the_sandboxed(directory):
+def test_children_of_the_sandboxed(directory):
     traced = both(directory, "sandbox_children", expect=35)
     equal(len(processes(traced)), 2, "processes: the forked child cannot have files")
     found = [(e["name"], e.get("bytes")) for e in of_file(events_of(traced), "work/file") if "pwrite" in e["name"]]
@@ -107,24 +94,21 @@ def children_of_the_sandboxed(directory):
     equal((lost(traced), endings(traced)), (1, {"exit", "_exit"}), "lost: the forked child counts as one")
 
 
-@tests.case
-def vfork_child_in_a_sandbox(directory):
+def test_vfork_child_in_a_sandbox(directory):
     traced = both(directory, "sandbox_in_vfork", expect=36)
     whole(traced)
     equal(writes(traced, "file"), [(2000, 5), *tens(20000)], "writes")
     equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
 
 
-@tests.case
-def one_thread_in_a_sandbox(directory):
+def test_one_thread_in_a_sandbox(directory):
     traced = both(directory, "sandbox_of_a_thread", expect=37)
     whole(traced)
     equal((writes(traced, "file"), writes(traced, "thread")), (tens(20010), tens(1000)), "writes")
     equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
 
 
-@tests.case
-def all_threads_at_once(directory):
+def test_all_threads_at_once(directory):
     """By the system call, while another thread writes and drains."""
     traced = both(directory, "sandbox_of_all", expect=39)
     equal(writes(traced, "file"), tens(1000), "writes of the thread that asked for it")
@@ -138,15 +122,10 @@ def all_threads_at_once(directory):
     equal(endings(traced), {"exit"}, "ended")
 
 
-@tests.case
-def clock_forbidden(directory):
+def test_clock_forbidden(directory):
     traced = both(directory, "no_clock", expect=38)
     whole(traced)
     equal(writes(traced, "file"), tens(20020), "writes")
     starts = [e["ts"] for e in events_of(traced) if e["name"] == "write"]
     true(starts == sorted(starts) and starts[-1] - starts[0] < 60e9, "times")
     equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

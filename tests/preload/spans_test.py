@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Spans, flows, metadata, pauses, and what programs do wrongly: in the trace, in every form that dftmerge writes, and in the notes."""
 
@@ -7,15 +6,13 @@ import json
 import pathlib
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
-import read_dft  # noqa: E402
-from tracing import (ROOT, Skip, Tests, dftmerge, dump, equal, live_files, run, run_checked, traces, tracing,  # noqa: E402
+import pytest
+
+import read_dft
+from tracing import (ROOT, dftmerge, dump, equal, live_files, run, run_checked, traces, tracing,
                      true)
 
-tests = Tests()
 HERE = pathlib.Path(__file__).resolve().parent
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", f"-I{ROOT / 'include'}"]
 PHASES = {"async_begin": 4, "async_end": 5, "flow_start": 6, "flow_end": 7, "flow_step": 10}
@@ -51,8 +48,7 @@ def standards(compiler, names):
     return known
 
 
-@tests.case
-def the_header_under_every_standard(directory):
+def test_the_header_under_every_standard(directory):
     c = ["c89", "gnu89", "c99", "c11", "c17", "c2x", "c23"]
     cpp = ["c++11", "c++14", "c++17", "c++20", "c++2b", "c++23"]
     tried = 0
@@ -103,8 +99,7 @@ def check_coroutine(events, names):
     true(task["dur"] > 0 and "region" not in task, "its span")
 
 
-@tests.case
-def spans_flows_and_the_rest(directory):
+def test_spans_flows_and_the_rest(directory):
     out = traced(directory, "all")
     events = dump(out)
     check_spans(events)
@@ -125,8 +120,7 @@ def spans_flows_and_the_rest(directory):
     equal(notes(out), {"regions ended by the end of one around them": 3}, "notes")
 
 
-@tests.case
-def pauses_leave_out_and_nothing_else(directory):
+def test_pauses_leave_out_and_nothing_else(directory):
     events = dump(traced(directory, "all"))
     kept, = named(events, "kept")
     equal(named(events, "not kept"), [], "a region in a pause")
@@ -136,8 +130,7 @@ def pauses_leave_out_and_nothing_else(directory):
           "calls between pause and resume, of this thread and others; descriptors stay known")
 
 
-@tests.case
-def a_pause_goes_on_in_a_forked_child(directory):
+def test_a_pause_goes_on_in_a_forked_child(directory):
     source = directory / "forks.c"
     source.write_text("""#include <dftrace/dftrace.h>
 #include <sys/wait.h>
@@ -166,8 +159,7 @@ int main(void)
     equal([e["name"] for e in events if e["cat"] == "PROCESS"], ["_exit"], "calls of the child, not of the pause")
 
 
-@tests.case
-def flush_leaves_nothing_to_the_live_file(directory):
+def test_flush_leaves_nothing_to_the_live_file(directory):
     out = traced(directory, "all")
     child = [e["pid"] for e in dump(out) if e["name"] == "flushed"]
     equal((len(child), len(live_files(out))), (1, 1), "a killed child")
@@ -176,16 +168,14 @@ def flush_leaves_nothing_to_the_live_file(directory):
     equal(child, [e["pid"] for e in dump(out, expect=None, options=("--name", "flushed"))], "what it had flushed")
 
 
-@tests.case
-def numbers_told_again_take_the_place_of_those_before(directory):
+def test_numbers_told_again_take_the_place_of_those_before(directory):
     out = traced(directory, "updates")
     inner, outer = [e for e in dump(out) if e["name"].endswith("updates")][::-1]
     equal((inner["args"], outer["args"]), ({"step": 6000, "loss": 1 / 5000}, {"as": 4999, "epoch": -4999}), "the last values")
     true("cut" not in inner and "cut" not in outer and notes(out) == {}, f"there was room: {notes(out)}")
 
 
-@tests.case
-def mistakes_are_counted_and_harm_nobody(directory):
+def test_mistakes_are_counted_and_harm_nobody(directory):
     out = traced(directory, "mistakes")
     events = dump(out)
     equal(notes(out), {
@@ -214,8 +204,7 @@ def expected_extra(events):
     return 4096 - len(named(events, "many"))
 
 
-@tests.case
-def every_form_has_them(directory):
+def test_every_form_has_them(directory):
     out = traced(directory, "all")
     events = dump(out)
     count = collections.Counter(e.get("phase", "span" if e["cat"] in ("ASYNC", "QUEUE") else "") for e in events)
@@ -272,10 +261,9 @@ def check_pfw(directory, out, count):
         equal(again[phase], count[phase], f"{phase}, read back")
 
 
-@tests.case
-def spans_of_c_plus_plus(directory):
+def test_spans_of_c_plus_plus(directory):
     if not shutil.which("g++"):
-        raise Skip("g++ is not installed")
+        pytest.skip("g++ is not installed")
     program = directory / "program"
     run_checked(["g++", "-std=c++11", "-O2", *STRICT, "-o", program, HERE / "annotated_span.cpp", "-pthread"])
     equal(run([program]).out, b"enabled 0\n", "without the library")
@@ -290,7 +278,3 @@ def spans_of_c_plus_plus(directory):
     equal(named(events, "arguments")[0]["args"],
           {"int": 7, "size": 4, "long": -2**40, "double": 0.25, "text": "a text", "bool": 1}, "arguments")
     equal(notes(directory / "out"), {}, "notes")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

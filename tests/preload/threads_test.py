@@ -1,14 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Many threads at once: those that wait for each other within the library sleep until they are woken."""
 
 import json
-import sys
 
 from guest_test import dftmerge, endings, equal, events_of, live_files, lost, run_in, true
-from tracing import Tests
 
-tests = Tests()
 THREADS = 500
 SWITCHES_OF_A_THREAD = 10  # in addition to the plain run's
 
@@ -27,28 +23,21 @@ def crowd(directory, before=()):
     return traced
 
 
-@tests.case
-def threads_that_wait_sleep(directory):
+def test_threads_that_wait_sleep(directory):
     traced = crowd(directory)
     groups = json.loads(dftmerge("summary", "--json", traced.place / "traces").out)["groups"]
     reads = sum(group["count"] for group in groups if group["name"] == "pread")
     equal((reads, lost(traced), live_files(traced.place / "traces")), (400 * THREADS, 0, []), "reads, lost, live files")
 
 
-@tests.case
-def on_one_processor(directory):
+def test_on_one_processor(directory):
     crowd(directory, before=("taskset", "-c", "0"))
 
 
-@tests.case
-def killed_amid_them(directory):
+def test_killed_amid_them(directory):
     """Rings are made several at a time: what is not used yet does not disturb who reads the live file."""
     traced = run_in(directory / "traced", "crowd_killed", True)
     equal(traced.code, -9, "exit code")
     equal(endings(traced), {"killed"}, "ended")
     equal(len({e["tid"] for e in events_of(traced) if e["name"] == "pread"}), 100, "threads")
     equal(len([e for e in events_of(traced) if e["name"] == "pread"]), 100 * 10, "reads")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """DuckDB, Polars and hyparquet read the Parquet of dftmerge export, and agree with `dftmerge summary` on counts, sums, minima
 and maxima. Needs npm and its registry; runs in tests/run.sh --full.
@@ -10,19 +9,20 @@ import json
 import os
 import pathlib
 import shutil
-import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tools"))
+import pytest
 
 from test_parquet import MAKE, mended
-from tooltest import BUILD, ROOT, dftmerge, main, make, run, summary
+from tooltest import BUILD, ROOT, dftmerge, make, run, summary
 
+HERE = pathlib.Path(__file__).resolve().parent
 DATA = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 READERS = ("duckdb", "polars", "hyparquet")
 PACKAGES = ("@duckdb/node-api@1.5.6-r.1", "nodejs-polars@0.26.1", "nodejs-polars-linux-x64-gnu@0.26.1", "hyparquet@1.33.0", "hyparquet-compressors@1.1.2")
 SUMS = ("count", "errors", "time_ns", "time_min_ns", "time_max_ns", "bytes", "size_min", "size_max", "first_ns", "last_ns")
+pytestmark = pytest.mark.skipif(not shutil.which("npm") or run("npm", "view", "hyparquet", "version").code != 0,
+                                reason="there is no npm, or no way to its registry")
 
 
 def packages(where=[]):
@@ -73,19 +73,19 @@ def check_groups(directory, traces):
     shutil.rmtree(out)
 
 
-def a_native_trace(directory):
+def test_a_native_trace(directory):
     events = int(os.environ.get("DFT_READERS_EVENTS", 400_000))
     traces = os.environ.get("DFT_READERS_TRACES") or make(directory / "t", processes=8, threads=2, events=events // 16, block=4096, ranks=1)
     check_groups(directory, traces)
 
 
-def a_job_of_a_thousand_ranks(directory):
+def test_a_job_of_a_thousand_ranks(directory):
     done = run(BUILD / "bin" / "make_ranks", directory / "t", "ranks=1000", "hosts=20", "seconds=20", "rate=10")
     assert done.code == 0, done.err
     check_groups(directory, directory / "t")
 
 
-def a_trace_of_dftracer(directory):
+def test_a_trace_of_dftracer(directory):
     if not DATA.is_dir():
         print(f"skipped a_trace_of_dftracer: there is no {DATA}")
         return
@@ -107,7 +107,7 @@ def cell(value, name, reader):
     return mended(value) if value is None or name in ("cat", "name", "unit", "kind") else int(value)
 
 
-def cells_of_every_form(directory):
+def test_cells_of_every_form(directory):
     """Counters have columns of all types. Times near the ends of their range are no times of DuckDB."""
     path = directory / "cells.parquet"
     for seed, rows in enumerate((1, 9, 129, 1000, 70_000), 1):
@@ -122,16 +122,9 @@ def cells_of_every_form(directory):
                 assert got == wanted, (reader, seed, name, next((g, w) for g, w in zip(got, wanted) if g != w))
 
 
-def tables_without_rows(directory):
+def test_tables_without_rows(directory):
     traces = make(directory / "t", events=50)
     dftmerge("export", "--format", "parquet", "-o", directory / "out", traces)
     for reader in READERS:
         found = ask(reader, "cells", next((directory / "out" / "counters").iterdir()))
         assert found == [[]] * 8, (reader, found)
-
-
-if __name__ == "__main__":
-    if not shutil.which("npm") or run("npm", "view", "hyparquet", "version").code:
-        print("skipped: there is no npm, or no way to its registry\n0 passed, 0 failed, 1 skipped")
-        sys.exit(0)
-    main([a_native_trace, a_job_of_a_thousand_ranks, a_trace_of_dftracer, cells_of_every_form, tables_without_rows])

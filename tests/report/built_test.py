@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The committed page is that of its sources, small, and asks nothing of a network. Needs neither npm nor a browser."""
 
@@ -6,10 +5,7 @@ import base64
 import hashlib
 import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import checks  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "report"
 PAGE = (ROOT / "built" / "report.html").read_bytes()
@@ -23,7 +19,7 @@ def sources():
     return sorted([*AROUND, *inside])
 
 
-def is_that_of_its_sources():
+def test_is_that_of_its_sources():
     digest = hashlib.sha256()
     for path in sources():
         digest.update(path.encode() + b"\0" + (ROOT / path).read_bytes() + b"\0")
@@ -31,16 +27,16 @@ def is_that_of_its_sources():
     assert found.decode() == digest.hexdigest(), "report/built is stale: `cd report && npm ci && npm run build` makes it anew"
 
 
-def is_small():
+def test_is_small():
     assert len(PAGE) < MOST_BYTES, f"{len(PAGE)} bytes"
 
 
-def has_a_place_for_data_and_for_an_address():
+def test_has_a_place_for_data_and_for_an_address():
     for mark in (b'id="dftrace-data"></script>', b'name="dftrace-live" content=""'):
         assert PAGE.count(mark) == 1, (mark, PAGE.count(mark))
 
 
-def asks_for_nothing():
+def test_asks_for_nothing():
     (policy,) = re.findall(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', PAGE)
     rules = dict(rule.strip().split(b" ", 1) for rule in policy.split(b";"))
     assert rules[b"default-src"] == b"'none'" and rules[b"connect-src"] == b"'self'", policy
@@ -50,23 +46,11 @@ def asks_for_nothing():
     assert b"unsafe" not in policy, policy
 
 
-def the_lock_file_names_no_host():
+def test_the_lock_file_names_no_host():
     lock = (ROOT / "package-lock.json").read_text()
     assert '"resolved"' not in lock and "://" not in re.sub(r'"url": "[^"]*"', "", lock)
 
 
-def has_the_notices_of_what_is_inside():
+def test_has_the_notices_of_what_is_inside():
     for words in (b"Leon Sorokin", b"Arjun Barrett", b"The above copyright notice and this permission notice"):
         assert words in PAGE, words
-
-
-def main():
-    tests = [is_that_of_its_sources, is_small, has_a_place_for_data_and_for_an_address, asks_for_nothing, the_lock_file_names_no_host,
-             has_the_notices_of_what_is_inside]
-    failed = checks.run(tests)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return failed != 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

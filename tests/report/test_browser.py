@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The page of dftmerge report in Chromium: it is built from its sources, draws what it has, and its numbers are those of
 summary under the same filter. Needs npm and Chromium; runs in tests/run.sh --full."""
@@ -10,18 +9,17 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tools"))
+import pytest
 
 import reportpage
 from test_layers import dlio_traces
 from test_report import escaped
 from test_spans import chance
-from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run, summary
+from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, make, run, summary
 
+HERE = pathlib.Path(__file__).resolve().parent
 REPORT = ROOT / "report"
 DATA = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 CLASSES = ["none", "read", "write", "sync", "meta", "wait", "startup"]
@@ -29,6 +27,8 @@ IO = ["read", "write", "sync", "meta", "startup"]
 PICTURES = ["headline", "sizes", "latency", "calls", "files", "people", "bandwidth"]
 WRITTEN = "tests/tools/unit/written.tsv"
 DRAWN = ["heat", "classes", "ranks", "treemap", "regions", "flame", "timeline", "tree"]
+MISSING = [tool for tool in ("node", "npm", "chromium") if not shutil.which(tool)]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed")
 
 
 def built(where=[]):
@@ -205,7 +205,7 @@ def small_and_dark(page):
 # --- pages --------------------------------------------------------------------------------------------------------------
 
 
-def is_built_from_its_sources(where):
+def test_is_built_from_its_sources(where):
     folder = built()
     before = (REPORT / "built" / "report.html").read_bytes()
     done = run("npm", "run", "build", cwd=folder)
@@ -215,7 +215,7 @@ def is_built_from_its_sources(where):
     assert done.code == 0, done.out.decode()[-3000:]
 
 
-def a_program_in_c(where):
+def test_a_program_in_c(where):
     assert run("cc", "-g", "-O2", "-o", where / "slow", ROOT / "examples" / "slow.c").code == 0
     (where / "work").mkdir()
     done = run(BUILD / "bin" / "dftrun", "--no-summary", "--stack", "8", "-o", where / "traces", "--", where / "slow", where / "work")
@@ -226,14 +226,14 @@ def a_program_in_c(where):
     small_and_dark(page)
 
 
-def ranks_threads_and_regions(where):
+def test_ranks_threads_and_regions(where):
     make(where / "t", ranks=1, processes=5, threads=3)
     # A call on two files counts for the first one in the page, and passes --file by either.
     seen, _ = numbers_are_those_of_summary(where, where / "t", without="f")
     drawn(seen)
 
 
-def torch_example(where):
+def test_torch_example(where):
     if run("/usr/bin/python3", "-c", "import torch").code:
         print("skipped: torch is not installed")
         return
@@ -246,7 +246,7 @@ def torch_example(where):
     assert "wait for data" in seen["text"] or "trainer" in seen["text"]
 
 
-def forty_eight_ranks_of_cm1(where):
+def test_forty_eight_ranks_of_cm1(where):
     if not DATA.exists():
         print("skipped: the shared data are not there")
         return
@@ -255,7 +255,7 @@ def forty_eight_ranks_of_cm1(where):
     small_and_dark(page)
 
 
-def eight_ranks_like_dlio(where):
+def test_eight_ranks_like_dlio(where):
     (where / "t").mkdir()
     dlio_traces(where / "t")
     seen, _ = numbers_are_those_of_summary(where, where / "t", "--no-index")
@@ -263,7 +263,7 @@ def eight_ranks_like_dlio(where):
     assert any(p["id"] == "overlap" and "compute" in p["text"] for p in seen["pictures"])
 
 
-def ten_thousand_ranks(where):
+def test_ten_thousand_ranks(where):
     done = run(BUILD / "bin" / "make_ranks", where / "t", "ranks=10000", "seconds=10", "rate=2")
     assert done.code == 0, done.err
     page = page_of(where, where / "t")
@@ -281,7 +281,7 @@ def ten_thousand_ranks(where):
     assert seen["answers"][2]["people"][0]["ignored"] == ["t"], "a time of single ranks is not known, and that is said"
 
 
-def two_runs(where):
+def test_two_runs(where):
     make(where / "a", ranks=1, processes=3)
     make(where / "b", ranks=1, processes=4, seed=9)
     page = page_of(where, where / "a", "--", where / "b")
@@ -306,7 +306,7 @@ def event(name, ts, dur=5, **args):
     return {"id": ts, "name": name, "cat": "POSIX", "ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "args": args}
 
 
-def odd_times(where):
+def test_odd_times(where):
     for lines in ([event("read", 0, ret=5), event("read", 1_700_000_000_000_000, ret=5)],  # a process at 1970
                   [event("read", 1_700_000_000_000_000, 0, ret=5)],                        # no time
                   [event("my region", 1_700_000_000_000_000, 10)]):
@@ -314,13 +314,13 @@ def odd_times(where):
         assert browse(page)["state"] == "ready"
 
 
-def nothing_passes(where):
+def test_nothing_passes(where):
     make(where / "t")
     seen = browse(page_of(where, "--name", "no_such_call", where / "t", expect=None))
     assert seen["state"] == "ready"
 
 
-def hostile_names(where):
+def test_hostile_names(where):
     nasty = '</script><img src=x onerror=alert(1)>"\'`\u202e\u0007' + "n" * 4000
     table = [{"name": "FH", "cat": "dftracer", "ph": "M", "pid": 1, "tid": 1, "args": {"name": f"/d/{i}/{nasty}", "value": i + 1}} for i in range(3)]
     lines = [event(nasty[:200], 1_700_000_000_000_000 + 10 * i, fhash=i % 3 + 1, ret=10) for i in range(9)]
@@ -331,7 +331,7 @@ def hostile_names(where):
     assert browse(page, width=400)["scrolls"] is False
 
 
-def spans_of_a_workflow(where):
+def test_spans_of_a_workflow(where):
     """Its pictures are images, which the page's policy lets in; a page without --spans has no such card."""
     traces = where / "traces"
     make(traces, processes=2, events=50)
@@ -374,7 +374,7 @@ FITS = """(async () => {
 })()"""
 
 
-def another_width(where):
+def test_another_width(where):
     """Pictures are drawn anew when the window gets narrower, also while cards come into sight by it."""
     make(where / "t", ranks=1, processes=5)
     seen = browse(page_of(where, where / "t"), steps=[{"width": width, "run": FITS} for width in (1000, 400, 1400, 400)])
@@ -392,7 +392,7 @@ PAPER = """(() => {
 })()"""
 
 
-def very_many(where):
+def test_very_many(where):
     make(where / "t", processes=1, threads=20000, events=4)
     assert browse(page_of(where, where / "t"))["state"] == "ready"
     files = where / "files"
@@ -410,7 +410,7 @@ def very_many(where):
     assert seen["state"] == "ready" and "100,000" in seen["text"].replace("100000", "100,000")
 
 
-def old_browsers_and_damaged_data(where):
+def test_old_browsers_and_damaged_data(where):
     make(where / "t")
     page = page_of(where, where / "t")
     seen = browse(page, before="delete window.DecompressionStream;")
@@ -424,7 +424,7 @@ def old_browsers_and_damaged_data(where):
         assert seen["state"] == "failed" and "dftmerge report" in seen["text"], (name, seen["text"])
 
 
-def follows_a_job(where):
+def test_follows_a_job(where):
     make(where / "t", processes=2)
     with subprocess.Popen([DFTMERGE, "serve", where / "t"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         url = server.stdout.readline().strip()
@@ -433,12 +433,3 @@ def follows_a_job(where):
         server.send_signal(signal.SIGINT)
     said = summary("--all", where / "t")
     assert seen["answers"][0]["headline"][0]["calls"] == total(said["classes"], "count", IO)
-
-
-if __name__ == "__main__":
-    missing = [tool for tool in ("node", "npm") if not shutil.which(tool)] + ([] if pathlib.Path("/usr/bin/chromium").exists() else ["chromium"])
-    if missing:
-        print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
-        sys.exit(0)
-    main([is_built_from_its_sources, a_program_in_c, ranks_threads_and_regions, torch_example, forty_eight_ranks_of_cm1, eight_ranks_like_dlio,
-          ten_thousand_ranks, two_runs, odd_times, nothing_passes, hostile_names, spans_of_a_workflow, another_width, very_many, old_browsers_and_damaged_data, follows_a_job])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the page of dftmerge report says in words, computed a second time from `summary --all --json`: the state of the
 run, the headline, its tiles and findings, and the sentences of cards that speak of the same. Of a C program, workers,
@@ -8,19 +7,20 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tools")]
+import pytest
 
 from quantities import close
 from test_browser import IO, built
-from tooltest import BUILD, ROOT, dftmerge, main, run, summary
+from tooltest import BUILD, ROOT, dftmerge, run, summary
 
+HERE = pathlib.Path(__file__).resolve().parent
 QUANTITY = r"([\d.,]+ (?:ns|us|ms|s|B|KiB|MiB|GiB|%))"
+pytestmark = pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
 
 
 def traced(where, *command, expect=0, **environment):
@@ -89,14 +89,14 @@ def agrees(where, traces, state):
     return page, whole
 
 
-def a_program(where):
+def test_a_program(where):
     assert run("cc", "-g", "-O1", "-o", where / "slow", ROOT / "examples" / "slow.c").code == 0
     (where / "work").mkdir()
     _, whole = agrees(where, traced(where, where / "slow", where / "work"), "ended")
     assert whole["findings"] and whole["risks"]
 
 
-def workers(where):
+def test_workers(where):
     (where / "workers.py").write_text("""
 import multiprocessing, os, sys
 
@@ -131,7 +131,7 @@ if sys.argv[2] == "die":
 """
 
 
-def ranks(where, how="live", state="ended"):
+def ranks(where, how, state):
     (where / "rank.py").write_text(RANK)
     command = [BUILD / "bin" / "dftrun", "--no-summary", "-o", where / "traces", "--", "/usr/bin/python3", where / "rank.py", where / "out", how]
     started = [subprocess.Popen(command, env={**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "PMIX_NAMESPACE": "job"},
@@ -141,12 +141,16 @@ def ranks(where, how="live", state="ended"):
     return agrees(where, where / "traces", state)
 
 
-def ranks_that_die(where):
+def test_ranks(where):
+    ranks(where, "live", "ended")
+
+
+def test_ranks_that_die(where):
     page, _ = ranks(where, "die", "failed")
     assert page["state"]["text"].startswith("rank 1 died: SIGSEGV"), page["state"]
 
 
-def a_hung_one(where):
+def test_a_hung_one(where):
     (where / "hung.py").write_text("import fcntl, os, sys\nfile = open(sys.argv[1])\nos.write(1, b'.')\nfcntl.flock(file, fcntl.LOCK_EX)\n")
     (where / "lock").touch()
     held = subprocess.Popen(["flock", where / "lock", "sleep", "600"], start_new_session=True)
@@ -167,11 +171,7 @@ def a_hung_one(where):
             process.wait()
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     assert run("cc", "-g", "-O1", "-o", where / "slow", ROOT / "examples" / "slow.c").code == 0
     (where / "work").mkdir()
     agrees(where, traced(where, where / "slow", where / "work", DFTRACER_ENABLE_AGGREGATION="1"), "ended")
-
-
-if __name__ == "__main__":
-    main([a_program, workers, ranks, ranks_that_die, a_hung_one, aggregates_alone])

@@ -1,29 +1,28 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The portable tarball in file systems of other systems: see README.md beside this file."""
 
 import atexit
 import collections
+import ctypes
 import json
 import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-from tracing import BUILD, Skip, Tests, environment, equal, need, run, run_checked, true  # noqa: E402
+import pytest
 
-tests = Tests()
+from tracing import BUILD, environment, equal, need, run, run_checked, true
+
+HERE = pathlib.Path(__file__).resolve().parent
 System = collections.namedtuple("System", "name title glibc keyring")
 DEBIAN, UBUNTU = "debian-archive-keyring.gpg", "ubuntu-archive-keyring.gpg"
 SYSTEMS = [System("xenial", "Ubuntu 16.04", "2.23", UBUNTU), System("bionic", "Ubuntu 18.04", "2.27", UBUNTU),
            System("bullseye", "Debian 11", "2.31", DEBIAN), System("bookworm", "Debian 12", "2.36", DEBIAN),
            System("trixie", "Debian 13", "2.41", DEBIAN)]
 TOP = "/opt/dftrace"  # the tarball
+CLONE_NEWNS = 0x20000  # unshare: mounts
 GROWN_MOST = 100  # pages: far less than one thread's state a thread
 
 # What runs plain and traced, each in a folder with a file `data` and a folder `tree`.
@@ -77,15 +76,15 @@ def bootstrap(system):
         return root
     need("debootstrap", "strace", "gcc")
     if os.getuid() != 0:
-        raise Skip("debootstrap and chroot need root")
+        pytest.skip("debootstrap and chroot need root")
     unsigned = not (pathlib.Path("/usr/share/keyrings") / system.keyring).exists()
     if unsigned and not os.environ.get("DFT_SYSTEMS_UNSIGNED"):
-        raise Skip(f"the keyring {system.keyring} is not installed; DFT_SYSTEMS_UNSIGNED=1 goes without")
+        pytest.skip(f"the keyring {system.keyring} is not installed; DFT_SYSTEMS_UNSIGNED=1 goes without")
     part = systems_folder() / f"{system.name}.part"
     shutil.rmtree(part, ignore_errors=True)
     done = run(["debootstrap", *(["--no-check-gpg"] if unsigned else []), "--variant=minbase", system.name, part])
     if done.code:
-        raise Skip(f"debootstrap cannot make {system.title}: {(done.out + done.err).decode(errors='replace').splitlines()[-1:]}")
+        pytest.skip(f"debootstrap cannot make {system.title}: {(done.out + done.err).decode(errors='replace').splitlines()[-1:]}")
     return part.rename(root)
 
 
@@ -93,7 +92,7 @@ def tarball(made=[]):
     if not made:
         done = run(["cmake", "--build", BUILD, "--target", "portable"], env={**os.environ, "LC_ALL": "C"})
         if done.code and b"unknown target" in done.out + done.err:
-            raise Skip("this build makes no portable tarball: static libraries are missing (cmake says which)")
+            pytest.skip("this build makes no portable tarball: static libraries are missing (cmake says which)")
         equal(done.code, 0, (done.out + done.err).decode(errors="replace")[-2000:])
         made.append(max(BUILD.glob("dftrace-*-linux-*.tar.gz"), key=lambda path: path.stat().st_mtime))
     return made[0]
@@ -206,7 +205,7 @@ def counts_of_strace(root, line):
     done = run(["strace", "-f", "-qq", "-o", log, "-e", "trace=read", "-P", root / "work" / "data", "chroot", root, "sh", "-c",
                 f"cd /work && {line}"], env=environment())
     if done.code and b"ptrace" in done.err:
-        raise Skip("strace may not trace here")
+        pytest.skip("strace may not trace here")
     return len(re.findall(r"read\(", log.read_text()))
 
 
@@ -277,7 +276,7 @@ def check_weave(system):
     root = prepare(system)
     put_proc(root)
     if not list(root.glob("usr/lib/x86_64-linux-gnu/libffi.so.*")):
-        raise Skip("this file system has no libffi")
+        pytest.skip("this file system has no libffi")
     fill(root / "work")
     shutil.rmtree(root / "traces", ignore_errors=True)
     (root / "work" / "rules.weave").write_text("libselinux.so*  int is_selinux_enabled(void)  cat=SELINUX\n")
@@ -313,24 +312,15 @@ def check_bare(system):
     equal(writes, (len((root / "work" / "data").read_bytes()) + 999) // 1000, "writes of dd")
 
 
-def add_cases():
-    for system in SYSTEMS:
-        for check in (check_programs, check_counts, check_threads, check_newer, check_tools, check_weave, check_stacks, check_bare):
-            def case(directory, system=system, check=check):
-                check(system)
-            case.__name__ = f"{system.name}_{check.__name__[len('check_'):]}"
-            tests.case(case)
+@pytest.fixture(scope="module", autouse=True)
+def mounts_of_its_own():
+    """They vanish with the test."""
+    if os.getuid() == 0 and ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
+        run(["mount", "--make-rprivate", "/"])
 
 
-def in_own_mounts():
-    """Starts this test again where mounts are its own, and vanish with it."""
-    if os.getuid() == 0 and not os.environ.get("DFT_OWN_MOUNTS") and shutil.which("unshare"):
-        own = ["unshare", "--mount", "--propagation", "private"]
-        if subprocess.run([*own, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            os.execvpe("unshare", [*own, sys.executable, __file__, *sys.argv[1:]], {**os.environ, "DFT_OWN_MOUNTS": "1"})
-
-
-if __name__ == "__main__":
-    in_own_mounts()
-    add_cases()
-    sys.exit(tests.main())
+@pytest.mark.parametrize("check", (check_programs, check_counts, check_threads, check_newer, check_tools, check_weave, check_stacks, check_bare),
+                         ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_system(system, check):
+    check(system)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Traces of which only aggregates were kept: what they know is answered, and what they cannot know is said, with exit code 1 and
 what to ask instead; nothing is empty without a word."""
@@ -6,7 +5,7 @@ what to ask instead; nothing is empty without a word."""
 import json
 import re
 
-from tooltest import dftmerge, dump, groups, main, make, run, same_groups, summary, counts, DFTMERGE
+from tooltest import dftmerge, dump, groups, make, run, same_groups, summary, counts, DFTMERGE
 
 WIDE = 64 * 300_000_000  # of file rows
 
@@ -23,7 +22,7 @@ def told(*arguments):
     return done
 
 
-def files_by_time_are_as_wide_as_they_are_known(where):
+def test_files_by_time_are_as_wide_as_they_are_known(where):
     rows, every = two(where)
     start = summary(rows)["start_ns"]
     events = [e for e in dump(every) if counts(e) and "file" in e]
@@ -39,7 +38,7 @@ def files_by_time_are_as_wide_as_they_are_known(where):
     assert "grid of 19.2 s" in text and " -" not in text[text.index("Groups"):text.index("times count")].replace("  -", ""), text
 
 
-def the_head_is_of_the_files_asked_about(where):
+def test_the_head_is_of_the_files_asked_about(where):
     """As aggregates know them: not by their second name."""
     rows, _ = two(where)
     page = dftmerge("summary", "--file", "/data/in/*", rows).out.decode()
@@ -50,7 +49,7 @@ def the_head_is_of_the_files_asked_about(where):
     assert "Files by time, below /data/in\n" in page and re.search("^a.bin ", page, re.M), page
 
 
-def calls_of_files_are_not_known(where):
+def test_calls_of_files_are_not_known(where):
     rows, _ = two(where)
     for question in (("--by", "file,name"), ("--by", "dir,op"), ("--by", "call", "--file", "*.bin"), ("--by", "stack"), ("--by", "line")):
         for form in ((), ("--json",), ("--csv",)):
@@ -64,7 +63,7 @@ def calls_of_files_are_not_known(where):
     assert "not compared: calls on each file" in dftmerge("compare", "--file", "*.bin", rows, rows).out.decode()
 
 
-def single_events_are_not_there(where):
+def test_single_events_are_not_there(where):
     rows, every = two(where)
     for arguments in (("dump", rows), ("dump", "--json", rows)):
         assert "no single events here for dump" in told(*arguments).err and not told(*arguments).out
@@ -81,14 +80,9 @@ def single_events_are_not_there(where):
     assert "some events were kept only as aggregates: export cannot" in dftmerge("export", "--format", "csv", "-o", where / "some", rows, where / "others").err
 
 
-def what_they_know_is_answered(where):
+def test_what_they_know_is_answered(where):
     rows, every = two(where)
     for by in ("call", "class", "op", "rank,name", "region,call"):
         a, b = (summary("--by", by, where_) for where_ in (rows, every))
         same_groups(a["groups"], b["groups"], by)
     assert dftmerge("compare", rows, rows) and dftmerge("stat", rows) and dftmerge("ranks", rows) and dftmerge("check", rows)
-
-
-if __name__ == "__main__":
-    main([files_by_time_are_as_wide_as_they_are_known, the_head_is_of_the_files_asked_about, calls_of_files_are_not_known,
-          single_events_are_not_there, what_they_know_is_answered])

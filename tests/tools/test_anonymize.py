@@ -1,23 +1,24 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """anonymize: the same answers without the names; hashes as Python computes them; what is refused."""
 
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
 import time
 
+import pytest
+
 import anonymized
 from pfw_files import Writer, write
-from tooltest import DFTMERGE, dftmerge, main, make, run
+from tooltest import DFTMERGE, dftmerge, make, run
 
 QUESTIONS = [("summary", "--all", "--json"), ("findings", "--json"), ("ranks", "--json"), ("ps", "--json"), ("counters", "--json"),
              ("lineage", "--json"), ("overlap", "--json"), ("layers", "--json"), ("timeline", "--json"), ("summary", "--json", "--by", "ext"),
              ("summary", "--json", "--by", "dir"), ("summary", "--json", "--by", "mount"), ("summary", "--json", "--by", "host")]
 CHANGED = ("file", "key", "parent_key", "live_file")  # of ps: paths and keys of traces
+pytestmark = pytest.mark.skipif("built without libsodium" in dftmerge("anonymize", "--new-key", os.devnull, expect=None).err, reason="this dftmerge was built without libsodium")
 
 
 def key_of(where):
@@ -50,7 +51,7 @@ def same_events(source, out, table):
     assert lines[0] == lines[1]
 
 
-def answers(where):
+def test_answers(where):
     """Every answer is the same, once names are put back; no name is left."""
     make(where / "traces", processes=3, ranks=1, hosts=2, events=300)
     out, table = anonymize(where, where / "traces")
@@ -64,7 +65,7 @@ def answers(where):
         assert not any(name in path.name for name in ("node", "app"))
 
 
-def rows_alone_and_damage(where):
+def test_rows_alone_and_damage(where):
     make(where / "rows", processes=2, keep=0, rows=1, events=200)
     out, table = anonymize(where, where / "rows", "rows-out")
     same_answers(where / "rows", out, table, QUESTIONS[:3])
@@ -77,7 +78,7 @@ def rows_alone_and_damage(where):
     assert "wrote 400 events" in dftmerge("check", where / "damaged", expect=1).err
 
 
-def hashes(where):
+def test_hashes(where):
     """The table is what hashlib makes of its texts; a name has one hash, in all traces, by any order of files."""
     make(where / "traces", processes=2)
     out, table = anonymize(where, where / "traces")
@@ -95,7 +96,7 @@ def hashes(where):
     assert not any(b".bin" in part for path in strict.iterdir() for part in anonymized.inflated(path))
 
 
-def translated(where):
+def test_translated(where):
     make(where / "traces", processes=2)
     out, _ = anonymize(where, where / "traces")
     question = (str(DFTMERGE), "summary", "--by", "dir", "--csv")
@@ -114,7 +115,7 @@ def translated(where):
     assert os.stat(where / "out.table").st_mode & 0o777 == 0o600 == os.stat(where / "key").st_mode & 0o777
 
 
-def of_dftracer(where):
+def test_of_dftracer(where):
     """Traces of DFTracer become traces, with the answers that a merged one gives."""
     writer = Writer("2.x", host="SecretHost", rank=3)
     for i in range(20):
@@ -129,7 +130,7 @@ def of_dftracer(where):
     assert b"Secret" not in os.fsencode(next(out.iterdir()).name)
 
 
-def refused(where):
+def test_refused(where):
     """Nothing is written, and the way is named."""
     make(where / "traces")
     key, table = key_of(where), where / "table"
@@ -162,7 +163,7 @@ def refused(where):
     dftmerge("anonymize", "--key", key, "-o", f"{where / 'empty'}/", where / "traces")
 
 
-def stopped(where):
+def test_stopped(where):
     """A signal leaves nothing, whenever it comes."""
     make(where / "traces", processes=4, events=4000)
     key_of(where)
@@ -179,9 +180,3 @@ def stopped(where):
         if now == whole:
             assert len(list((where / "out").iterdir())) == 4
             run("rm", "-r", where / "out", where / "table")
-
-
-if __name__ == "__main__":
-    done = dftmerge("anonymize", "--new-key", pathlib.Path("/dev/null"), expect=None)
-    main([answers, rows_alone_and_damage, hashes, translated, of_dftracer, refused, stopped],
-         "this dftmerge was built without libsodium" if "built without libsodium" in done.err else None)

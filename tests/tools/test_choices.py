@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every key is a filter: rows, events and a dump that is filtered here say the same; and what is said of filters that
 nothing can pass."""
@@ -9,7 +8,7 @@ import json
 import random
 import re
 
-from tooltest import access_of, class_of, counts, dftmerge, dump, errno, groups, main, make, same_groups, size_of, summary
+from tooltest import access_of, class_of, counts, dftmerge, dump, errno, groups, make, same_groups, size_of, summary
 
 DURATIONS = (("1us", 1_000), ("30us", 30_000), ("2ms", 2_000_000), ("0.05", 50_000_000), ("3 ms", 3_000_000), ("1h", 3_600_000_000_000))
 
@@ -78,7 +77,7 @@ def same(got, wanted, options):
     same_groups(got, wanted, options)
 
 
-def rows_and_events_say_the_same(where):
+def test_rows_and_events_say_the_same(where):
     make(where, ranks=1, processes=2, mounts=1, seed=3)
     events = dump(where)
     for options, passes, rows in choices(where):
@@ -97,7 +96,7 @@ def rows_and_events_say_the_same(where):
         assert answer["events"] == sum(e.get("calls", 1) for e in chosen if counts(e)), options
 
 
-def choices_go_together(where):
+def test_choices_go_together(where):
     """A random few of them: all must fit."""
     make(where, ranks=1, processes=3, mounts=1, seed=11)
     events = dump(where)
@@ -122,7 +121,7 @@ def strip(wanted, answer):
         if len(wanted) == len(answer["groups"]) else wanted
 
 
-def rows_alone_answer_what_they_know(where):
+def test_rows_alone_answer_what_they_know(where):
     """Of what was kept as aggregates alone, calls that --slower-than cannot tell are counted and said."""
     make(where / "rows", processes=2, keep=0, seed=3)
     make(where / "all", processes=2, seed=3)
@@ -142,7 +141,7 @@ def rows_alone_answer_what_they_know(where):
             assert missing <= said, (options, missing, answer["notes"])
 
 
-def times_count_from_the_end(where):
+def test_times_count_from_the_end(where):
     make(where, processes=2, events=300)
     whole, events = summary(where), dump(where)
     start, end = whole["start_ns"], whole["start_ns"] + whole["wall_ns"]
@@ -155,7 +154,7 @@ def times_count_from_the_end(where):
         assert summary("--events", *options, where)["events"] == sum(e.get("calls", 1) for e in chosen if counts(e)), options
 
 
-def every_command_obeys_or_refuses(where):
+def test_every_command_obeys_or_refuses(where):
     make(where, ranks=1, processes=4, mounts=1)
     wanted = sum(e.get("calls", 1) for e in dump("--class", "read", where) if counts(e))
     assert 0 < wanted < summary(where)["events"]
@@ -173,7 +172,7 @@ def every_command_obeys_or_refuses(where):
     assert "counters does not take --class" in done.err, done.err
 
 
-def what_nothing_can_pass_is_said(where):
+def test_what_nothing_can_pass_is_said(where):
     make(where, ranks=1)
     for options, said in ((["--last", "5", "--from", "1"], "--last says by itself"), (["--from", "5", "--to", "2"], "lies before --from"),
                           (["--op", "open", "--size", "4K"], "none of --op does"), (["--op", "STAT", "--access", "random"], "none of --op does"),
@@ -193,7 +192,7 @@ def what_nothing_can_pass_is_said(where):
     assert "no process has recorded its mount points" in dftmerge("summary", "--mount", "/data", where, expect=1).err
 
 
-def words_are_near(where):
+def test_words_are_near(where):
     """Whatever word is wrong, the nearest known one is named."""
     make(where)
     for arguments, said in ((["sumary", where], "'summary'"), (["summary", "--sotr", "time", where], "--sort"), (["summary", "--by", "fiel", where], "file"),
@@ -206,7 +205,7 @@ def words_are_near(where):
     assert "--last says by itself" in dftmerge("export", "--format", "csv", "-o", "-", "--last", "1", "--until", "3", where, expect=2).err
 
 
-def titles_sort(where):
+def test_titles_sort(where):
     """What stands above a column names it, in any case, as far as it is plain; the column is marked, and shown on a
     narrow terminal."""
     make(where)
@@ -230,7 +229,7 @@ def titles_sort(where):
     assert "no such column" in dftmerge("summary", "--sort", "", where, expect=2).err
 
 
-def all_titles_sort(where):
+def test_all_titles_sort(where):
     """Whatever stands above a column at 200 columns is a word for --sort; then this column is marked."""
     make(where, ranks=1, mounts=1)
     for by in ("op,size", "file", "time", "process"):
@@ -245,7 +244,7 @@ def all_titles_sort(where):
                 or title in ("% of wall", "% of processes") and re.search(r"\*(time|in I/O)", shown) or title == "calls/s" and "*calls" in shown, (by, title, shown)
 
 
-def time_goes_on(where):
+def test_time_goes_on(where):
     make(where, processes=2, slow=1, events=300)
     for by in ("time", "time,class", "name,time"):
         answer = summary("--by", by, "--width", "60", where)
@@ -258,7 +257,7 @@ def time_goes_on(where):
     assert times == sorted(times, reverse=True)
 
 
-def help_names_all(where):
+def test_help_names_all(where):
     del where
     text = dftmerge("summary", "--help").out.decode()
     filters = dftmerge("help", "filters").out.decode()
@@ -266,8 +265,3 @@ def help_names_all(where):
                    "slower-than"):
         assert re.search(rf"^  (--[a-z-]+ )*--{option}( --|$)", text, re.M) and re.search(rf"^ +--{option}\b", filters, re.M), option
     assert max(map(len, (text + filters).splitlines())) <= 120
-
-
-if __name__ == "__main__":
-    main([rows_and_events_say_the_same, choices_go_together, rows_alone_answer_what_they_know, times_count_from_the_end,
-          every_command_obeys_or_refuses, what_nothing_can_pass_is_said, words_are_near, titles_sort, all_titles_sort, time_goes_on, help_names_all])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Small files that claim to be large: headers, live files and lines of DFTracer's whose numbers promise gigabytes. dftmerge takes memory for what is there,
 comes to an end, and names the file."""
@@ -11,7 +10,7 @@ import struct
 import subprocess
 
 from corrupt import HEADER, PAGE, places, with_crcs
-from tooltest import DFTMERGE, ROOT, main, make
+from tooltest import DFTMERGE, ROOT, make
 
 SANITIZED = "address" in os.environ.get("DFT_SANITIZE", "")
 MOST = (700 if SANITIZED else 160) << 20  # resident; what this program had when it began the other one counts, too
@@ -53,7 +52,7 @@ def with_field(data, at, **fields):
     return with_crcs(bytes(block), at)
 
 
-def headers(directory):
+def test_headers(directory):
     """Every block of a trace claims as much as a header may, many times over."""
     original = next(make(directory / "seed", processes=1, events=300, block=100).glob("*.dft")).read_bytes()
     number = 0
@@ -72,7 +71,7 @@ def headers(directory):
     assert number > 20, number
 
 
-def more_than_deflate_can_hold(directory):
+def test_more_than_deflate_can_hold(directory):
     """Such a block is refused before there is memory for it."""
     original = (ROOT / "tests/format/golden/deflated.dft").read_bytes()
     at = next(at for at, _ in places(original) if original[at + 8] == 4)  # EVENTS
@@ -82,7 +81,7 @@ def more_than_deflate_can_hold(directory):
     assert "header: more than its payload can hold" in output.decode() + said, said
 
 
-def live_files(directory):
+def test_live_files(directory):
     seed = make(directory / "seed", processes=1, events=60, block=20, threads=2, live=1)
     trace = next(seed.glob("*.dft"))
     live = (seed / (trace.name + ".live")).read_bytes()
@@ -98,7 +97,7 @@ def live_files(directory):
         bounded(place, "check" if n % 3 else "summary")
 
 
-def ranks_that_nobody_has(directory):
+def test_ranks_that_nobody_has(directory):
     directory.mkdir(exist_ok=True)
     (directory / "a.pfw").write_text('{"id":1,"name":"PR","cat":"dftracer","pid":1,"tid":1,"ph":"M","args":{"name":"rank","value":"16000000"}}\n'
                                      '{"id":2,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":1,"ph":"X","args":{"ret":1}}\n' % T0)
@@ -123,7 +122,7 @@ def events_of(place, **more):
     return json.loads(output or b'{"events":0}')["events"], said
 
 
-def compressed_nothing(directory):
+def test_compressed_nothing(directory):
     """Hundreds of megabytes in a few hundred kilobytes."""
     one = line(1).encode()
     for name, filler in (("zeros", b"\0" * (1 << 20)), ("lines", b"\n" * (1 << 20)), ("braces", b"{" * (1 << 20)), ("quotes", b'"{' * (1 << 19))):
@@ -134,7 +133,7 @@ def compressed_nothing(directory):
         assert name == "lines" or "1 line of more than 16 MiB left out" in said, said
 
 
-def lines_without_end(directory):
+def test_lines_without_end(directory):
     """From every place where a record may begin, a search to the end of the line would take an hour."""
     # What a nested value may be deep is looked at from each place: 256 times as long, and no longer.
     for name, piece in (("names", b'{"name":"'), ("ids", b'{"id":'), ("definitions", b'{"id":1,"name":"FH","args":{"name":"'), ("lists", b'{"id":['), ("args", b'{"id":1,"args":{')):
@@ -142,7 +141,7 @@ def lines_without_end(directory):
         assert events == 2 and "1 line is no record" in said, (name, events, said)
 
 
-def many_of_everything(directory):
+def test_many_of_everything(directory):
     """Threads, processes and calls that come once each."""
     number = 50000
     threads = "".join(line(i, tid=i) for i in range(1, number + 1))
@@ -152,7 +151,7 @@ def many_of_everything(directory):
         assert events_of(pfw(directory, name, text.encode()))[0] == number, name
 
 
-def odd_records(directory):
+def test_odd_records(directory):
     """Deep nesting, enormous texts and numbers, members by the thousand: one record each, the others are not harmed."""
     digits = "9" * 100000
     records = {"deep": '"x":' + "[" * 100000 + "]" * 100000, "deeper": '"x":' + '{"a":' * 200 + "1" + "}" * 200, "long": '"x":"' + "y" * (4 << 20) + '"',
@@ -164,7 +163,3 @@ def odd_records(directory):
         events, said = events_of(place)
         assert events == (2 if name == "deep" else 3), (name, events, said[-300:])
         bounded(place, "dump", "--json", "--no-index")
-
-
-if __name__ == "__main__":
-    main((headers, more_than_deflate_can_hold, live_files, ranks_that_nobody_has, compressed_nothing, lines_without_end, many_of_everything, odd_records))

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--classes FILE: a user's classes of files, for events; whatever class a call has, it is counted once."""
 
@@ -7,7 +6,7 @@ import re
 import shutil
 
 from pfw_files import Writer
-from tooltest import DFTMERGE, counts, dftmerge, dump, main, make, run, summary
+from tooltest import DFTMERGE, counts, dftmerge, dump, make, run, summary
 
 LOOKS = {"openat", "read", "pread", "fread", "fstat", "lseek", "close"}  # of the calls that make_traces makes
 TABLE = """# of files
@@ -65,7 +64,7 @@ def recount(events):
     return found
 
 
-def each_call_is_counted_once(directory):
+def test_each_call_is_counted_once(directory):
     """Sums over all classes stay; dump tells the class that the table says, and summary counts just that."""
     traces = make(directory / "t", processes=3, events=500, ranks=1)
     plain = dump(traces)
@@ -88,7 +87,7 @@ def each_call_is_counted_once(directory):
     assert found == {"none", "read", "write", "meta", "wait", "startup"}, found
 
 
-def classes_choose(directory):
+def test_classes_choose(directory):
     """--class asks for the classes of the table; pages and pictures show them."""
     traces, option = make(directory / "t", processes=2, events=400), table_in(directory)
     events = [e for e in dump(traces) if wanted(e, rows_of(TABLE)) == "startup"]
@@ -109,7 +108,7 @@ def classes_choose(directory):
     dftmerge("findings", *option, traces)
 
 
-def which_paths_fit(directory):
+def test_which_paths_fit(directory):
     """Each word of a place, on paths at its edges; of rows that fit the first one holds."""
     paths = ("/opt/conda", "/opt/conda/bin/x", "/opt/condas", "/a/opt/conda", "/lib/libm.so", "/lib/libm.so.6", "/lib/libm.so.6.1",
              "/lib/libm.so.a", "/lib/libm.so.", "/lib/libm.so6", "/d/x.h5", "/d/x.h5.1", "/d/x.h5x", "/d/a b#c", "/.5", "pipe:[7]")
@@ -128,7 +127,7 @@ def which_paths_fit(directory):
     assert len(events) == len(paths), events
 
 
-def bad_tables(directory):
+def test_bad_tables(directory):
     """The line and the nearest word are named; nothing is answered."""
     traces = make(directory / "t", processes=1, events=30)
     for text, *words in (("read END .h5\nreed END .x\n", "line 2: reed is no class", "Did you mean read?"),
@@ -146,7 +145,7 @@ def bad_tables(directory):
         assert "does not take --classes" in run(DFTMERGE, command, "--classes", directory / "table", traces).err, command
 
 
-def aggregates_keep_their_class(directory):
+def test_aggregates_keep_their_class(directory):
     """Of these the table says nothing, and the page says so; what events there are, it does."""
     option = table_in(directory)
     rows = make(directory / "rows", processes=2, events=300, keep=0)
@@ -167,7 +166,3 @@ def aggregates_keep_their_class(directory):
     for io in set(parts[0]) | set(parts[1]):
         nothing = (0, 0, 0, 0)
         assert together[io] == tuple(map(sum, zip(parts[0].get(io, nothing), parts[1].get(io, nothing)))), io
-
-
-if __name__ == "__main__":
-    main([each_call_is_counted_once, classes_choose, which_paths_fit, bad_tables, aggregates_keep_their_class])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--align: times of hosts whose clocks are wrong and drift, corrected by CLOCK records and by a common event. make_ranks writes the
 true time of each read into its offset."""
@@ -6,7 +5,7 @@ true time of each read into its offset."""
 import json
 import re
 
-from tooltest import BUILD, dftmerge, main, make, run
+from tooltest import BUILD, dftmerge, make, run
 
 MAKE = BUILD / "bin" / "make_ranks"
 START = 1_700_000_000 * 10 ** 9
@@ -48,7 +47,7 @@ def residual(err):
     return ns(rms), ns(most)
 
 
-def times_are_as_recorded_unless_asked(where):
+def test_times_are_as_recorded_unless_asked(where):
     make_ranks(where, ranks=4, seconds=5, drift_ppm=50, spread_ms=200)
     plain, err = dump(where)
     assert err == ""
@@ -60,7 +59,7 @@ def times_are_as_recorded_unless_asked(where):
     assert sorted([str([e.get(k) for k in key]) for e in moved]) == sorted([str([e.get(k) for k in key]) for e in plain])
 
 
-def clocks_take_out_the_drift(where):
+def test_clocks_take_out_the_drift(where):
     """Real-time clocks that are right; monotonic ones that run 40 to 160 ppm off. The library's times go wrong by up to 20 s * 160 ppm."""
     make_ranks(where, ranks=9, hosts=9, seconds=20, drift_ppm=40, spread_ms=100)
     before, after = errors(dump(where)[0]), errors(dump(where, "--align", "clocks")[0])
@@ -71,7 +70,7 @@ def clocks_take_out_the_drift(where):
     assert rms < 300 and most < 300 and "9 clocks" in err and "drift up to 160 ppm" in err, err
 
 
-def processes_of_a_host_come_together(where):
+def test_processes_of_a_host_come_together(where):
     """Two ranks of one host, the second loaded 5 s later on a clock that drifts: the same moment has two times, and then one."""
     make_ranks(where / "drift", ranks=4, hosts=2, seconds=20, drift_ppm=200, spread_ms=5000)
     events = errors(dump(where / "drift")[0])
@@ -81,7 +80,7 @@ def processes_of_a_host_come_together(where):
     assert max(abs(e) for r in (0, 1) for _, e in events[r]) < 1_000
 
 
-def an_event_brings_wrong_clocks_together(where):
+def test_an_event_brings_wrong_clocks_together(where):
     """Hosts that are 70 ms apart each and drift: the clock of rank 0's host is the measure."""
     make_ranks(where, ranks=12, hosts=4, seconds=30, skew_ms=70, drift_ppm=30, spread_ms=20)
     events, err = dump(where, "--align", "barrier")
@@ -97,7 +96,7 @@ def an_event_brings_wrong_clocks_together(where):
     assert max(abs(e) for of in errors(worse).values() for _, e in of) > 200_000_000
 
 
-def one_event_gives_an_offset_alone(where):
+def test_one_event_gives_an_offset_alone(where):
     make_ranks(where, ranks=4, hosts=4, seconds=2, skew_ms=500, spread_ms=1)
     events, err = dump(where, "--align", "barrier")
     assert "2 a rank" in err and "drift up to 0 ppm" in err, err
@@ -105,7 +104,7 @@ def one_event_gives_an_offset_alone(where):
     assert max(left) - min(left) < 5_000
 
 
-def what_does_not_fit_is_said(where):
+def test_what_does_not_fit_is_said(where):
     make_ranks(where, ranks=3, hosts=3, seconds=5, clocks=0)
     plain, _ = dump(where)
     events, err = dump(where, "--align", "clocks")
@@ -117,7 +116,7 @@ def what_does_not_fit_is_said(where):
     assert "and up to 6 times in others: the first" in err, err
 
 
-def from_and_to_are_of_corrected_times(where):
+def test_from_and_to_are_of_corrected_times(where):
     make_ranks(where, ranks=3, hosts=3, seconds=10, skew_ms=10000, spread_ms=1)
     events, _ = dump(where, "--align", "barrier", "--from", "2", "--to", "3", "--name", "read")
     assert {e["rank"] for e in events} == {0, 1, 2}
@@ -125,7 +124,7 @@ def from_and_to_are_of_corrected_times(where):
     assert {e["rank"] for e in dump(where, "--from", "2", "--to", "3")[0]} == {0}
 
 
-def export_takes_it_too(where):
+def test_export_takes_it_too(where):
     make_ranks(where / "t", ranks=3, hosts=3, seconds=4, skew_ms=10000, spread_ms=1)
     for how, span in (("none", 24e6), ("barrier", 4e6)):
         dftmerge("export", "--format", "perfetto", "--align", how, "-o", where / "o.json", where / "t")
@@ -133,14 +132,8 @@ def export_takes_it_too(where):
         assert abs(max(times) - min(times) - span) < 1e6, (how, max(times) - min(times))
 
 
-def traces_without_ranks_and_hosts(where):
+def test_traces_without_ranks_and_hosts(where):
     make(where, processes=3)
     before = [dict(e, ts=0, ts_s=0) for e in dump(where)[0]]
     after, err = dump(where, "--align", "solve")
     assert sorted(map(str, before)) == sorted(str(dict(e, ts=0, ts_s=0)) for e in after) and "residual" in err, err
-
-
-if __name__ == "__main__":
-    main([times_are_as_recorded_unless_asked, clocks_take_out_the_drift, processes_of_a_host_come_together,
-          an_event_brings_wrong_clocks_together, one_event_gives_an_offset_alone, what_does_not_fit_is_said,
-          from_and_to_are_of_corrected_times, export_takes_it_too, traces_without_ranks_and_hosts])

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The command line of dftmerge as a whole: groups of commands, help, what stands where, and what is refused."""
 
 import re
 
-from tooltest import BUILD, dftmerge, main, make, run
+from tooltest import BUILD, dftmerge, make, run
 
 FILTERS = ("--from", "--rank", "--name", "--file", "--errno", "--slower-than", "--job", "--threads")
 
@@ -20,7 +19,7 @@ def commands():
     return groups
 
 
-def help_has_groups(where):
+def test_help_has_groups(where):
     assert list(commands()) == ["Look", "Now", "Pictures", "Data", "Traces", "Workflows"], commands()
     assert commands()["Look"] == ["summary", "findings", "ranks", "compare", "timeline", "overlap", "layers"]
     text = dftmerge("--help", env={"COLUMNS": "80"}).out.decode()
@@ -28,7 +27,7 @@ def help_has_groups(where):
     assert not {"stat", "calls", "debug"} & {name for names in commands().values() for name in names}
 
 
-def help_of_commands_is_short(where):
+def test_help_of_commands_is_short(where):
     """An example and the own options come first; filters are names in a line or two."""
     for name in [name for names in commands().values() for name in names]:
         text = dftmerge(name, "--help", env={"COLUMNS": "80"}).out.decode()
@@ -40,12 +39,12 @@ def help_of_commands_is_short(where):
             assert "dftmerge help filters" in text, name
 
 
-def help_of_filters(where):
+def test_help_of_filters(where):
     text = dftmerge("help", "filters").out.decode()
     assert all(re.search(rf"^ +{option} ?", text, re.M) for option in FILTERS) and "Example" in text
 
 
-def debug_has_what_few_need(where):
+def test_debug_has_what_few_need(where):
     make(where / "t")
     assert b"stat" in dftmerge("debug", "--help").out and b"calls" in dftmerge("debug", "--help").out
     for name, paths in (("stat", [where / "t"]), ("calls", [])):
@@ -56,7 +55,7 @@ def debug_has_what_few_need(where):
     assert "which verb" in dftmerge("debug", expect=2).err
 
 
-def alone_it_takes_what_is_here(where):
+def test_alone_it_takes_what_is_here(where):
     done = dftmerge(expect=2, cwd=where)
     assert "Commands:" in done.out.decode() and "no directory traces here" in done.err and "dftrun" in done.err
     make(where / "traces")
@@ -70,7 +69,7 @@ def alone_it_takes_what_is_here(where):
     assert dftmerge(expect=2, cwd=where, env={"DFTRACER_LOG_FILE": "trace"}).code == 2
 
 
-def more_is_refused(where):
+def test_more_is_refused(where):
     """What nobody looks at is no secret: an argument too many is named, and nothing is done."""
     make(where / "t")
     for words in (["help", "summary", "extra"], ["-V", "extra"], ["--help", "summary", "extra"], ["help", "filters", "extra"],
@@ -79,7 +78,7 @@ def more_is_refused(where):
         assert done.out == b"" and ("extra" in done.err or words[0] == "control"), (words, done)
 
 
-def lines_fit(where):
+def test_lines_fit(where):
     """In a pipe with COLUMNS as on a terminal. Lines for programs stay whole (dump, lists of limits and rules)."""
     done = run(BUILD / "bin" / "make_ranks", where / "ranks", "ranks=20", "hosts=3", "seconds=40", "slow=3", "at=10", "others=20")
     assert done.code == 0, done.err
@@ -101,15 +100,10 @@ def lines_fit(where):
             assert not [line for line in wide if "&&" not in line], (words, columns, wide)
 
 
-def columns_is_a_number(where):
+def test_columns_is_a_number(where):
     make(where)
     usual = dftmerge("summary", where).out
     for word in ("", "0", "-80", "wide", "80x", " ", "99999999999999999999x"):
         assert dftmerge("summary", where, env={"COLUMNS": word}).out == usual, word
     assert dftmerge("summary", where, env={"COLUMNS": "7"}).out == dftmerge("summary", where, env={"COLUMNS": "40"}).out
     assert dftmerge("summary", where, env={"COLUMNS": "9" * 30}).out == dftmerge("summary", where, env={"COLUMNS": "1000"}).out
-
-
-if __name__ == "__main__":
-    main([help_has_groups, help_of_commands_is_short, help_of_filters, debug_has_what_few_need, alone_it_takes_what_is_here, more_is_refused,
-          lines_fit, columns_is_a_number])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`dftmerge compare`: every number and every verdict, recomputed from `dump --json`; matching of files and ranks; exit codes."""
 
@@ -15,7 +14,7 @@ import shutil
 import statistics
 import subprocess
 
-from tooltest import CLASSES, DATA, counts, csv_text, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
+from tooltest import CLASSES, DATA, counts, csv_text, dftmerge, dump, make, pattern, percentile, run, summary, DFTMERGE
 
 MEASURES = ["count", "bytes", "time_ns", "time_p50_ns", "time_p95_ns", "time_p99_ns"]
 T0 = 1_700_000_000_000_000
@@ -257,7 +256,7 @@ def line_of(answer, table, **key):
 # --- tests ----------------------------------------------------------------------------------------------------------------
 
 
-def every_number(where):
+def test_every_number(where):
     """Different runs of one and of many processes: sums, percentiles and verdicts of every line."""
     make(where / "one", processes=1, seed=1, threads=3)
     make(where / "other", processes=1, seed=2, threads=3)
@@ -270,7 +269,7 @@ def every_number(where):
     assert {"beyond", "within"} <= spreads, spreads
 
 
-def the_same_run(where):
+def test_the_same_run(where):
     """A run and itself, in whatever form: no difference, and it never fails."""
     make(where / "a", ranks=1, processes=3)
     dftmerge("merge", "-o", where / "archive.dft", where / "a")
@@ -286,7 +285,7 @@ def the_same_run(where):
     assert "do not differ" in dftmerge("compare", where / "a", where / "a").out.decode()
 
 
-def slower(where):
+def test_slower(where):
     """Same calls, a third slower: found beyond the spread in one process by slices of time, in many by process."""
     for ranks in (1, 4, 16):
         a = write(where / f"a{ranks}", [steady(i) for i in range(ranks)])
@@ -306,7 +305,7 @@ def slower(where):
         assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "within"
 
 
-def chance_does_not_fail(where):
+def test_chance_does_not_fail(where):
     """Many pairs of runs that differ by chance alone: none is beyond the spread."""
     chance = random.Random(7)
 
@@ -320,7 +319,7 @@ def chance_does_not_fail(where):
         compare("--fail-over", "0", "--metric", "p95", "--no-index", b, a)
 
 
-def one_alone(where):
+def test_one_alone(where):
     """One rank of four, slow for good: no line that has it is within the spread, and it has a line of its own."""
     def job(seed, *means, n=200):
         return [steady(seed + r, n=n, mean=mean) for r, mean in enumerate(means)]
@@ -353,7 +352,7 @@ def one_alone(where):
     assert [line["ranks"] for line in compare("--no-index", a, b)["ranks"]] == ["0-3"]
 
 
-def one_among_many(where):
+def test_one_among_many(where):
     """A rank of sixty whose opens are slow from the middle on: nothing to all I/O together, but the job may wait for
     it."""
     def job(seed, slow):
@@ -369,7 +368,7 @@ def one_among_many(where):
     assert ", but " not in text and "alone" not in text, text
 
 
-def one_that_explains_nothing(where):
+def test_one_that_explains_nothing(where):
     """Beside a rank that lost seconds another one's calls cost thrice the usual, of microseconds: the first stands alone."""
     def job(seed, means):
         return [steady(seed + r, mean=mean) for r, mean in enumerate(means)]
@@ -381,7 +380,7 @@ def one_that_explains_nothing(where):
         assert line_of(answer, "calls", name="read")["alone"]["rank"] == 2
 
 
-def too_small_to_matter(where):
+def test_too_small_to_matter(where):
     """A change that rounds to 0.0 % is none, however sure; one of a few per cent, as sure, is."""
     def job(mean):
         return [[("read", "/data/in", 10 * mean * i, mean + (i + r) % 3, 4096) for i in range(200)] for r in range(4)]
@@ -396,7 +395,7 @@ def too_small_to_matter(where):
     assert "how sure low: within the spread of the runs themselves; with one run a side nothing is known about" in text, text
 
 
-def more_and_other_calls(where):
+def test_more_and_other_calls(where):
     """Twice the calls; a call that is new; one that is gone."""
     base = steady(1) + [("unlink", "/tmp/x", 300_000 + i * 100, 40, None) for i in range(20)]
     a = write(where / "a", [base])
@@ -415,7 +414,7 @@ def more_and_other_calls(where):
     assert {w.get("name") for w in answer["worse"] if w["table"] == "calls"} == {"read"}  # one fsync is nothing
 
 
-def too_little_to_tell(where):
+def test_too_little_to_tell(where):
     """One process and a few calls: slower, and nobody knows."""
     a = write(where / "a", [steady(1, n=5)])
     b = write(where / "b", [steady(2, n=5, mean=500)])
@@ -432,7 +431,7 @@ def too_little_to_tell(where):
     assert line_of(answer, "calls", name="read")["count"]["spread"] == "unknown" and answer["b"]["lossy"]
 
 
-def files_in_other_directories(where):
+def test_files_in_other_directories(where):
     """Numbered files, and runs that write elsewhere."""
     def calls(directory, host, extra=()):
         names = [f"{directory}/ckpt-{i:04}.h5" for i in range(6)] + [f"{directory}/log/{host}.txt", f"{directory}/log/all.txt",
@@ -451,7 +450,7 @@ def files_in_other_directories(where):
     assert "/scratch/u/base in A, /scratch/u/new in B" in text and ".../ckpt-#.h#" in text
 
 
-def where_it_is(where):
+def test_where_it_is(where):
     """The first line says what matters: which call on which files."""
     def calls(directory, cost):
         return [("open", f"{directory}/ckpt-{i}", 1000 * i, cost + i % 7, None) for i in range(100)] + steady(3)
@@ -467,7 +466,7 @@ def where_it_is(where):
     assert "faster than A in I/O" in back and "nearly all in open of .../ckpt-#: -35.0 ms" in back, back
 
 
-def groups_of_ranks(where):
+def test_groups_of_ranks(where):
     """Ranks that do about as much are one line; a rank that one run alone has is another."""
     def job(ranks, first):
         return [steady(100 + r, n=400 if r == 0 else 40 + r, mean=first if r == 0 else 100,
@@ -485,7 +484,7 @@ def groups_of_ranks(where):
     assert compare("--no-index", a, where / "none")["ranks"] == []
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     """Runs of which no event is kept: calls and files are compared all the same."""
     for seed in (1, 2):
         make(where / f"rows{seed}", processes=9, seed=seed, keep=0)
@@ -502,7 +501,7 @@ def aggregates_alone(where):
     assert sorted(map(str, known(rows))) == sorted(map(str, known(all_)))
 
 
-def files_counted_by_directory(where):
+def test_files_counted_by_directory(where):
     """What one run counts by directory alone is neither new nor gone, nor are the files there; all else is compared."""
     make(where / "events", processes=2, fold=0)
     make(where / "rows", processes=2, fold=1, keep=0)
@@ -522,7 +521,7 @@ def files_counted_by_directory(where):
     assert {line["count"]["spread"] for line in compare(where / "rows", where / "rows")["files"]} == {"same"}
 
 
-def what_both_know(where):
+def test_what_both_know(where):
     """One run without events, or a part of one: what it cannot know is unknown, and nothing is new or gone for that."""
     for seed in (1, 2):
         make(where / f"rows{seed}", processes=9, seed=seed, keep=0)
@@ -552,7 +551,7 @@ def what_both_know(where):
         assert all(found[m][side] for m in ("count", "bytes") for side in "ab"), found
 
 
-def csv_and_text(where):
+def test_csv_and_text(where):
     """CSV says what JSON says; text fits."""
     make(where / "a", ranks=1, processes=2, seed=1)
     make(where / "b", ranks=1, processes=2, seed=2)
@@ -579,7 +578,7 @@ def csv_and_text(where):
         assert "\x1b" not in text and max(map(len, tables.splitlines())) <= width, (width, text)
 
 
-def rows_have_names(where):
+def test_rows_have_names(where):
     """At any width each row says what it is about, and no two rows say the same, which is worth more than the width."""
     files = [f"/data/{a}/include/{b}/certificates_and_more.h" for a, b in (("first", "openssl"), ("second", "openssl"), ("first", "node/openssl"))]
     def job(mean):
@@ -650,7 +649,7 @@ def judged(a, b, is_counted):
     return "within", "high" if most <= 0.05 and confidence >= 0.95 else "medium" if most <= 0.25 and confidence >= 0.9 else "low", *told
 
 
-def repetitions(where):
+def test_repetitions(where):
     """Several runs a side: medians, ranges and verdicts are those of the single runs, in whatever order."""
     a = [repetition(where, "a", i, 100) for i in range(5)]
     b = [repetition(where, "b", i, 133) for i in range(4)]
@@ -698,7 +697,7 @@ def repetitions(where):
     assert not compare("--no-index", *a[:3], "--", *same, "--fail-over", "0")["worse"]
 
 
-def a_cold_run(where):
+def test_a_cold_run(where):
     """One cold run widens the range of its side: the sides differ all the same, and the run is named."""
     a = [repetition(where, "a", i, mean) for i, mean in enumerate((1000, 410, 420))]
     b = [repetition(where, "b", i, 300 + 10 * i, n=40, moved=100) for i in range(3)]
@@ -717,7 +716,7 @@ def a_cold_run(where):
     assert (total["spread"], total["sure"]) == ("beyond", "medium"), total
 
 
-def the_first_line_and_what_fails(where):
+def test_the_first_line_and_what_fails(where):
     """Where all I/O does not differ, the first line still says what failed, and that calls changed."""
     def job(i, opens, mean):
         return [steady(i) + [("open", f"/data/f{k}", 300_000 + 5000 * k, opens + k % 3 + i, None) for k in range(40)] +
@@ -764,7 +763,7 @@ def noisy(where, name, i, seed, times=1, names=("read", "write", "open", "close"
     return write(where / f"{name}{i}", [calls], at=60 * i)
 
 
-def equal_runs_do_not_fail(where):
+def test_equal_runs_do_not_fail(where):
     """Runs that differ by chance alone fail in one comparison of twenty at most, however few and of however many lines;
     slower ones do."""
     for n, rounds in ((2, 10), (3, 10), (6, 10)):
@@ -780,7 +779,7 @@ def equal_runs_do_not_fail(where):
         assert alarms <= 1 and found >= (3 if n < 3 else 8), (n, alarms, found)
 
 
-def one_run_in_the_range_of_the_others(where):
+def test_one_run_in_the_range_of_the_others(where):
     """Twenty runs a side; B takes twice as long, and two of A were as slow: it is found. The more runs, the smaller
     what is found."""
     means = [1000, 1010, 990, 980, 1020, 1000] * 3 + [2100, 2100]
@@ -795,7 +794,7 @@ def one_run_in_the_range_of_the_others(where):
     assert compare("--no-index", *a, *more, "--", *b)["total"][0]["time_ns"]["spread"] == "beyond"
 
 
-def all_of_it_is_asked_first(where):
+def test_all_of_it_is_asked_first(where):
     """All I/O has four fifths of the level, however many lines differ in other ways. Of five and five runs two pairs
     may be out of order."""
     totals, part = ((100, 101, 102, 103, 106), (104, 105, 107, 108, 109)), (41, 52, 43, 50, 45, 48, 46, 53, 42, 51)
@@ -806,7 +805,7 @@ def all_of_it_is_asked_first(where):
     assert total["spread"] == "beyond" and abs(total["chance"] - 8 / 252 * 5 / 4) < 1e-9, total
 
 
-def counts_that_vary(where):
+def test_counts_that_vary(where):
     """Calls that vary by chance are tested like times; what all runs of each side have alike is exact, of two runs and
     more."""
     def job(i, calls):
@@ -838,7 +837,7 @@ def counts_that_vary(where):
     assert few["spread"] in ("within", "beyond") and few["chance"] is not None, few
 
 
-def calls_of_some_repetitions(where):
+def test_calls_of_some_repetitions(where):
     """A call that one repetition of a side makes is none of its side's. Where that varies, so may a call that all three
     of B make and none of A; where no number of calls varies, it is B's. Directories of each run are the same."""
     def job(i, directory, extra):
@@ -862,7 +861,7 @@ def calls_of_some_repetitions(where):
     assert "only in B: fsync (1)" in answer["evidence"] and "unlink" not in answer["evidence"], answer["evidence"]
 
 
-def parts_and_repetitions(where):
+def test_parts_and_repetitions(where):
     """Paths whose processes lived together are one run; --parts says it of all; a path twice counts once."""
     job = [steady(i) for i in range(4)]
     whole = write(where / "whole", job)
@@ -883,7 +882,7 @@ def parts_and_repetitions(where):
     assert done.code == 2 and "64 repetitions at most" in done.err and "--parts" in done.err, done
 
 
-def it_says_what_is_odd(where):
+def test_it_says_what_is_odd(where):
     """A side without traces is named; the same path on both sides; what is missing; a narrow terminal, and a pipe
     that is closed."""
     a, b = (write(where / name, [steady(i + 5 * n) for i in range(3)], at=60 * n) for n, name in enumerate(("a", "b")))
@@ -908,7 +907,7 @@ def it_says_what_is_odd(where):
     assert answer["b"]["lossy"] and answer["sure"] == "low" and "something is missing from the traces" in answer["why_sure"], answer["why_sure"]
 
 
-def more_files_than_fit(where):
+def test_more_files_than_fit(where):
     """Files of more patterns than there is memory for: coarser, step by step, which is told; all else stays as it is."""
     def letters(number):
         return "".join("ghijklmnop"[int(digit)] for digit in f"{number:03}")
@@ -933,7 +932,7 @@ def more_files_than_fit(where):
         assert words in note and bool(words) == bool(note), seen
 
 
-def filters(where):
+def test_filters(where):
     """The filters of other commands hold for both runs."""
     make(where / "a", ranks=1, processes=3, seed=1)
     make(where / "b", ranks=1, processes=3, seed=2)
@@ -943,7 +942,7 @@ def filters(where):
         assert {line["name"]: line["count"][side] for t in ("calls", "regions") for line in answer[t]} == want
 
 
-def usage(where):
+def test_usage(where):
     """Wrong use is 2, an input that cannot be read 3: 1 is kept for what is worse."""
     make(where / "a")
     a = where / "a"
@@ -966,10 +965,3 @@ def usage(where):
     for arguments, code in (((fast, slow), 1), ((slow, fast), 0), ((fast, torn), 3), ((torn, slow), 1)):
         assert run(DFTMERGE, "compare", "--no-index", "--fail-over", "50%", *arguments).code == code, arguments
     assert "rank-sum" in dftmerge("compare", "--help").out.decode()
-
-
-if __name__ == "__main__":
-    main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, one_among_many, one_that_explains_nothing, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, files_counted_by_directory, what_both_know, csv_and_text, rows_have_names, repetitions, a_cold_run, the_first_line_and_what_fails, equal_runs_do_not_fail, one_run_in_the_range_of_the_others, all_of_it_is_asked_first, counts_that_vary, calls_of_some_repetitions, parts_and_repetitions,
-          it_says_what_is_odd, more_files_than_fit, filters,
-          usage])

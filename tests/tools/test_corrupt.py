@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Corrupt input: mutated traces, live files and traces of DFTracer through every command. No crash, no hang, bounded memory, and what is said names the file.
 
-    test_corrupt.py [N [FIRST]]     N files (300), with the seeds FIRST, FIRST + 1, ... A file that fails is kept, and named."""
+    DFT_CORRUPT=N[,FIRST]     N files, with the seeds FIRST, FIRST + 1, ... A file that fails is kept, and named."""
 
 import collections
 import concurrent.futures
@@ -15,7 +14,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
 from corrupt import ANY_LIVE, ANY_TEXT, ANY_TRACE, damage, damage_compressed
@@ -24,6 +22,7 @@ from test_pfw import sample
 from tooltest import DFTMERGE, ROOT, dftmerge, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
+COUNT, FIRST = (*map(int, os.environ.get("DFT_CORRUPT", "300").split(",")), 0)[:2]
 SECONDS = 300
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--format", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--format", "csv", "-o", "EXPORT"), ("export", "--format", "pfw", "-o", "EXPORT"),
@@ -130,24 +129,17 @@ def one(seed, originals, foreign, place):
     return None, codes
 
 
-def run_all(count, first):
+def test_files(directory):
+    originals, foreign = seeds(directory), foreign_seeds()
     place = pathlib.Path(tempfile.mkdtemp(prefix="dft-corrupt-"))
-    originals, foreign = seeds(place), foreign_seeds()
     failures, codes = [], collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        for failure, found in pool.map(lambda seed: one(seed, originals, foreign, place), range(first, first + count)):
+        for failure, found in pool.map(lambda seed: one(seed, originals, foreign, place), range(FIRST, FIRST + COUNT)):
             codes.update(f"{name} {code}" for name, code in found.items())
             if failure:
                 failures.append(failure)
-                print("FAILED ", failure, flush=True)
     if not failures:
         shutil.rmtree(place)
-    print(f"{count} files: exit codes " + ", ".join(f"{name}: {n}" for name, n in sorted(codes.items())))
-    # A damage that nobody notices would make all this worthless.
-    assert codes["check 1"] > count / 2, "most damage is noticed"
-    print(f"{count - len(failures)} passed, {len(failures)} failed")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_all(int(sys.argv[1]) if len(sys.argv) > 1 else 300, int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    print(f"{COUNT} files: exit codes " + ", ".join(f"{name}: {n}" for name, n in sorted(codes.items())))
+    assert not failures, "\n".join(failures)
+    assert codes["check 1"] > COUNT / 2, "a damage that nobody notices would make all this worthless"

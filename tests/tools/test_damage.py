@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Damaged traces: a note, exit code 1, and only what stood in the damaged block is gone."""
 
@@ -9,7 +8,7 @@ import struct
 import subprocess
 
 from corrupt import leb, places, unleb, with_columns, with_crcs
-from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE, ROOT
+from tooltest import dftmerge, dump, make, run, summary, DFTMERGE, ROOT
 
 SANITIZED = bool(os.environ.get("DFT_SANITIZE"))
 
@@ -39,7 +38,7 @@ def key(event):
     return event["tid"], event["seq"]
 
 
-def one_block_of_events(where):
+def test_one_block_of_events(where):
     """Its rows still count it; dump lacks just its events."""
     path, data = trace(where)
     whole, events = summary(path), dump(path)
@@ -56,7 +55,7 @@ def one_block_of_events(where):
             assert len(left) == len(events) - 100 and {key(e) for e in left} < {key(e) for e in events}
 
 
-def one_block_of_rows(where):
+def test_one_block_of_rows(where):
     """Its events answer in its place: nothing is gone."""
     path, data = trace(where)
     whole, steps = summary(path), summary("--name", "step", path)
@@ -72,7 +71,7 @@ def one_block_of_rows(where):
         assert summary("--name", "step", path, expect=1)["groups"] == steps["groups"]
 
 
-def events_and_rows(where):
+def test_events_and_rows(where):
     path, data = trace(where)
     whole = summary(path)
     first = next(b for b in blocks(data) if b[2] == EVENTS)
@@ -85,7 +84,7 @@ def events_and_rows(where):
     assert all(e["file"].startswith("#") for e in names if "file" in e), "the names stood in what is gone"
 
 
-def cut_short(where):
+def test_cut_short(where):
     path, data = trace(where)
     events = dump(path)
     random.seed(1)
@@ -98,7 +97,7 @@ def cut_short(where):
         assert done.out.count(b"\n") == sum(100 for b in whole if b[2] == EVENTS) <= len(events)
 
 
-def any_byte(where):
+def test_any_byte(where):
     """Whatever byte changes: an answer, a note, no crash."""
     path, data = trace(where, events=60, threads=1, block=30)
     events = {key(e) for e in dump(path)}
@@ -115,7 +114,7 @@ def any_byte(where):
         assert {key(e) for e in dump(path, expect=done.code)} <= events
 
 
-def rubbish_between_blocks(where):
+def test_rubbish_between_blocks(where):
     path, data = trace(where)
     whole = summary(path)
     cut = blocks(data)[3][0]
@@ -125,7 +124,7 @@ def rubbish_between_blocks(where):
     assert answer["groups"] == whole["groups"]
 
 
-def random_files(where):
+def test_random_files(where):
     random.seed(3)
     for n in range(30):
         path = where / "r.dft"
@@ -136,7 +135,7 @@ def random_files(where):
             assert done.code == 1, (n, done)
 
 
-def no_end_no_process(where):
+def test_no_end_no_process(where):
     path, data = trace(where, ranks=1)
     whole, list_of = summary(path), blocks(data)
     without_end = b"".join(data[a:a + (n + 7) // 8 * 8] for a, n, kind in list_of if kind != END)
@@ -159,7 +158,7 @@ def is_clean(path, missing):
     assert [n for n in answer["notes"] if not n.endswith(f"wrote 1000 events, {1000 - missing} are here")] == [], answer["notes"]
 
 
-def written_anew(where):
+def test_written_anew(where):
     """--recover leaves a trace that is whole again, answers as the damaged one did, and the damaged one beside it."""
     path, data = trace(where, ranks=1)
     list_of = blocks(data)
@@ -184,7 +183,7 @@ def written_anew(where):
     assert len(before) == len(dump(kept, expect=1))
 
 
-def right_checksums_but_no_sense(where):
+def test_right_checksums_but_no_sense(where):
     """A block that cannot be decoded goes too."""
     path, data = trace(where, ranks=1)
     at, length, _ = [b for b in blocks(data) if b[2] == EVENTS][0]
@@ -195,7 +194,7 @@ def right_checksums_but_no_sense(where):
     is_clean(path, 100)
 
 
-def neither_end_nor_live_file(where):
+def test_neither_end_nor_live_file(where):
     path, data = trace(where, ranks=1)
     path.write_bytes(b"".join(data[a:a + (n + 7) // 8 * 8] for a, n, kind in blocks(data) if kind != END))
     answer = check(path, expect=1)
@@ -233,7 +232,7 @@ def odd_columns_of(data, kind=None):
                 yield data[:a] + odd + bytes(-len(odd) % 8) + data[a + (n + 7) // 8 * 8:]
 
 
-def odd_clocks_and_processes(where):
+def test_odd_clocks_and_processes(where):
     golden = (ROOT / "tests/format/golden/deflated.dft").read_bytes()
     clocks, processes = (list(odd_columns_of(golden, kind)) for kind in (CLOCK, PROCESS))
     assert len(clocks) >= 5 and len(processes) > 50
@@ -245,7 +244,7 @@ def odd_clocks_and_processes(where):
         assert dftmerge("spans", "import", where / "spans.db", where / "a.dft", expect=None).code in (0, 1, 2)
 
 
-def odd_numbers_are_bounded(where):
+def test_odd_numbers_are_bounded(where):
     """No number under a right checksum makes a command fail, take long, or hold more than a few MiB."""
     seen, most, mib = set(), 0, 1 << 10
     (where / "place").mkdir()
@@ -268,9 +267,3 @@ def odd_numbers_are_bounded(where):
         most = max(most, usage.ru_maxrss)
     assert SANITIZED or most < 256 * mib, f"{most // mib} MiB"
     print(f"{len(seen)} files, at most {most // mib} MiB")
-
-
-if __name__ == "__main__":
-    main([one_block_of_events, one_block_of_rows, events_and_rows, cut_short, any_byte, rubbish_between_blocks,
-          random_files, no_end_no_process, written_anew,
-          right_checksums_but_no_sense, odd_clocks_and_processes, odd_numbers_are_bounded, neither_end_nor_live_file])

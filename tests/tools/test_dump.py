@@ -1,13 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dump: order, completeness, texts; bounded windows give the same as one."""
 
 import json
 
-from tooltest import dftmerge, dump, main, make, summary
+from tooltest import dftmerge, dump, make, summary
 
 
-def in_order(where):
+def test_in_order(where):
     for settings in ({}, {"same_time": 1}, {"slow": 1}, {"block": 7}, {"same_time": 1, "reverse": 1}):
         place = where / "-".join([*settings, "t"])
         make(place, processes=3, ranks=1, **settings)
@@ -20,14 +19,14 @@ def in_order(where):
         assert len(set(got)) == len(got)
 
 
-def unsorted_has_the_same(where):
+def test_unsorted_has_the_same(where):
     make(where, ranks=1)
     lines = dftmerge("dump", "--json", "--unsorted", where).out.splitlines()
     assert sorted(lines) == sorted(dftmerge("dump", "--json", where).out.splitlines())
     assert sorted(dftmerge("dump", "-u", where).out.splitlines()) == sorted(dftmerge("dump", where).out.splitlines())
 
 
-def fields(where):
+def test_fields(where):
     make(where, ranks=1)
     for event in dump(where):
         assert event["ts_s"] == f"{event['ts'] // 10**9}.{event['ts'] % 10**9:09d}"
@@ -50,7 +49,7 @@ def fields(where):
     assert args and all(-50 <= a["step"] < 49 and a["label"] == "\udcff\"quoted\"\x01" for a in args)
 
 
-def texts(where):
+def test_texts(where):
     """Bytes that are not UTF-8 are surrogates in JSON (so the bytes come back), and escapes in text."""
     make(where)
     raw = dftmerge("dump", "--json", where).out
@@ -64,7 +63,7 @@ def texts(where):
     text.decode("utf-8")
 
 
-def big_windows(where):
+def test_big_windows(where):
     """More events than one window holds, from many threads at once; then all in the same nanosecond."""
     make(where / "a", processes=3, threads=4, events=60000, block=4096)
     lines = dftmerge("dump", "--json", where / "a").out.splitlines()
@@ -80,7 +79,3 @@ def big_windows(where):
     events = dump(where / "b")
     ties = [e["seq"] for e in events if e["ts"] == events[0]["ts"]]
     assert len(ties) > 100 and ties == sorted(ties)
-
-
-if __name__ == "__main__":
-    main([in_order, unsorted_has_the_same, fields, texts, big_windows])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge export --format perfetto with --max-bytes and --split: files keep to their size, slices nest, and counts, times
 and bytes are those of a dump."""
@@ -7,7 +6,7 @@ import collections
 import json
 import random
 
-from tooltest import DFTMERGE, dftmerge, dump, main, make, run
+from tooltest import DFTMERGE, dftmerge, dump, make, run
 
 FULL = dict(processes=3, threads=2, events=800, ranks=1)
 
@@ -142,7 +141,7 @@ def area(trace, name):
     return sums
 
 
-def sizes(directory):
+def test_sizes(directory):
     traces, path = make(directory / "t", **FULL), directory / "o.json"
     events = dump(traces)
     full = Trace(export(path, traces)[0])
@@ -170,7 +169,7 @@ def sizes(directory):
     assert run("gzip", "-dc", directory / "o.json.gz").out == path.read_bytes()  # the limit is for what is inside
 
 
-def least(directory):
+def test_least(directory):
     """A size that is too small is refused with the least one that is not; that one works."""
     for name, settings in (("a", FULL), ("b", dict(FULL, same_time=1)), ("c", dict(slow=1)), ("d", dict(FULL, keep=0))):
         traces, path = make(directory / name, **settings), directory / "o.json"
@@ -185,7 +184,7 @@ def least(directory):
         path.unlink()
 
 
-def shapes(directory):
+def test_shapes(directory):
     """Other traces: all at once, hours long, in flight, of many names, filtered."""
     for name, settings, options in (("same", dict(FULL, same_time=1), ()), ("slow", dict(FULL, slow=1), ()),
                                     ("live", dict(FULL, live=1, end=0), ()), ("one", FULL, ("--rank", "1", "--name", "read,write")),
@@ -232,7 +231,7 @@ def check_pieces(traces, events, width):
     return len(pieces)
 
 
-def split(directory):
+def test_split(directory):
     traces = make(directory / "t", **FULL)
     events = dump(traces)
     full = Trace(export(directory / "o.json", traces)[0])
@@ -257,7 +256,7 @@ def split(directory):
                 assert ns(r["ts"]) == i * width and before[-1]["args"] == r["args"], r
 
 
-def split_of_killed(directory):
+def test_split_of_killed(directory):
     """Calls and regions that never ended are open in each part up to the end of their process."""
     traces = make(directory / "t", **dict(FULL, live=1, end=0))
     dftmerge("export", "--format", "perfetto", "--split", "25ms", "-o", f"{directory}/parts/", traces)
@@ -276,7 +275,7 @@ def split_of_killed(directory):
         assert where == list(range(where[0], where[-1] + 1)) and where[-1] >= last[pid], (pid, where)
 
 
-def split_sizes(directory):
+def test_split_sizes(directory):
     """The size is for each part. The same parts may be written again."""
     traces = make(directory / "t", **FULL)
     events = dump(traces)
@@ -298,7 +297,7 @@ def split_sizes(directory):
     check_sums(parts, dump(*options, traces))
 
 
-def bad_input(directory):
+def test_bad_input(directory):
     traces, out = make(directory / "t"), directory / "out"
     for options, word in ((("--max-bytes", "0"), "above 0"), (("--max-bytes", "12x"), "not '12x'"), (("--max-bytes", ""), "size"),
                           (("--max-bytes", "-5"), "size"), (("--max-bytes", "99999999999G"), "size"), (("--split", "0"), "above 0"),
@@ -320,7 +319,7 @@ def bad_input(directory):
     assert "there is no directory" in dftmerge("export", "--format", "perfetto", "--split", "1", "-o", f"{out}/no/x/", traces, expect=1).err
 
 
-def nothing(directory):
+def test_nothing(directory):
     """No event and no process passes; aggregates alone have tracks."""
     traces = make(directory / "t", **FULL)
     for options in (("--rank", "77"), ("--name", "nothing")):
@@ -336,7 +335,7 @@ def nothing(directory):
     assert trace.tracks and not trace.single, trace
 
 
-def crossing(directory):
+def test_crossing(directory):
     """Slices of a thread that neither follow nor contain each other: none is a slice in a slice that ends before, and none is lost."""
     chance, t0 = random.Random(7), 1_700_000_000_000_000
     wanted = collections.Counter()
@@ -363,7 +362,3 @@ def crossing(directory):
         for path in sorted(out.iterdir()) if out.is_dir() else [out]:
             assert "--max-bytes" not in more or path.stat().st_size <= 20_000 * 1.1, path.stat()
             check_nesting(Trace(strict(path.read_text())))
-
-
-if __name__ == "__main__":
-    main([sizes, crossing, least, shapes, split, split_of_killed, split_sizes, bad_input, nothing])

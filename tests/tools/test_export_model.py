@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge export --format fio and dlio: programs are recorded; fio runs the job and moves as much as they did; the numbers of
 the configuration for DLIO are those of the program."""
@@ -10,8 +9,10 @@ import re
 import shutil
 import subprocess
 
+import pytest
+
 import test_mpi
-from tooltest import LIBRARY, ROOT, Skip, dftmerge, dump, main, make, run
+from tooltest import LIBRARY, ROOT, dftmerge, dump, make, run
 
 REAL = ROOT.parent / "shared" / "data" / "dftracer" / "cm1"
 
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
+pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="this build has no libdftrace.so")
 
 
 def built(where):
@@ -301,7 +303,7 @@ PROGRAMS = {
 }
 
 
-def programs(where):
+def test_programs(where):
     program = built(where)
     for what, (options, tolerance) in PROGRAMS.items():
         traces = record(where, program, what)
@@ -313,7 +315,7 @@ def programs(where):
         check_run(path, moved(traces), tolerance)
 
 
-def sections_of_their_own(where):
+def test_sections_of_their_own(where):
     """Few I/Os of several sizes or directions are exact: a job for each."""
     program = built(where)
     for what, count in (("sizes", 3), ("few", 2)):
@@ -323,7 +325,7 @@ def sections_of_their_own(where):
         check_run(path, moved(traces), 0)
 
 
-def several_processes(where):
+def test_several_processes(where):
     """30, 31 and 32 writes have 5 binary digits or 6; those that are alike are a job, and one more is a job of its own."""
     traces = record(where, built(where), "processes")
     path, _ = export("fio", traces)
@@ -334,18 +336,18 @@ def several_processes(where):
     check_run(path, moved(traces), 0)
 
 
-def flags_of_opens(where):
+def test_flags_of_opens(where):
     program = built(where)
     try:
         traces = record(where, program, "direct")
     except AssertionError:
-        raise Skip("no O_DIRECT here")
+        pytest.skip("no O_DIRECT here")
     path, _ = export("fio", traces)
     assert next(iter(jobs(path).values()))["direct"] == "1", path.read_text()
     check_run(path, moved(traces), 0)
 
 
-def flags_that_wait_for_the_disk(where):
+def test_flags_that_wait_for_the_disk(where):
     """O_SYNC has the bit of O_DSYNC, too: both are told apart."""
     program = built(where)
     for what, value in (("sync", "1"), ("dsync", "dsync")):
@@ -355,7 +357,7 @@ def flags_that_wait_for_the_disk(where):
         check_run(path, moved(traces), 0)
 
 
-def what_is_left_out(where):
+def test_what_is_left_out(where):
     traces = record(where, built(where), "leftovers")
     path, said = export("fio", traces)
     text = path.read_text()
@@ -365,7 +367,7 @@ def what_is_left_out(where):
     assert sorted(listed) == sorted(re.findall(r"not taken over: (.*)$", said, re.M)), (listed, said)
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     program = built(where)
     for what in ("sequential", "threads", "mixed"):
         traces = record(where, program, what)
@@ -378,7 +380,7 @@ def aggregates_alone(where):
         check_run(path, moved(traces), 0.1 if what == "mixed" else 0)
 
 
-def filters(where):
+def test_filters(where):
     traces = record(where, built(where), "mixed")
     path, _ = export("fio", traces, "--class", "read")
     assert {o["rw"] for o in jobs(path).values()} == {"randread"}, path.read_text()
@@ -387,7 +389,7 @@ def filters(where):
         assert "could repeat" in done.err and not (where / "none").exists(), done.err
 
 
-def nothing(where):
+def test_nothing(where):
     traces = record(where, built(where), "nothing")
     for form, what in (("fio", "no I/O"), ("dlio", "no read of a file")):
         done = dftmerge("export", "--format", form, "-o", where / "none", traces, expect=1)
@@ -400,7 +402,7 @@ def nothing(where):
     assert dftmerge("export", "--format", "dlio", "-o", where / "none", where / "bad.dft", expect=1).err
 
 
-def made_traces(where):
+def test_made_traces(where):
     """Traces of all that make_traces makes: fio takes the file, a directory gets one, and many ranks write the same."""
     traces = make(where / "made", processes=3, threads=2, events=400, ranks=1)
     for form, name in (("fio", "trace.fio"), ("dlio", "trace.yaml")):
@@ -416,10 +418,10 @@ def made_traces(where):
         assert done.returncode == 0 and not done.stderr, done.stderr
 
 
-def real_data(where):
+def test_real_data(where):
     """CM1 on 48 processes: as many I/Os and bytes in the job as in the trace."""
     if not REAL.exists():
-        raise Skip("no ../shared/data/dftracer/cm1")
+        pytest.skip("no ../shared/data/dftracer/cm1")
     path, wanted = where / "cm1.fio", collections.Counter()
     dftmerge("export", "--no-index", "--format", "fio", "-o", path, REAL)
     for event in dump("--no-index", "--class", "read,write", REAL):
@@ -542,7 +544,7 @@ def yaml(text):
     return found
 
 
-def a_training(where):
+def test_a_training(where):
     (where / "loader.c").write_text(LOADER)
     done = subprocess.run(["cc", "-o", where / "loader", where / "loader.c", f"-I{ROOT / 'include'}", "-ldl"], capture_output=True,
                           check=False)
@@ -567,7 +569,7 @@ def a_training(where):
     assert of_rows == got, (of_rows, got)
 
 
-def no_training(where):
+def test_no_training(where):
     """Files and reads alone: what is missing is said."""
     traces = record(where, built(where), "small")
     path, said = export("dlio", traces)
@@ -577,8 +579,3 @@ def no_training(where):
     assert got["reader"] == {"read_threads": 1, "transfer_size": 5000} and "train" not in got, got
     for key in ("framework", "data_loader", "batch_size", "num_samples_per_file", "epochs", "computation_time"):
         assert f"# {key}: not recorded: " in text and f"not recorded: {key}: " in said, (key, text)
-
-
-if __name__ == "__main__":
-    main([programs, sections_of_their_own, several_processes, flags_of_opens, flags_that_wait_for_the_disk, what_is_left_out, aggregates_alone, filters,
-          nothing, made_traces, real_data, a_training, no_training], None if LIBRARY.exists() else "this build has no libdftrace.so")

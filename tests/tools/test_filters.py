@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--from --to --rank --pid --cat --name --file: of summary, against filtering a dump; of dump, against filtering the whole dump."""
 
@@ -13,14 +12,14 @@ import struct
 import subprocess
 import termios
 
-from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, main, make, run, same_groups, summary
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, make, run, same_groups, summary
 
 
 def fits(text, *patterns):
     return text is not None and any(fnmatch.fnmatchcase(text, p) for p in patterns)
 
 
-def processes(where):
+def test_processes(where):
     make(where, ranks=1, processes=5, events=200)
     events = dump(where)
     for options, keep in ((["--rank", "1"], {1}), (["--rank", "0,3-4"], {0, 3, 4}), (["--pid", "1002"], {2}),
@@ -33,12 +32,12 @@ def processes(where):
     assert summary("--rank", "77", where)["groups"] == []
 
 
-def ranks_need_a_rank(where):
+def test_ranks_need_a_rank(where):
     make(where, ranks=0)
     assert summary("--rank", "0-1000", where)["groups"] == [] and dump("--rank", "0", where) == []
 
 
-def categories_and_names(where):
+def test_categories_and_names(where):
     make(where, ranks=1)
     events = dump(where)
     for options, passes in (
@@ -56,7 +55,7 @@ def categories_and_names(where):
         same_groups(answer["groups"], groups(events, ["file"], passes=passes, with_union=True), options)
 
 
-def files(where):
+def test_files(where):
     make(where, ranks=1)
     events = dump(where)
     for patterns in (["/data/in/*"], ["*.bin", "/x/?"], ["/top"], ["*\udcff*"], ["/nowhere/*"]):
@@ -75,7 +74,7 @@ def files(where):
         assert dump(*option, where) == fitting and (fitting or not pattern), option
 
 
-def times(where):
+def test_times(where):
     make(where, ranks=1, slow=1, events=400)
     events = dump(where)
     start = summary(where)["start_ns"]
@@ -91,7 +90,7 @@ def times(where):
         assert answer["events"] == sum(e.get("calls", 1) for e in chosen if counts(e))
 
 
-def times_on_the_grid_need_no_events(where):
+def test_times_on_the_grid_need_no_events(where):
     """A start on the grid of 64 intervals: then call rows and histograms answer."""
     make(where, processes=1, threads=1, slow=1, events=400, same_time=0)
     events = dump(where)
@@ -108,7 +107,7 @@ def times_on_the_grid_need_no_events(where):
     same_groups(answer["groups"], groups([e for e in events if e["ts"] >= edge], ["cat", "name"]), "from the edge")
 
 
-def aggregates_are_rounded_with_a_note(where):
+def test_aggregates_are_rounded_with_a_note(where):
     """Outward, to whole intervals of 0.1 s."""
     make(where / "rows", processes=1, keep=0, slow=1, block=1000)
     make(where / "all", processes=1, slow=1, block=1000)
@@ -130,14 +129,14 @@ def aggregates_are_rounded_with_a_note(where):
     assert {(g["cat"], g["name"]): g["time_ns"] for g in answer["groups"]} == wanted
 
 
-def classes_by_the_words_of_the_page(where):
+def test_classes_by_the_words_of_the_page(where):
     make(where)
     for long, short in (("metadata", "meta"), ("Start-up,read", "startup,read")):
         assert summary("--class", long, where)["groups"] == summary("--class", short, where)["groups"], long
     assert summary("--class", "metadata", where)["groups"]
 
 
-def wrong_usage(where):
+def test_wrong_usage(where):
     make(where)
     for options in (["--from", "x"], ["--to", "1.0000000001"], ["--rank", "5-3"], ["--rank", ""], ["--rank", "1;2"],
                     ["--pid", "-1"], ["--cat", ""], ["--top", "-1"], ["--threads", "none"], ["--by", "colour"],
@@ -151,7 +150,7 @@ def wrong_usage(where):
     assert "Commands:" in dftmerge("--help").out.decode()
 
 
-def nothing_passes(where):
+def test_nothing_passes(where):
     """It is one line, with the name that was meant, and exit code 1; programs get an empty answer. Never without a
     filter or with an answer."""
     make(where, ranks=1, processes=3)
@@ -182,7 +181,7 @@ def nothing_passes(where):
         assert "no event passes" not in dftmerge(command, "--rank", "1", where).err
 
 
-def commands_and_help(where):
+def test_commands_and_help(where):
     make(where)
     for wrong in ("sumary", "rank"):
         done = dftmerge(wrong, "--json", where, expect=2)
@@ -235,7 +234,7 @@ def on_a_terminal(columns, *arguments, **environment):
     return out.decode().replace("\r\n", "\n")
 
 
-def a_terminal_gets_what_fits(where):
+def test_a_terminal_gets_what_fits(where):
     """80 columns are enough, colour is for terminals that want it; in a pipe nothing is cut."""
     done = run(BUILD / "bin" / "make_ranks", where, "ranks=20", "hosts=3", "seconds=40", "slow=3", "at=10", "others=20")
     assert done.code == 0
@@ -255,10 +254,3 @@ def a_terminal_gets_what_fits(where):
     shown = on_a_terminal(70, "ps", "-q", where / "long").splitlines()[2]
     assert len(shown) <= 70 and (text in shown or "..." in shown), shown
     assert piped.startswith("1 process image: I/O "), piped
-
-
-if __name__ == "__main__":
-    main([processes, ranks_need_a_rank, categories_and_names, files, times, times_on_the_grid_need_no_events,
-          aggregates_are_rounded_with_a_note, classes_by_the_words_of_the_page,
-          wrong_usage, nothing_passes,
-          commands_and_help, a_terminal_gets_what_fits])

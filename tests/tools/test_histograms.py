@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`summary --hist`: histograms of durations and sizes, recomputed from `dump --json`; the same from buckets and events."""
 
@@ -6,7 +5,7 @@ import collections
 import re
 
 import facets
-from tooltest import counts, dftmerge, dump, main, make, percentile, summary
+from tooltest import counts, dftmerge, dump, make, percentile, summary
 
 IO = ("read", "write", "sync", "meta", "startup")
 
@@ -40,14 +39,14 @@ def same(histogram, events, what=""):
     assert sum(s["time_ns"] for s in histogram["sizes"]) == histogram["time_ns"] == sum(taken), what
 
 
-def all_io_is_recomputed(where):
+def test_all_io_is_recomputed(where):
     make(where, ranks=1, processes=3, hosts=2)
     events = [e for e in dump(where) if counts(e)]
     (histogram,) = summary("--hist", "--all", where)["histograms"]
     same(histogram, [e for e in events if e["class"] in IO])
 
 
-def groups_are_recomputed(where):
+def test_groups_are_recomputed(where):
     make(where / "rows", ranks=2, processes=3)
     make(where / "bare", ranks=2, processes=3, rows=0)
     events = [e for e in dump(where / "rows") if counts(e)]
@@ -64,7 +63,7 @@ def groups_are_recomputed(where):
                 same(histogram, [e for e in events if (e["cat"], e["name"]) == (histogram["cat"], histogram["name"])], histogram["name"])
 
 
-def sizes_are_those_of_groups_by_size(where):
+def test_sizes_are_those_of_groups_by_size(where):
     make(where, ranks=1, processes=2)
     for filters in ([], ["--rank", "0"], ["--class", "read,write"], ["--name", "read,pread"], ["--file", "*.bin"]):
         (histogram,) = summary("--hist", "--all", *filters, where)["histograms"]
@@ -75,21 +74,21 @@ def sizes_are_those_of_groups_by_size(where):
         assert len(groups) > 1
 
 
-def sizes_are_recomputed(where):
+def test_sizes_are_recomputed(where):
     make(where, ranks=1, processes=2)
     events = [e for e in dump("--class", "read,write", where) if counts(e)]
     (histogram,) = summary("--hist", "--all", "--class", "read,write", where)["histograms"]
     assert {s["from"]: (s["count"], s["time_ns"]) for s in histogram["sizes"]} == sizes(events)
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     make(where / "events", ranks=1, processes=2)
     make(where / "rows", ranks=1, processes=2, keep=0)
     a, b = (summary("--hist", "--by", "call", where / part)["histograms"] for part in ("events", "rows"))
     assert a == b and a
 
 
-def text_has_all_calls(where):
+def test_text_has_all_calls(where):
     make(where, ranks=2, processes=2)
     for more in ([], ["--by", "rank", "--class", "read"]):
         for columns in ("80", "160"):
@@ -106,14 +105,14 @@ def text_has_all_calls(where):
                 assert max(len(line) for line in text.split("All I/O")[-1].splitlines()) <= 80, text
 
 
-def top_is_said(where):
+def test_top_is_said(where):
     make(where, ranks=1, processes=2)
     text = dftmerge("summary", "--hist", "--by", "name", "--top", "2", where).out.decode()
     assert text.count("asked for") == 2 and "histograms of the first 2 of " in text, text
     assert len(summary("--hist", "--by", "name", "--top", "2", where)["histograms"]) == 2
 
 
-def what_has_no_histogram_is_refused(where):
+def test_what_has_no_histogram_is_refused(where):
     make(where)
     for more, why in ((["--csv"], "--json"), (["--by", "time"], "--from"), (["--by", "instance"], "--hist"),
                       (["--tree"], "--hist")):
@@ -121,13 +120,8 @@ def what_has_no_histogram_is_refused(where):
         assert why in done.err and not done.out, done.err
 
 
-def nothing_is_empty(where):
+def test_nothing_is_empty(where):
     make(where)
     done = dftmerge("summary", "--hist", "--by", "rank", "--name", "nothing_like_it", where, expect=1)
     assert b"asked for" not in done.out and "passes" in done.err + done.out.decode(), done
     assert summary("--hist", "--by", "rank", "--name", "nothing_like_it", where)["histograms"] == []
-
-
-if __name__ == "__main__":
-    main([all_io_is_recomputed, groups_are_recomputed, sizes_are_those_of_groups_by_size, sizes_are_recomputed, aggregates_alone,
-          text_has_all_calls, top_is_said, what_has_no_histogram_is_refused, nothing_is_empty])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Inputs: directories, patterns, links, cat a b a, any order and number of threads."""
 
@@ -6,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from tooltest import DFTMERGE, dftmerge, dump, main, make, summary
+from tooltest import DFTMERGE, dftmerge, dump, make, summary
 
 
 def concatenate(target, *parts):
@@ -21,7 +20,7 @@ def without_notes(answer):
     return answer
 
 
-def twice_is_once(where):
+def test_twice_is_once(where):
     make(where / "t", ranks=1)
     a, b = sorted((where / "t").glob("*.dft"))
     whole, events = summary(a, b), dump(a, b)
@@ -36,7 +35,7 @@ def twice_is_once(where):
     assert summary(shifted) == whole
 
 
-def other_cuts_of_the_same_events(where):
+def test_other_cuts_of_the_same_events(where):
     """A range within another one says nothing new; of one that overlaps in part the new events count, and it is told."""
     make(where / "a", block=100)
     make(where / "b", block=500)
@@ -50,7 +49,7 @@ def other_cuts_of_the_same_events(where):
     assert dump(where / "a", where / "c", expect=1) == events
 
 
-def order_and_threads_change_nothing(where):
+def test_order_and_threads_change_nothing(where):
     """Names, threads and the order of arguments: not a byte of the output differs."""
     make(where / "one", ranks=1, processes=6)
     traces = sorted((where / "one").glob("*.dft"))
@@ -68,7 +67,7 @@ def order_and_threads_change_nothing(where):
             assert dftmerge(*options, *more).out == wanted, (options, more)
 
 
-def directories_and_patterns(where):
+def test_directories_and_patterns(where):
     (where / "d").mkdir()
     make(where / "d" / "deep", processes=1)
     make(where / "d" / "deeper.dft", processes=1, seed=2)  # a directory whose name looks like a trace
@@ -85,7 +84,7 @@ def directories_and_patterns(where):
     assert "pattern" in answer["notes"][0]
 
 
-def paths_from_a_file(where):
+def test_paths_from_a_file(where):
     make(where / "t", processes=5)
     wanted = dump(where / "t")
     files = sorted(str(p) for p in (where / "t").glob("*.dft"))
@@ -106,7 +105,7 @@ def paths_from_a_file(where):
     dftmerge("dump", "--files-from", where, expect=2)
 
 
-def nothing_to_read(where):
+def test_nothing_to_read(where):
     (where / "empty").mkdir()
     done = dftmerge(where / "empty", expect=1)
     assert done.out == b"" and "no trace found" in done.err and "DFTRACER_ENABLE" in done.err
@@ -124,7 +123,7 @@ def nothing_to_read(where):
     assert quiet.err == "" and quiet.out
 
 
-def many_files(where):
+def test_many_files(where):
     make(where, processes=400, threads=1, events=20, ranks=1)
     answer = summary("--by", "rank", where)
     assert answer["processes"] == 400 == len(answer["groups"])
@@ -132,7 +131,7 @@ def many_files(where):
     assert answer == summary("--by", "rank", "--threads", 1, where)
 
 
-def standard_output_that_fails(where):
+def test_standard_output_that_fails(where):
     make(where, processes=1)
     with open("/dev/full", "wb") as full:
         for command in ("dump", "summary"):
@@ -140,7 +139,7 @@ def standard_output_that_fails(where):
             assert done.returncode == 1 and b"standard output" in done.stderr, done
 
 
-def settings_without_a_meaning(where):
+def test_settings_without_a_meaning(where):
     make(where / "t", processes=1)
     for name, value, word in (("DFTMERGE_GROUP_BYTES", "many", "takes a number from 0"), ("DFTMERGE_NAMES_BYTES", "-1", "takes a number"),
                               ("DFTMERGE_WINDOW_EVENTS", "0", "takes a number from 1"), ("DFTMERGE_COMMON_BYTES", "1k", "takes a number"),
@@ -149,8 +148,3 @@ def settings_without_a_meaning(where):
         done = dftmerge(where / "t", env={name: str(value)}, expect=2)
         assert done.out == b"" and f"{name}={value}: takes" in done.err and word in done.err, done.err
     assert dftmerge(where / "t", env={"DFTMERGE_GROUP_BYTES": "0"}).out == dftmerge(where / "t").out
-
-
-if __name__ == "__main__":
-    main([twice_is_once, other_cuts_of_the_same_events, order_and_threads_change_nothing, directories_and_patterns, paths_from_a_file, nothing_to_read, many_files,
-          standard_output_that_fails, settings_without_a_meaning])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Several jobs in one directory: told apart, said, and one taken by --job, in every command."""
 
@@ -9,7 +8,7 @@ import re
 import shutil
 
 from pfw_files import Writer
-from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
+from tooltest import dftmerge, dump, make, run, summary, DFTMERGE
 
 
 def jobs(*arguments, **more):
@@ -23,7 +22,7 @@ def said(*paths):
     return notes[0] if notes else None
 
 
-def one_job_is_none_to_tell_of(where):
+def test_one_job_is_none_to_tell_of(where):
     make(where / "plain")
     assert jobs(where / "plain") == [] and said(where / "plain") is None
     make(where / "ranks", ranks=1, processes=4)
@@ -35,7 +34,7 @@ def one_job_is_none_to_tell_of(where):
     assert "\njob " not in dftmerge("ps", where / "hosts").out.decode()
 
 
-def by_id(where):
+def test_by_id(where):
     make(where, ranks=1, processes=3, seed=1, job=11)
     make(where, ranks=1, processes=4, seed=2, job=12, start=1700003600)
     make(where, processes=1, seed=3)
@@ -52,7 +51,7 @@ def by_id(where):
     assert re.search(r"^job +processes  ranks  of  from \(UTC\) +time\n11 +\d+ +3   4  2023-11-14 22:13:20 +\d[\d.]* m?s$", text, re.MULTILINE), text
 
 
-def the_page_begins_with_the_jobs(where):
+def test_the_page_begins_with_the_jobs(where):
     for job in range(100, 145):
         make(where, ranks=1, processes=1, events=10, seed=job, job=job, start=1700000000 + 100 * job)
     lines = dftmerge("summary", where, env={"COLUMNS": "200"}).out.decode().splitlines()
@@ -73,7 +72,7 @@ def the_page_begins_with_the_jobs(where):
     assert json.loads(dftmerge("summary", "--all", "--json", "--job", "144", where).out)["overview"] == []
 
 
-def steps_of_one_id(where):
+def test_steps_of_one_id(where):
     """The same id, the same ranks, another launcher."""
     for i, ppid in enumerate((500, 600, 700)):
         make(where, ranks=1, processes=2, seed=i + 1, ppid=ppid, start=1700000000 + 5 * i)
@@ -83,7 +82,7 @@ def steps_of_one_id(where):
     assert summary("--job", "4711/1,*/3", where)["processes"] == 4
 
 
-def without_id(where):
+def test_without_id(where):
     """Ranks that come twice, worlds of other sizes, starts far apart."""
     make(where / "twice", ranks=1, processes=3, seed=1, job=0, ppid=500)
     make(where / "twice", ranks=1, processes=3, seed=2, job=0, ppid=600, start=1700000002)
@@ -111,7 +110,7 @@ def without_id(where):
     assert [j[1:3] for j in jobs("--no-index", where / "late")] == [(3, 3), (1, 1)]
 
 
-def every_command_takes_one(where):
+def test_every_command_takes_one(where):
     """--job is as if the other job were not there."""
     make(where / "all", ranks=1, processes=3, seed=1, job=11)
     make(where / "all", ranks=1, processes=2, seed=2, job=12, start=1700003600)
@@ -138,13 +137,13 @@ def every_command_takes_one(where):
     assert json.loads(dftmerge("compare", "--json", "--job-a", "11", where / "all", where / "one").out)["same"]
 
 
-def a_job_that_is_not_there(where):
+def test_a_job_that_is_not_there(where):
     make(where, ranks=1, processes=2, job=11)
     done = run(DFTMERGE, "summary", "--job", "99", where)
     assert done.code == 1 and "no job 99 is here; there are 11 (2 of 3 ranks" in done.err, done.err
 
 
-def the_order_of_files_does_not_matter(where):
+def test_the_order_of_files_does_not_matter(where):
     """Any order of names gives the same jobs."""
     chance = random.Random(3)
     make(where / "a", ranks=1, processes=5, seed=1, job=0, ppid=0)
@@ -172,7 +171,7 @@ def foreign_rank(path, rank, pid, start):
     path.write_text(writer.text())
 
 
-def copies_are_no_other_job(where):
+def test_copies_are_no_other_job(where):
     """DFTracer's files have no keys: a copy counts again. That is told, and nobody sees another job or other ranks in it."""
     where = where / "t"
     where.mkdir()
@@ -188,8 +187,3 @@ def copies_are_no_other_job(where):
     assert said(where) is None and answer["events"] == 6 * 21 and answer["ranks"] == 4
     foreign_rank(where / "again.pfw", 2, 900, 1_700_000_002_000_000)  # that is another one
     assert said(where) is not None and len([n for n in summary(where)["notes"] if "2 processes stand" in n]) == 1
-
-
-if __name__ == "__main__":
-    main([one_job_is_none_to_tell_of, by_id, the_page_begins_with_the_jobs, steps_of_one_id, without_id, every_command_takes_one, a_job_that_is_not_there,
-          the_order_of_files_does_not_matter, copies_are_no_other_job])

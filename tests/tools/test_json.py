@@ -1,22 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/schema/*.json: what every command prints fits its schema, with no member besides; each member is in the program. CSV titles, too."""
 
 import json
 import pathlib
 import re
-import sys
+
+import pytest
 
 from pfw_files import Writer
 from test_spans import chance, database
-from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, main, make, run
+from tooltest import BUILD, DFTMERGE, ROOT, dftmerge, make, run
 
-try:
-    import jsonschema
-except ImportError:
-    print("python3-jsonschema is not installed: the schemas are not held against what is printed\n0 passed, 0 failed, 4 skipped")
-    sys.exit(0)
-
+jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed: no schema is held against what is printed")
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
@@ -72,7 +67,7 @@ def answer_of(command, *arguments, expect=0):
     return json.loads(dftmerge(command, "--json", *arguments, expect=expect).out)
 
 
-def every_answer_fits_its_schema(where):
+def test_every_answer_fits_its_schema(where):
     inputs(where)
     keys = "call region file time,rank pattern op,class dir,host,pid tid,process,program stack line run ext mount role,size access,errno job".split()
     for folder in ("native", "live", "foreign"):
@@ -131,7 +126,7 @@ def every_answer_fits_its_schema(where):
         assert "json-c" in done.err, done.err
 
 
-def answers_about_spans_fit(where):
+def test_answers_about_spans_fit(where):
     if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err:
         return
     few = {"spans-types": [], "spans-sequences": ["--root", "t"], "spans-states": ["--root", "t"], "spans-graph": []}
@@ -146,7 +141,7 @@ def answers_about_spans_fit(where):
     fits("spans-between", json.loads(dftmerge("spans", "between", path, "--json", "--root", "flow", "--from", "task/in", "--to", "done").out))
 
 
-def the_whole_page(where):
+def test_the_whole_page(where):
     """Each section has the groups that --by has, each finding the members that `findings` has."""
     inputs(where)
     group = jsonschema.Draft7Validator(strict(SCHEMAS["summary"]["properties"]["groups"]["items"]))
@@ -167,7 +162,7 @@ def the_whole_page(where):
         assert "--all --json, without --by" in dftmerge("summary", *wrong, where / "native", expect=2).err, wrong
 
 
-def no_schema_has_a_member_that_is_not(_where):
+def test_no_schema_has_a_member_that_is_not():
     written = [*(p for folder in ("tools", "format") for p in sorted((ROOT / folder).rglob("*.[ch]"))), ROOT / "tools" / "tables" / "tables.def"]
     program = "".join(p.read_text() for p in written)
     for name, schema in SCHEMAS.items():
@@ -177,7 +172,7 @@ def no_schema_has_a_member_that_is_not(_where):
             assert f'"{member}"' in program or f'"{member},' in program, (name, member)
 
 
-def titles_of_csv(where):
+def test_titles_of_csv(where):
     inputs(where)
     titles = dftmerge("summary", "--csv", "--by", "time,call", where / "native").out.splitlines()[0].decode().split(",")
     assert not set(titles) - documented(SCHEMAS["summary"]) and len(set(titles)) == len(titles)
@@ -186,7 +181,7 @@ def titles_of_csv(where):
     assert dftmerge("debug", "calls", "--csv").out.splitlines()[0].decode().split(",") == ["entry_point", "cat", "name", "op", "class", "bytes"]
 
 
-def keys_are_listed(where):
+def test_keys_are_listed(where):
     """--help and the message about a wrong key name all of them."""
     inputs(where)
     wrong = dftmerge("summary", "--by", "nosuch", where / "native", expect=2).err
@@ -196,7 +191,3 @@ def keys_are_listed(where):
     for key in listed:
         assert key in usage
         dftmerge("summary", "--by", key, where / "native")
-
-
-if __name__ == "__main__":
-    main([every_answer_fits_its_schema, answers_about_spans_fit, the_whole_page, no_schema_has_a_member_that_is_not, titles_of_csv, keys_are_listed])

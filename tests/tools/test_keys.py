@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Keys that put files together: extension, mount point, directory at a depth; and what is said of words that are no keys."""
 
@@ -9,7 +8,7 @@ import re
 
 from pfw_files import Writer, write
 from pfw_files import Writer
-from tooltest import DFTMERGE, class_of, dftmerge, directory, dump, counts, main, make, run, summary
+from tooltest import DFTMERGE, class_of, dftmerge, directory, dump, counts, make, run, summary
 
 
 def extension(path):
@@ -50,7 +49,7 @@ def recount(events, key_of):
 POINTS = {"/", "/data", "/data/o", "/x", "/scratch/job"}
 
 
-def files_are_put_together(where):
+def test_files_are_put_together(where):
     make(where / "t", processes=3, mounts=1)
     make(where / "n", processes=1, many=300, mounts=1, seed=5)
     events = [e for e in dump(where) if counts(e) and "file" in e]
@@ -69,14 +68,14 @@ def files_are_put_together(where):
     assert re.search(r"^/scratch/job \(beegfs\) +[0-9]", page, re.M), page
 
 
-def names_have_one_extension(where):
+def test_names_have_one_extension(where):
     for path, wanted in (("/a/libc.so.6", ".so"), ("/a/x.tar.gz", ".gz"), ("/a/.bashrc", "(none)"), ("/a/..b.c", ".c"), ("/a.b/c", "(none)"),
                          ("/a/run.001", ".#"), ("/a/x.", "(none)"), ("/a/x.c.", ".c"), ("/a/b.1.2.3", ".#"), ("/a/1.5.h5", ".h5"),
                          ("/a/b.0123456789abcde", ".0123456789abcde"), ("/a/b.0123456789abcdef", "(none)")):
         assert extension(path) == wanted, (path, extension(path))
 
 
-def aggregates_answer_too(where):
+def test_aggregates_answer_too(where):
     make(where / "rows", processes=2, keep=0, mounts=1)
     make(where / "all", processes=2, mounts=1)
     for key in ("ext", "mount", "dir:2"):
@@ -84,7 +83,7 @@ def aggregates_answer_too(where):
         assert rows["source"] == "files" and by(rows, key[:5].rstrip(":2")) == by(every, key[:5].rstrip(":2")), key
 
 
-def files_beyond_the_room_are_their_directory(where):
+def test_files_beyond_the_room_are_their_directory(where):
     """Sums by directory and mount point stay exact; the page and a note say what is not told apart."""
     make(where / "fold", processes=2, keep=0, mounts=1, fold=1)
     make(where / "rows", processes=2, keep=0, mounts=1)
@@ -104,7 +103,7 @@ def files_beyond_the_room_are_their_directory(where):
     assert {g["file"] for g in one} == {"/x/", "/x/y/"}
 
 
-def how_files_are_accessed(where):
+def test_how_files_are_accessed(where):
     """Rows know strides, events do not; both know the distinct bytes, wherever the groups have been. Not those of folded
     files."""
     settings = {"processes": 3, "events": 2000, "fold": 1}
@@ -139,7 +138,7 @@ def how_files_are_accessed(where):
     assert "distinct" not in run(DFTMERGE, "summary", "--by", "dir", where / "rows", env={"COLUMNS": "300"}).out.decode("utf-8", "surrogateescape")
 
 
-def mounts_differ_or_are_not_known(where):
+def test_mounts_differ_or_are_not_known(where):
     make(where / "t", processes=2, mounts=2)
     got = {g["mount"]: g["fstype"] for g in summary("--by", "mount", where / "t")["groups"]}
     assert got == {"/": None, "/data": "lustre", "/x": "nfs", "/scratch/job": "beegfs"}, got
@@ -151,7 +150,7 @@ def mounts_differ_or_are_not_known(where):
     assert {g["mount"] for g in both["groups"]} == set(got)
 
 
-def wrong_words_are_told(where):
+def test_wrong_words_are_told(where):
     make(where / "t", processes=1)
     for word, meant in (("mout", "mount"), ("exts", "ext"), ("patern", "pattern"), ("call,hosst", "host"), ("dir:0", "dir"), ("dir:x", "dir"),
                         ("xyzzy", None), ("", None), ("dir:", "dir"), ("dir:99999999999", "dir")):
@@ -177,7 +176,7 @@ def lines_of_tree(text):
     return found
 
 
-def directories_are_a_tree(where):
+def test_directories_are_a_tree(where):
     """Each line has the sum of what is below it; lines that are left out stand together in one."""
     make(where / "a", processes=2)
     make(where / "b", processes=1, many=300, seed=5)
@@ -210,7 +209,7 @@ def directories_are_a_tree(where):
     assert "no event passes --file" in dftmerge("summary", "--tree", "--file", "/nowhere", where, expect=1).err
 
 
-def deep_and_many_directories(where):
+def test_deep_and_many_directories(where):
     """A path of 1,000 directories is one line, and one that no kernel takes ends none."""
     make(where / "a", processes=1, many=2, long=2000)
     text = dftmerge("summary", "--tree", where / "a").out.decode()
@@ -223,7 +222,7 @@ def deep_and_many_directories(where):
     assert len(lines_of_tree(text)) >= 2, text[:500]
 
 
-def regions_without_what_is_around_them(where):
+def test_regions_without_what_is_around_them(where):
     """They are in no tree, and it has no title then."""
     make(where, processes=2)
     whole = dftmerge("summary", where).out.decode()
@@ -231,7 +230,7 @@ def regions_without_what_is_around_them(where):
     assert "Regions and what is inside them\n" in whole and "inside them" not in inside and "Regions by time" in inside, inside
 
 
-def processes_have_names(where):
+def test_processes_have_names(where):
     make(where, processes=3, ranks=1, job=77)
     page = dftmerge("summary", "--by", "process", where).out.decode()
     assert sorted(re.findall(r"^(app \d+, rank \d) ", page, re.M)) == [f"app {1000 + i}, rank {i}" for i in range(3)], page
@@ -246,7 +245,7 @@ def sums_of(events):
             sum(e.get("bytes", 0) for e in io if class_of(e) == "write" and "errno" not in e))
 
 
-def groups_of_processes_are_of_io(where):
+def test_groups_of_processes_are_of_io(where):
     """On the screen regions and waits are not added to I/O; other keys, filters of calls and programs count all."""
     writer = Writer("1.0.8", rank=1)
     writer.call("dlio", "epoch", 1_700_000_000_000_000, 9_000_000)
@@ -261,7 +260,7 @@ def groups_of_processes_are_of_io(where):
     assert summary("--by", "rank", where)["groups"][0]["count"] == 2
 
 
-def instances_of_regions(where):
+def test_instances_of_regions(where):
     """Each time that a region was open, with the calls that started meanwhile, in its thread and in all."""
     make(where, processes=2, ranks=1, events=300)
     events = [e for e in dump(where) if counts(e)]
@@ -295,7 +294,7 @@ def instances_of_regions(where):
     assert "there are no single events here" in dftmerge("summary", "--by", "instance", where / "rows", expect=1).err
 
 
-def instances_have_names(where):
+def test_instances_have_names(where):
     """Arguments tell instances apart: epoch 1, 2, 3. What waits for data, and calls that wait, are the wait, once."""
     writer = Writer("1.0.8", rank=1)
     for i in range(3):
@@ -315,8 +314,3 @@ def instances_have_names(where):
     for columns in (60, 80, 120):
         lines = dftmerge("summary", "--by", "instance", "--region", "epoch", where, env={"COLUMNS": str(columns)}).out.decode().splitlines()
         assert max(map(len, lines)) <= columns and (columns < 80 or "epoch (epoch 3, step s)" in "".join(lines)), lines
-
-
-if __name__ == "__main__":
-    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told,
-          directories_are_a_tree, deep_and_many_directories, regions_without_what_is_around_them, processes_have_names, groups_of_processes_are_of_io, instances_of_regions, instances_have_names])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge layers: every number of every layer and view as sets of intervals from the dump have it; presets by chance
 over regions by chance; DLIO's shape, a native program, real traces; bad presets, bad words, hard names."""
@@ -14,7 +13,7 @@ import subprocess
 
 from intervals import length, less, union
 from pfw_files import Writer
-from tooltest import (DATA, DFTMERGE, LIBRARY, ROOT, SIZES, counts, csv_text, dftmerge, directory, dump, main, make, need_library, pattern,
+from tooltest import (DATA, DFTMERGE, LIBRARY, ROOT, SIZES, counts, csv_text, dftmerge, directory, dump, make, need_library, pattern,
                       percentile, run, size_at)
 
 BASE = 1_700_000_000_000_000  # us
@@ -340,7 +339,7 @@ def with_hosts(events, host_of):
     return events
 
 
-def numbers_are_those_of_sets(where):
+def test_numbers_are_those_of_sets(where):
     chance = random.Random(3)
     seen = 0
     for turn in range(80):
@@ -359,7 +358,7 @@ def numbers_are_those_of_sets(where):
     assert seen > 3000, seen
 
 
-def a_part_of_the_time(where):
+def test_a_part_of_the_time(where):
     """--from and --to cut intervals; what began before is around what comes then."""
     chance = random.Random(5)
     for turn in range(8):
@@ -421,7 +420,7 @@ def dlio_traces(where, ranks=8, workers=2, steps=6):
     return where
 
 
-def dlio(where):
+def test_dlio(where):
     dlio_traces(where)
     answer = layers("--view", ",".join(VIEWS), "--interval", "5", where)
     assert (answer["preset"], answer["is_chosen"], answer["ranks"], answer["processes"]) == ("dlio", True, 8, 8)
@@ -450,7 +449,7 @@ TORCH = Preset([
     Rule("other_posix", cat=CALLS, outside=("fetch", "item", "checkpoint"))])
 
 
-def torch(where):
+def test_torch(where):
     """The names of python -m dftrace run --torch; a worker without a rank belongs to its trainer's."""
     trainer, worker = Writer("1.0.8", pid=20, host="h"), Writer("1.0.8", pid=20, host="h")
     trainer.call("TORCH", "epoch", BASE, 1000, epoch=0, batches=2)
@@ -472,7 +471,7 @@ def torch(where):
     assert {g["layer"]: g["ops"] for g in answer["layers"]}["checkpoint_posix"] == 1
 
 
-def native_traces(where):
+def test_native_traces(where):
     """make_traces has regions in each other, threads and ranks; posix and rules with inside= count its calls."""
     preset = Preset([Rule("app", cat=["APP"]), Rule("lib", cat=["LIB"]), Rule("calls in app", cat=CALLS, inside=("app",)),
                      Rule("in both", cat=CALLS, inside=("lib",), path=["/data/*", "/x/*", "!*.bin"]), Rule("solve", compute=True, name=["solve"]),
@@ -540,7 +539,7 @@ int main(int argc, char **argv)
 """
 
 
-def a_traced_program(where):
+def test_a_traced_program(where):
     need_library()
     source = where / "program.c"
     source.write_text(PROGRAM)
@@ -558,7 +557,7 @@ def a_traced_program(where):
     assert by_name["reader_posix"]["bytes"] == 60 * 20000 and by_name["app"]["ops"] == 1
 
 
-def real_traces(where):
+def test_real_traces(where):
     if not REAL.is_dir():
         print("        no shared data here: real traces are not tested")
         return
@@ -575,7 +574,7 @@ def real_traces(where):
 # --- forms ----------------------------------------------------------------------------------------
 
 
-def csv_is_json(where):
+def test_csv_is_json(where):
     path = dlio_traces(where, ranks=2, steps=2)
     answer = layers("--view", "rank,file", path)
     lines = list(csv.DictReader(io.StringIO(dftmerge("layers", "--csv", "--view", "rank,file", path).out.decode())))
@@ -592,7 +591,7 @@ def csv_is_json(where):
     assert len(few["groups"]) == 3 < few["found"]
 
 
-def lists_are_presets(where):
+def test_lists_are_presets(where):
     """What --list prints is read again, and means the same."""
     path = dlio_traces(where, ranks=1, steps=2)
     for name in ("posix", "dlio", "generic", "torch"):
@@ -602,7 +601,7 @@ def lists_are_presets(where):
     assert dftmerge("layers", "--list").out.count(b"# Preset ") == 4
 
 
-def generic_names(where):
+def test_generic_names(where):
     """One layer a category, whatever characters it has."""
     names = ('a "b"', "c,d", "e*[f", "g\nh\x1b[31m", "i\\j", "{cat}", "ü", "compute")
     writer = Writer("1.0.8")
@@ -620,7 +619,7 @@ def generic_names(where):
     assert {csv_text(line["layer"]) for line in lines} >= set(names)
 
 
-def many_layers(where):
+def test_many_layers(where):
     writer = Writer("1.0.8")
     for i in range(140):
         writer.call(f"cat{i:03}", "x", BASE + 10 * i, 5)
@@ -666,7 +665,7 @@ BROKEN = (
 )
 
 
-def broken_presets(where):
+def test_broken_presets(where):
     path = make(where / "t", processes=1, events=20)
     for text, why in BROKEN:
         (where / "mine").write_text(text)
@@ -682,7 +681,7 @@ def broken_presets(where):
         assert run(DFTMERGE, "layers", "--preset", where / "mine", path).code in (0, 2)
 
 
-def bad_words(where):
+def test_bad_words(where):
     path = make(where / "t", processes=1, events=20)
     for arguments, why in ((("--preset", "dlioo"), "Did you mean dlio?"), (("--preset", where / "none"), "No such file"),
                            (("--preset", "nothing"), "Presets are posix, dlio, generic, torch"), (("--preset", where), "directory"),
@@ -694,7 +693,7 @@ def bad_words(where):
     assert "layers" in dftmerge("layers", "--help").out.decode()
 
 
-def little_there(where):
+def test_little_there(where):
     """No events, no regions, aggregates alone."""
     (where / "empty").mkdir()
     writer = Writer("1.0.8")
@@ -716,8 +715,3 @@ def little_there(where):
     done = dftmerge("layers", mixed)
     assert "aggregates alone is not in these numbers" in done.out.decode().replace("\n", " ") and "aggregates" in done.err
     assert not layers(mixed)["complete"]
-
-
-if __name__ == "__main__":
-    main([numbers_are_those_of_sets, a_part_of_the_time, dlio, torch, native_traces, a_traced_program, real_traces, csv_is_json, lists_are_presets,
-          generic_names, many_layers, broken_presets, bad_words, little_there])

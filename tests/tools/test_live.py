@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
 
@@ -10,13 +9,13 @@ import shutil
 import struct
 import time
 
-from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, main, make, need_preload, run, same_groups, summary
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, make, need_preload, run, same_groups, summary
 
 END_MEANWHILE = BUILD / "lib" / "libend_meanwhile.so"
 EVENTS = 500  # of a thread in blocks; its ring holds [490, 520)
 
 
-def killed(where):
+def test_killed(where):
     make(where, live=1, ranks=1)
     events = dump(where)
     done = [e for e in events if not e.get("open")]
@@ -30,7 +29,7 @@ def killed(where):
     return where
 
 
-def in_flight(where):
+def test_in_flight(where):
     make(where, live=1, processes=1, threads=1)
     flying = [e for e in dump(where) if e.get("open")]
     assert [(e["name"], e["phase"]) for e in flying] == [("solve", "begin"), ("read", "begin")], flying
@@ -40,7 +39,7 @@ def in_flight(where):
     assert "in flight" in dftmerge("dump", where).out.decode()
 
 
-def one_note_however_many(where):
+def test_one_note_however_many(where):
     """One is named with its file; of several three are named, the others counted."""
     make(where / "one", live=1, ranks=1, processes=1)
     note, = (n for n in summary(where / "one")["notes"] if "killed" in n)
@@ -52,7 +51,7 @@ def one_note_however_many(where):
     assert named and int(named[4]) == 5 * 2 * 20, note
 
 
-def summary_counts_them(where):
+def test_summary_counts_them(where):
     """Blocks have rows, rings do not: together they are what all events are."""
     make(where, live=1, ranks=1)
     events, answer = dump(where), summary(where)
@@ -69,7 +68,7 @@ def summary_counts_them(where):
     assert f"2 killed (or left by a raw exit_group); {left} events recovered" in " ".join(dftmerge(where).out.decode().split())
 
 
-def found_beside_its_trace(where):
+def test_found_beside_its_trace(where):
     make(where, live=1)
     wanted = dump(where)
     assert dump(*sorted(where.glob("*.dft"))) == wanted
@@ -78,7 +77,7 @@ def found_beside_its_trace(where):
     assert [e for e in dump(where) if not e.get("open")] == [e for e in wanted if not e.get("open")]
 
 
-def without_its_trace(where):
+def test_without_its_trace(where):
     make(where, live=1, processes=1, threads=1)
     (where / "t1-0.dft").unlink()
     events = [e for e in dump(where) if not e.get("open")]
@@ -87,7 +86,7 @@ def without_its_trace(where):
     assert summary(where)["events"] == 30
 
 
-def just_created(where):
+def test_just_created(where):
     """Killed between the making of the file and the first event: there is nothing to recover, and nothing is wrong."""
     make(where, live=1, processes=2, threads=1)
     path = where / "t1-0.dft.live"
@@ -100,7 +99,7 @@ def just_created(where):
     dump(where, expect=1)
 
 
-def damaged(where):
+def test_damaged(where):
     make(where, live=1, processes=1)
     path = where / "t1-0.dft.live"
     data = path.read_bytes()
@@ -115,7 +114,7 @@ def damaged(where):
     assert len(dump(where)) == 2 * EVENTS
 
 
-def ends_while_it_is_read(where):
+def test_ends_while_it_is_read(where):
     """Whenever the process ends and its live file goes: between the listing and the first look, between two looks, or when it was thought
     to be over: its trace has all, and nobody complains."""
     need_preload()
@@ -142,7 +141,7 @@ def ends_while_it_is_read(where):
                     break
 
 
-def filled_anew_behind_the_copy(where):
+def test_filled_anew_behind_the_copy(where):
     """A ring's head was copied, and then its slots, of which some had got the next lap's records by then: those are not events of
     that copy, least of all with a number of a lap long ago."""
     make(where, live=1, processes=1, threads=1)
@@ -161,7 +160,7 @@ def filled_anew_behind_the_copy(where):
     assert not any("half-written" in n for n in summary(where)["notes"])
 
 
-def without_its_live_file(where):
+def test_without_its_live_file(where):
     """Nothing says what the process had not written: neither the summary nor check passes over that."""
     make(where, live=1, processes=2, threads=1)
     (where / "t1-0.dft.live").unlink()
@@ -172,7 +171,7 @@ def without_its_live_file(where):
     assert "what 1 processes without an end" in dftmerge(where).out.decode()
 
 
-def ps_says_what_they_did(where):
+def test_ps_says_what_they_did(where):
     """I/O time and bytes of each process, of the calls that pass; the head has the sums."""
     make(where, processes=3, ranks=1)
     for options in ((), ("--class", "read"), ("--name", "write,fsync", "--to", "0.5"), ("--rank", "1")):
@@ -190,7 +189,7 @@ def ps_says_what_they_did(where):
     assert max(map(len, text)) <= 80 and "written" in text[1]
 
 
-def ps_puts_killed_ones_together(where):
+def test_ps_puts_killed_ones_together(where):
     make(where, live=1, processes=16)
     folded, whole = (dftmerge("ps", *options, where).out.decode() for options in ((), ("--all",)))
     assert folded.startswith("16 process images: ") and "; 16 killed\n" in folded
@@ -204,7 +203,7 @@ def ps_puts_killed_ones_together(where):
     assert dftmerge("ps", where / "ended").out.decode().count(" ./app ") == 8  # nobody killed them
 
 
-def another_with_its_pid_reads_it(where):
+def test_another_with_its_pid_reads_it(where):
     """Pids come again: who has the pid of the dead process, and maps its live file to read it, is not that process."""
     make(where, live=1, processes=1)
     live, = where.glob("*.live")
@@ -217,10 +216,3 @@ def another_with_its_pid_reads_it(where):
     assert stacks.code and f"process {os.getpid()} has no live file" in stacks.err, stacks
     answer = json.loads(done.out)
     assert (answer["live_left"], answer["live_running"]) == (1, 0), answer
-
-
-if __name__ == "__main__":
-    main([killed, in_flight, one_note_however_many, summary_counts_them, found_beside_its_trace, without_its_trace,
-          without_its_live_file, just_created, damaged, ends_while_it_is_read,
-          filled_anew_behind_the_copy, another_with_its_pid_reads_it, ps_says_what_they_did,
-          ps_puts_killed_ones_together])

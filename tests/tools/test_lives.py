@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """From the start of the first process to the end of the last: wall time, the origin of all times that are shown, and the time of
 the threads, of which I/O has its share."""
@@ -7,7 +6,7 @@ import json
 import re
 
 from pfw_files import Writer
-from tooltest import dftmerge, dump, main, make, run, summary, BUILD
+from tooltest import dftmerge, dump, make, run, summary, BUILD
 
 SECOND = 1_000_000
 BASE = 1_700_000_000 * SECOND
@@ -33,7 +32,7 @@ def job(where, calls, life, pid=4711):
     (where / f"{pid}.pfw").write_text(writer.text())
 
 
-def wall_time_is_that_of_the_processes(where):
+def test_wall_time_is_that_of_the_processes(where):
     """Not from the first event to the last: a program that reads and then sleeps runs all the same."""
     job(where, [(1, 1, 0.25)], 4)
     answer = summary("--no-index", where)
@@ -52,7 +51,7 @@ def wall_time_is_that_of_the_processes(where):
         assert (other.get("a") or other)["wall_ns"] == end - start, command
 
 
-def shares_are_of_processes_and_of_threads(where):
+def test_shares_are_of_processes_and_of_threads(where):
     """Four threads read for three of four seconds each: three times the process's time, three quarters of the
     threads'."""
     job(where, [(4711 + i, 0.5, 3) for i in range(4)], 4)
@@ -65,14 +64,14 @@ def shares_are_of_processes_and_of_threads(where):
     assert "most in process 4711: 12.0 s, 300.0 % of its 4.00 s" in " ".join(text.split()), text
 
 
-def overlapping_calls_are_said(where):
+def test_overlapping_calls_are_said(where):
     """Of one thread, as requests are: more than all of its time."""
     job(where, [(4711, i / 10, 3) for i in range(4)], 4)
     text = dftmerge("summary", "--no-index", where).out.decode()
     assert told(text, "I/O").startswith("12.0 s = 300.0 % of that: calls overlap; 4 B read"), text
 
 
-def one_origin_everywhere(where):
+def test_one_origin_everywhere(where):
     """Seconds that people see, and those of --from and --to, count from the start of the first process."""
     make(where, processes=2)
     start, _ = lives(where)
@@ -93,7 +92,7 @@ def first_labels(*question):
     return [float(t) for t in re.findall(r"^ *(-?\d+\.\d{3}) s ", text[text.index("Groups by time"):], re.M)], text
 
 
-def time_groups_begin_at_the_origin(where):
+def test_time_groups_begin_at_the_origin(where):
     """Rows are on the grid of the clock, of 300 ms here: a second of the clock is none of the run's."""
     make(where, processes=2, slow=1, events=300, interval_ms=300)
     start, _ = lives(where)
@@ -112,7 +111,7 @@ def time_groups_begin_at_the_origin(where):
             assert {round(max(0, g["t_ns"] - start) / 1e6) for g in answer["groups"]} >= {round(t * 1e3) for t in labels}
 
 
-def two_runs_are_cut_alike(where):
+def test_two_runs_are_cut_alike(where):
     """The same work at another time of day."""
     for name, second in (("a", 1700000000), ("b", 1700000777)):
         make(where / name, processes=2, slow=1, events=300, start=second)
@@ -124,13 +123,7 @@ def two_runs_are_cut_alike(where):
     assert one["groups"] == other["groups"]
 
 
-def no_bucket_of_ranks_is_before_the_start(where):
+def test_no_bucket_of_ranks_is_before_the_start(where):
     done = run(BUILD / "bin" / "make_ranks", where, "ranks=8", "seconds=30", "slow=3", "at=0", "others=20")
     assert done.code == 0, done.err
     assert not re.search(r"-\d+\.\d+ s", dftmerge("ranks", where).out.decode())
-
-
-if __name__ == "__main__":
-    main([wall_time_is_that_of_the_processes, shares_are_of_processes_and_of_threads, overlapping_calls_are_said,
-          one_origin_everywhere, time_groups_begin_at_the_origin, two_runs_are_cut_alike,
-          no_bucket_of_ranks_is_before_the_start])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge merge: whatever the inputs, an archive answers every question as they do; so do archives split by rank or
 host, and groups of events all together; and a group alone is just its events, and knows of no loss."""
@@ -8,14 +7,11 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 
 from pfw_files import DIALECTS, write
 from test_pfw import sample
-from tooltest import DFTMERGE, dftmerge, dump, main, make, run, summary
+from tooltest import DFTMERGE, FULL, dftmerge, dump, make, run, summary
 
-FULL = "--full" in sys.argv
 BYS = ("call", "cat,op", "region", "file", "dir,class", "rank", "pid,tid", "host,program", "time", "call,rank,time",
        "region,class", "process")
 QUESTIONS = ([["summary", "--json", "--by", by] for by in BYS] +
@@ -74,7 +70,7 @@ def random_traces(where, seed):
 SEEDS = range(40 if FULL else 3)
 
 
-def one_archive(where):
+def test_one_archive(where):
     for seed in SEEDS:
         parts = random_traces(where / str(seed), seed)
         wanted = answers(parts)
@@ -91,7 +87,7 @@ def one_archive(where):
         assert answers(archive, parts) == wanted, "an archive beside its parts counts nothing twice"
 
 
-def what_was_lost(where):
+def test_what_was_lost(where):
     """Live files, losses, damage: the archive says it, too."""
     make(where / "a", live=1, ranks=1)
     make(where / "b", lossy=1, seed=2)
@@ -112,7 +108,7 @@ def what_was_lost(where):
     assert dump(where / "damaged.dft") == dump(where / "b", expect=1)
 
 
-def names_of_what_is_left_out(where):
+def test_names_of_what_is_left_out(where):
     """Texts that stand only in blocks whose events another block holds, too."""
     make(where / "coarse", processes=1, rows=0, block=500, texts=0)
     make(where / "fine", processes=1, rows=0, block=100)
@@ -128,7 +124,7 @@ def names_of_what_is_left_out(where):
 # --- one archive for each ------------------------------------------------------------------------------------------------
 
 
-def split(where):
+def test_split(where):
     for seed in SEEDS:
         parts = random_traces(where / str(seed), 1000 + seed)
         wanted = answers(parts)
@@ -148,7 +144,7 @@ def split(where):
             assert check["good"] == (not check["dropped"]) and all("events lost" in note for note in check["notes"]), check
 
 
-def split_of_killed(where):
+def test_split_of_killed(where):
     make(where / "t", live=1, ranks=1, hosts=2)
     dftmerge("merge", "-q", "-o", where / "out", "--split-by", "rank", where / "t")
     assert sorted(p.name for p in (where / "out").iterdir()) == ["rank-00000.dft", "rank-00001.dft"]
@@ -156,7 +152,7 @@ def split_of_killed(where):
     assert summary(where / "out" / "rank-00001.dft")["killed"] == 1
 
 
-def not_beside_others(where):
+def test_not_beside_others(where):
     """What would be counted together with other files is not written."""
     make(where / "t")
     before = sorted((p.name, p.read_bytes()) for p in (where / "t").iterdir())
@@ -206,7 +202,7 @@ def group_of(event):
     return "in" if fits(event["name"], "p*", "fread") and event["cat"] not in ("APP", "LIB") or event["name"] == "pack" else "other"
 
 
-def groups(where):
+def test_groups(where):
     rules = where / "rules"
     rules.write_text("\n".join(line for line in RULES.splitlines() if not line.startswith('"')))
     for seed in SEEDS:
@@ -235,7 +231,7 @@ def groups(where):
         assert sum(len(dump(out / name)) for name in names) == len(everything)
 
 
-def groups_of_the_killed(where):
+def test_groups_of_the_killed(where):
     """What was in flight is in one group, once, also beside the live file itself."""
     make(where / "t", live=1, ranks=1)
     dftmerge("merge", "-q", "-o", where / "out", "--group", "files: path=*; rest: name=*", where / "t")
@@ -246,7 +242,7 @@ def groups_of_the_killed(where):
     assert flying and set(flying) == {"read"}, flying
 
 
-def divided_in_two_ways(where):
+def test_divided_in_two_ways(where):
     make(where / "t", ranks=1)
     wanted = answers(where / "t")
     dftmerge("merge", "-q", "-o", where / "a", "--group", "posix: cat=POSIX", where / "t")
@@ -266,7 +262,7 @@ def divided_in_two_ways(where):
     same(answers(where / "d"), wanted, "groups, split by rank")
 
 
-def aggregates_cannot_be_organised(where):
+def test_aggregates_cannot_be_organised(where):
     make(where / "t", keep=0, processes=1)
     make(where / "u", processes=1, seed=5)
     done = dftmerge("merge", "-o", where / "out", "--group", "in: path=/data/in/*", where / "t", where / "u")
@@ -277,7 +273,7 @@ def aggregates_cannot_be_organised(where):
     same(answers(where / "out"), answers(where / "t", where / "u"), "with aggregates")
 
 
-def what_makes_no_rules(where):
+def test_what_makes_no_rules(where):
     make(where / "t")
     (where / "binary").write_bytes(b"a:\0b")
     (where / "long").write_text("\n".join(f"g{i}: cat=x" for i in range(64)))
@@ -293,7 +289,7 @@ def what_makes_no_rules(where):
     assert {e["cat"] for e in dump(where / "out" / "other.dft")} == {"STDIO"}
 
 
-def outputs(directory):
+def test_outputs(directory):
     """OUT that ends in / or is a directory is a directory, for every command and format; what is missing is named."""
     traces, out = make(directory / "in"), directory / "out"
     forms = {"perfetto": "trace.json", "csv": "*.csv", "folded": "stacks.folded", "folded-bytes": "stacks-bytes.folded",
@@ -315,11 +311,3 @@ def outputs(directory):
     assert out.is_file()  # neither there nor with a slash
     shutil.copytree(traces, directory / "full")
     assert "is there already" in dftmerge("merge", "-o", directory / "full", traces, expect=1).err
-
-
-TESTS = [one_archive, what_was_lost, names_of_what_is_left_out, split, split_of_killed, not_beside_others, groups,
-         groups_of_the_killed, divided_in_two_ways, aggregates_cannot_be_organised, what_makes_no_rules, outputs]
-
-if __name__ == "__main__":
-    wanted_tests = [t for t in TESTS if t.__name__ in sys.argv]
-    main(wanted_tests or TESTS)

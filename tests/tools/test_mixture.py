@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Traces where some streams have events and others aggregates alone, within a process and beside each other: every
 question is answered from both, and says for which share of the calls aggregates answered."""
 
 import re
 
-from tooltest import DFTMERGE, dftmerge, main, make, run, same_groups, summary
+from tooltest import DFTMERGE, dftmerge, make, run, same_groups, summary
 
 CALLS = ["call", "name", "class", "op", "rank", "tid", "region", "region,call", "size", "access", "errno", "size,access,errno,class", "pid,name", "program,size"]
 FILES = ["file", "dir", "dir:2", "ext", "pattern", "mount", "file,class", "ext,class", "dir,rank", "file,region"]
@@ -22,7 +21,7 @@ def both(where, **settings):
     return where / "mix", where / "all"
 
 
-def one_process_has_both(where):
+def test_one_process_has_both(where):
     mix, every = both(where, processes=3, ranks=1, threads=2, events=900, mounts=1)
     total = sum(g["count"] for g in summary("--by", "rank", every)["groups"])
     for by in CALLS:
@@ -53,7 +52,7 @@ def place(group):
     return tuple(str(group.get(k)) for k in ("t_ns", "cat", "name", "rank", "class", "size"))
 
 
-def by_time(where):
+def test_by_time(where):
     mix, every = both(where, processes=2, ranks=1, events=900, interval_ms=10)
     for by in ("time", "time,call", "time,rank,class", "time,size"):
         for words in (("--width", "0.02"), ("--width", "0.64"), ("--width", "0.64", "--events")):
@@ -67,7 +66,7 @@ def by_time(where):
     assert a.out == b.out and a.code == b.code == 0
 
 
-def beside_each_other(where):
+def test_beside_each_other(where):
     """A trace of events and one of aggregates, of other processes, in one file."""
     make(where / "e", processes=2, ranks=1, rows=1, seed=1)
     make(where / "r", processes=2, ranks=1, keep=0, seed=2)
@@ -84,7 +83,7 @@ def beside_each_other(where):
         same_groups(without(a["groups"], *lost), without(b["groups"], *lost), by)
 
 
-def the_page_says_so(where):
+def test_the_page_says_so(where):
     mix, every = both(where, processes=2, ranks=1, events=900)
     page = dftmerge("summary", "--by", "file", mix, env={"COLUMNS": "400"}).out.decode()
     found = re.search(r"^answered from events, and for ([0-9.]+) % of the calls from file aggregates; all events were kept for ([0-9.]+) % of the "
@@ -99,7 +98,3 @@ def the_page_says_so(where):
     done = dftmerge("check", mix)
     assert "missing" not in done.err and not summary(mix)["events_missing"], done.err
     assert "of the calls" not in dftmerge("summary", every).out.decode()
-
-
-if __name__ == "__main__":
-    main([one_process_has_both, by_time, beside_each_other, the_page_says_so])

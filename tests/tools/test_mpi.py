@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 
-import tooltest
+import pytest
+
 from test_compare import repetition
 from tooltest import BUILD, DFTMERGE, check_around, make, run
 
@@ -26,6 +27,7 @@ def launcher():
 
 
 MPIRUN = launcher()
+pytestmark = pytest.mark.skipif(not (MPIRUN and PROGRAM.exists()), reason="no mpirun, or no dftmerge-mpi")
 
 
 def parallel(ranks, *arguments, **more):
@@ -62,7 +64,7 @@ def job(directory):
     return directory
 
 
-def answers(directory):
+def test_answers(directory):
     """Bad files on some of the ranks; blocks that only one rank can read."""
     traces = job(directory)
     assert same(5, "summary", "--json", "--no-index", traces).code == 1
@@ -84,7 +86,7 @@ def answers(directory):
     same(2, "summary", "--file", "*a*", "--name", "read,pread", "--by", "dir,rank", "--no-index", traces)
 
 
-def classes_of_files(directory):
+def test_classes_of_files(directory):
     """Each rank finds the files of its share of the blocks: all ranks know all of them."""
     traces, table = job(directory), directory / "table"
     table.write_text("startup START /data\nnone PART /y/\nwait END er/4\n")
@@ -98,19 +100,19 @@ def classes_of_files(directory):
     same(5, "dump", "--json", *option, env=APART)
 
 
-def few_files(directory):
+def test_few_files(directory):
     """More ranks than files: the blocks of the one are spread."""
     traces = make(directory / "t", processes=1, threads=2, events=400)
     same(5, "summary", "--by", "tid,call", "--json", traces)
     same(2, "summary", directory / "nothing")
 
 
-def passes(directory):
+def test_passes(directory):
     traces = make(directory / "t", processes=3, events=200)
     same(2, "summary", "--by", "file,name,process", "--csv", traces, env={"DFTMERGE_GROUP_BYTES": "150000"})
 
 
-def one_rank_alone(directory):
+def test_one_rank_alone(directory):
     traces = make(directory / "t", processes=2, events=50)
     got = parallel(2, "export", "--format", "perfflow", "-o", "-", traces)
     assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--format", "perfflow", "-o", "-", traces).out), got
@@ -123,7 +125,7 @@ def one_rank_alone(directory):
     assert parallel(3, "summary", "--by", "instance", traces)[:2] == run(DFTMERGE, "summary", "--by", "instance", traces)[:2]
 
 
-def slow_ranks(directory):
+def test_slow_ranks(directory):
     """From rows and from events: all ranks count, all come to the same first cause."""
     for ranks, rows in ((3, 1), (2, 0)):
         traces = directory / str(rows)
@@ -137,7 +139,7 @@ def slow_ranks(directory):
     same(2, "dump", "--json", "--align", "barrier", "--rank", "0", directory / "0", env=SHORT)
 
 
-def runs_compared(directory):
+def test_runs_compared(directory):
     base = make(directory / "a", processes=4, events=400, ranks=1)
     new = make(directory / "b", processes=5, events=500, ranks=1, seed=9)
     assert same(3, "compare", "--fail-over", "0.1%", base, new).code == 1
@@ -156,7 +158,7 @@ APART = {**SHORT, "DFTMERGE_COMMON_BYTES": "0"}  # blocks in the memory of one r
 NAMELESS = {**SHORT, "DFTMERGE_NAMES_BYTES": "0"}  # no texts are kept
 
 
-def texts(directory):
+def test_texts(directory):
     """Events as text on standard output: rank 0 writes, also those that only another rank can read."""
     traces = job(directory)
     same(5, "dump", "--json", "--no-index", traces, env=SHORT)
@@ -192,7 +194,7 @@ def written_alike(directory, ranks, *arguments, env=None):
     return wanted, files
 
 
-def archives(directory):
+def test_archives(directory):
     """One archive: live files, copies, foreign traces that only one rank has; blocks left out whose texts of names are kept."""
     traces, one = job(directory), directory / "out" / "all.dft"
     done, files = merged(directory, 5, "--no-index", "-o", one, traces)
@@ -206,7 +208,7 @@ def archives(directory):
     assert done.code == 1 and not files, done
 
 
-def archives_by_rank(directory):
+def test_archives_by_rank(directory):
     """Each rank writes some, also of one archive; those of which several ranks have blocks in memory rank 0 writes."""
     traces = job(directory)
     assert run(DFTMERGE, "export", "--format", "pfw", "-o", directory / "e.pfw", directory / "a").code == 0
@@ -220,7 +222,7 @@ def archives_by_rank(directory):
     assert merged(directory, 2, "--split-by", "rank", "-o", directory / "file", directory / "b")[0].code == 1
 
 
-def exports(directory):
+def test_exports(directory):
     """One file, of plain text or of gzip members."""
     traces, out = job(directory / "in"), directory / "out"
 
@@ -244,7 +246,7 @@ def exports(directory):
     export(2, "folded", "stacks")
 
 
-def parts(directory):
+def test_parts(directory):
     """A file for each process; all together tell the same as one file of all."""
     traces, out = job(directory / "in"), directory / "out"
 
@@ -268,7 +270,7 @@ def parts(directory):
     assert done.code == 1 and "other.pfw is there already" in done.err[0], done
 
 
-def parts_of_csv(directory):
+def test_parts_of_csv(directory):
     """Every part has the head; their lines are those of the one file. Files of other names stay as they are."""
     traces, out = job(directory / "in"), directory / "out"
     for ranks, *more, env in ((1, None), (2, "--no-index", SHORT), (3, "--no-index", APART), (5, "--cat", "POSIX", NAMELESS)):
@@ -291,7 +293,7 @@ def parts_of_csv(directory):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def parts_of_archives(directory):
+def test_parts_of_archives(directory):
     """A trace for each process: together they read back as the inputs do, and are not written beside others."""
     traces, out = job(directory / "in"), directory / "out"
     for ranks in (1, 2, 3, 5):
@@ -305,7 +307,7 @@ def parts_of_archives(directory):
     assert done.code == 1 and "is there already" in done.err[0] and len(list((traces / "a").iterdir())) == 8, done
 
 
-def groups(directory):
+def test_groups(directory):
     """An archive for each group, and each written by one rank; more ranks than groups, too."""
     traces, out = job(directory / "in"), directory / "out"
     rules = "reads: name=read,pread,fread; meta: class=meta; some: path=*1*"
@@ -322,7 +324,7 @@ def groups(directory):
     assert done.code == 1 and "holds one group of the events already" in "".join(done.err), done
 
 
-def blocks_that_vanish(directory):
+def test_blocks_that_vanish(directory):
     """A file that becomes shorter between opening and copying: the others' blocks move up."""
     traces = make(directory / "t", processes=3, events=300, live=1)
     env = {"LOSE_FILE": "t1-1.dft", "LOSE_FROM": "4000", "LD_PRELOAD": str(LOSE_READS)}
@@ -341,7 +343,7 @@ def limited_rank(ranks, limited, blocks, *command, env=None):
     return done._replace(err=[line for line in done.err.splitlines() if line.startswith("dftmerge")])
 
 
-def full_disk(directory):
+def test_full_disk(directory):
     """One archive is written whole or not at all. Of parts each: what one rank cannot write is missing, and is named."""
     traces, out = make(directory / "t", processes=6, threads=3, events=2000), directory / "out"
     out.mkdir()
@@ -362,7 +364,7 @@ def full_disk(directory):
     assert not done or (done.code == 1 and "File too large" in done.err[0] and not list(out.iterdir())), done
 
 
-def full_disk_of_exports(directory):
+def test_full_disk_of_exports(directory):
     """Rank 0 cannot write, or nobody can: a good file stays as it is, and nothing else is left."""
     traces, out = make(directory / "t", processes=6, threads=3, events=2000), directory / "out"
     out.mkdir()
@@ -387,7 +389,7 @@ def full_disk_of_exports(directory):
         assert not [line for line in left if re.search(r"^[^ ]*\.(gz|dft|csv)\.", line)], done
 
 
-def ranks_that_part(directory):
+def test_ranks_that_part(directory):
     """One rank does something else than the other, as if it had failed: both end."""
     traces = make(directory / "t", processes=2, events=50)
     one, other = [PROGRAM, "summary", traces], [PROGRAM, "stat", traces]
@@ -395,9 +397,3 @@ def ranks_that_part(directory):
     assert done.code != 0 and "dftmerge-mpi: rank " in done.err, done
     done = run(*MPIRUN, "-n", 1, *one, ":", "-n", 1, PROGRAM, "summary")  # it has no traces, and is through at once
     assert done.code != 0, done
-
-
-if __name__ == "__main__":
-    tooltest.main([answers, classes_of_files, few_files, passes, texts, exports, parts, parts_of_csv, parts_of_archives, archives, archives_by_rank, groups, blocks_that_vanish,
-                   full_disk, full_disk_of_exports, slow_ranks, runs_compared, one_rank_alone, ranks_that_part],
-                  None if MPIRUN and PROGRAM.exists() else "no mpirun, or no dftmerge-mpi")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Equal events have equal answers: the keys of processes are random, and decide nothing that a user sees. Nor do the
 names of the files."""
@@ -6,7 +5,7 @@ names of the files."""
 import json
 import random
 
-from tooltest import dftmerge, main, make
+from tooltest import dftmerge, make
 
 COMPUTE = ("--compute", "APP:solve")
 COMMANDS = (
@@ -55,7 +54,7 @@ def answers(where):
     return found
 
 
-def keys_and_names_of_files_decide_nothing(where):
+def test_keys_and_names_of_files_decide_nothing(where):
     for number, shape in enumerate(SHAPES):
         wanted = None
         for salt in range(4):
@@ -68,7 +67,7 @@ def keys_and_names_of_files_decide_nothing(where):
                 assert text == wanted[command], f"{shape}, salt {salt}: {command}\n{text[:2000]}\nnot\n{wanted[command][:2000]}"
 
 
-def names_of_hosts_decide_nothing(where):
+def test_names_of_hosts_decide_nothing(where):
     def without_hosts(answer):
         return {**answer, "processes": [{k: v for k, v in p.items() if k != "host"} for p in answer["processes"]]}
 
@@ -80,7 +79,3 @@ def names_of_hosts_decide_nothing(where):
                 got = without_hosts(json.loads(dftmerge(*command, "--json", path).out))
                 wanted = wanted or {}
                 assert wanted.setdefault(tuple(command), got) == got, (shape, turn, command)
-
-
-if __name__ == "__main__":
-    main([keys_and_names_of_files_decide_nothing, names_of_hosts_decide_nothing])

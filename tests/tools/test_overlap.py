@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge overlap: every number as sets of intervals from the dump have it, whatever windows, threads and ranks of
 dftmerge; estimates from aggregates near them; epochs and steps; ranks, trainers and their processes."""
@@ -8,9 +7,11 @@ import fnmatch
 import json
 import random
 
+import pytest
+
 from intervals import common, length, less, union
 from pfw_files import Writer
-from tooltest import DFTMERGE, LIBRARY, Skip, counts, dftmerge, dump, main, make, need_library, run
+from tooltest import DFTMERGE, LIBRARY, counts, dftmerge, dump, make, need_library, run
 
 IO = ("read", "write", "sync", "meta", "startup")
 BASE = 1_700_000_000_000_000  # us
@@ -132,7 +133,7 @@ KINDS = (("POSIX", "read"), ("POSIX", "read"), ("POSIX", "write"), ("COMPUTE", "
          ("APP", "wait for data"), ("APP", "__getitem__"))
 
 
-def numbers_are_those_of_sets(where):
+def test_numbers_are_those_of_sets(where):
     chance = random.Random(15)
     seen = 0
     for turn in range(25):
@@ -150,7 +151,7 @@ def numbers_are_those_of_sets(where):
     assert seen > 60
 
 
-def native_processes(where):
+def test_native_processes(where):
     """make_traces has threads, regions and several ranks, or none: patterns say which regions compute."""
     for ranks in (0, 1):
         path = make(where / f"r{ranks}", processes=5, ranks=ranks, threads=3, events=400)
@@ -172,7 +173,7 @@ def teams_of(answer):
     return [(r["rank"], r["trainer"], r["processes"]) for r in answer["ranks"]]
 
 
-def a_team_is_a_head_and_what_it_started(where):
+def test_a_team_is_a_head_and_what_it_started(where):
     """Whatever the keys of processes: who is above a head has a team of its own, and trains nobody."""
     compute = ("--compute", "APP:solve")
     for salt in range(6):
@@ -188,7 +189,7 @@ def a_team_is_a_head_and_what_it_started(where):
         assert json.loads(dftmerge("layers", "--json", ranks).out)["ranks"] == 2
 
 
-def a_shell_trains_nobody(where):
+def test_a_shell_trains_nobody(where):
     """The rank is a script: the first program that it runs is the trainer. A process that execs counts once."""
     need_library()
     env = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(where / "t" / "t"),
@@ -202,7 +203,7 @@ def a_shell_trains_nobody(where):
     assert len(trainer) == 1 and trainer[0]["exe"].endswith("/cat") and trainer[0]["pid"] == rank["trainer"], trainer
 
 
-def a_part_of_the_time(where):
+def test_a_part_of_the_time(where):
     """--from and --to cut intervals at the bounds; --name chooses I/O, and regions stay."""
     writer = Writer("1.0.8", rank=0)
     writer.call("COMPUTE", "forward", BASE, 1_000_000)
@@ -220,7 +221,7 @@ def a_part_of_the_time(where):
     assert overlap("--compute", "!*", where)["compute_is"] == "outside_io"
 
 
-def dlio(where):
+def test_dlio(where):
     """The shape and the names of DLIO: compute of several threads is a union, and bucket arithmetic would see an
     overlap where there is none."""
     for rank in range(2):
@@ -246,7 +247,7 @@ def dlio(where):
     assert "% hidden" in dftmerge("overlap", where).out.decode() and "% hidden" not in dftmerge("overlap", where / "0.pfw").out.decode()
 
 
-def steps_and_their_numbers(where):
+def test_steps_and_their_numbers(where):
     """From an argument, from the name, else counted."""
     writer = Writer("1.0.8", rank=3)
     for i in range(3):
@@ -264,7 +265,7 @@ def steps_and_their_numbers(where):
     assert "--step names regions" in dftmerge("overlap", "--by", "step", "--step", "none", where).out.decode()
 
 
-def many_steps_are_open(where):
+def test_many_steps_are_open(where):
     """Steps that overlap, more than any program has: each has the time between its start and its end."""
     writer = Writer("1.0.8", rank=0)
     for i in range(40):
@@ -275,7 +276,7 @@ def many_steps_are_open(where):
         [(i, 100_000, 900_000) for i in range(40)]
 
 
-def estimates_from_aggregates(where):
+def test_estimates_from_aggregates(where):
     """What kept events, answered from its rows, is near what events say; and the same where only rows were kept."""
     for seed in (1, 2, 3):
         settings = {"processes": 4, "ranks": 1, "threads": 2, "interval_ms": 50, "events": 600, "seed": seed}
@@ -289,7 +290,7 @@ def estimates_from_aggregates(where):
         assert b"I/O about " in dftmerge("overlap", rows).out
 
 
-def clocks_decades_apart(where):
+def test_clocks_decades_apart(where):
     """Aggregates of a run that began in 1970 and of one of today, asked together: each has the numbers it has alone."""
     old, new = (make(where / str(start), processes=2, ranks=1, keep=0, start=start, seed=start + 7) for start in (0, 1_700_000_000))
     both = where / "both"
@@ -302,7 +303,7 @@ def clocks_decades_apart(where):
     assert sorted(times[0] + times[1]) == sorted(times[2]), times
 
 
-def filters_choose_events_beside_rows(where):
+def test_filters_choose_events_beside_rows(where):
     """Of a process that kept only events, beside one of rows alone, I/O is what the filter says."""
     make(where / "e", processes=1, ranks=1, rows=0, seed=5)
     make(where / "r", processes=1, ranks=1, keep=0, seed=6, start=1700000001)  # the second one
@@ -317,9 +318,9 @@ def filters_choose_events_beside_rows(where):
         assert abs(exact - about) <= 0.1 * exact, (words, exact, about)
 
 
-def ranks_of_dftmerge_say_the_same(where):
+def test_ranks_of_dftmerge_say_the_same(where):
     if not DFTMERGE.with_name("dftmerge-mpi").exists() or run("sh", "-c", "command -v mpirun").code:
-        raise Skip("no mpirun, or no dftmerge-mpi")
+        pytest.skip("no mpirun, or no dftmerge-mpi")
     path = make(where / "t", processes=5, ranks=1, threads=2, events=300)
     for words in ((), ("--aggregates",)):
         one = dftmerge("overlap", "--json", *words, path).out
@@ -328,13 +329,8 @@ def ranks_of_dftmerge_say_the_same(where):
         assert many.code == 0 and many.out == one, many.err
 
 
-def wrong_words(where):
+def test_wrong_words(where):
     path = make(where / "t", processes=1, events=30)
     assert "Did you mean process?" in dftmerge("overlap", "--by", "proces", path, expect=2).err
     assert "not a number of lines" in dftmerge("overlap", "--top", "0", path, expect=2).err
     assert dftmerge("overlap", "--compute", ",:,!,", path).code == 0
-
-
-main([numbers_are_those_of_sets, native_processes, a_team_is_a_head_and_what_it_started, a_shell_trains_nobody, a_part_of_the_time, dlio, steps_and_their_numbers, many_steps_are_open,
-      estimates_from_aggregates, clocks_decades_apart, filters_choose_events_beside_rows, ranks_of_dftmerge_say_the_same,
-      wrong_words])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The page as people see it: it fits terminals of any width, its columns are aligned, its sums are right, like files
 are one line, and odd inputs have a page, too."""
@@ -11,7 +10,7 @@ import subprocess
 import termios
 
 from pfw_files import Writer
-from tooltest import BUILD, DFTMERGE, dftmerge, main, make, run, summary
+from tooltest import BUILD, DFTMERGE, dftmerge, make, run, summary
 
 START = 1_700_000_000_000_000
 WIDTHS = (40, 60, 80, 120, 200)
@@ -74,7 +73,7 @@ def inputs(where):
     return [where / name for name in ("odd", "ranks", "rows", "lossy", "slow", "many")]
 
 
-def it_fits_every_width(where):
+def test_it_fits_every_width(where):
     for trace in inputs(where):
         for locale in LOCALES:
             for width in WIDTHS:
@@ -88,7 +87,7 @@ def it_fits_every_width(where):
                     assert locale != "C" or not set(text) & set(BARS), text
 
 
-def wider_ones_say_more(where):
+def test_wider_ones_say_more(where):
     (odd, *_) = inputs(where)
     titles = [set(re.findall(r"\S+(?: \S+)*", next(t for t in tables(page(odd, width=w)) if t[0].startswith("Calls"))[1])) for w in WIDTHS]
     for narrow, wide in zip(titles, titles[1:]):
@@ -96,7 +95,7 @@ def wider_ones_say_more(where):
     assert {"time", "name"} <= titles[0] and {"rate", "calls/s", "% of processes", "a call", "cat"} <= titles[-1], titles
 
 
-def wide_ones_know_who_and_how_much(where):
+def test_wide_ones_know_who_and_how_much(where):
     """How many processes made the calls, and the size that most asked for: the same from rows and from events."""
     make(where, processes=3)
     for words in ((), ("--events",)):
@@ -116,7 +115,7 @@ def wide_ones_know_who_and_how_much(where):
     assert "processes" not in page("summary", "--by", "op", where / "one", width=300)
 
 
-def start_up_alone_has_tables(where):
+def test_start_up_alone_has_tables(where):
     """Where a filter leaves nothing but start-up, the tables are of that."""
     calls_of(where, [("/opt/app/plug.so", 30, 50), ("/data/a", 10, 10)])
     text = page(where, width=200)
@@ -125,7 +124,7 @@ def start_up_alone_has_tables(where):
     assert re.search("^Files by time.*\n.*\n.*plug.so +30 ", text, re.M) and re.search("^Calls by time\n.*\n.*read +30 ", text, re.M), text
 
 
-def wrong_words_get_lists_that_fit(where):
+def test_wrong_words_get_lists_that_fit(where):
     """The nearest word in the first line, then all there are."""
     make(where, processes=1)
     for words, nearest in (("--sort nmae", "name"), ("--by fiel", "file"), ("--sort p5o", "p50"), ("--sort time_p5_ns", "time_p50_ns")):
@@ -136,7 +135,7 @@ def wrong_words_get_lists_that_fit(where):
     assert said[0].endswith("Did you mean 'summary'?") and said[1].startswith("Commands are") and max(map(len, said[1:])) <= 60, said
 
 
-def other_commands_fit(where):
+def test_other_commands_fit(where):
     make(where / "a", ranks=1, processes=6, events=60)
     make(where / "b", ranks=1, processes=6, events=90, seed=7)
     for width in (40, 60, 80, 120):
@@ -155,7 +154,7 @@ def is_whole(counts):
     return len(counts) == 1 or sum(counts[:-1]) == counts[-1]
 
 
-def sums_are_those_of_json(where):
+def test_sums_are_those_of_json(where):
     for trace in inputs(where):
         text = page(trace, width=200)
         by_class = {g["class"]: g for g in summary("--by", "class", trace)["groups"] if g["class"] not in ("none", "wait")}
@@ -173,7 +172,7 @@ def sums_are_those_of_json(where):
                 assert sum(counts) == sum(g["count"] for g in summary("--by", "file,class", trace)["groups"] if g["class"] != "none"), table
 
 
-def like_files_are_one_line(where):
+def test_like_files_are_one_line(where):
     many = calls_of(where / "many", [(f"/data/run-7/step{i:03}.h5", 1, 50) for i in range(30)] + [("/data/run-7/config", 1, 300)])
     text = page(many, width=120)
     assert "Files by time, below /data/run-7\n" in text, text
@@ -189,7 +188,7 @@ def like_files_are_one_line(where):
     assert re.search(r"^(/src/)?core/ +36 +36 ", text, re.M) and re.search(r"^(/src/)?io/ +36 +36 ", text, re.M), text
 
 
-def paths_are_those_of_the_program(where):
+def test_paths_are_those_of_the_program(where):
     """Relative to the directory in which the program ran, that is named, as findings have them."""
     make(where / "t", processes=1)
     (files,) = (t for t in tables(page("--sort", "calls", "--top", "100", where / "t", width=200)) if t[0].startswith("Files"))
@@ -200,7 +199,7 @@ def paths_are_those_of_the_program(where):
     assert "Files by time, below /scratch\n" in page(one, width=120) and re.search("^/data/in/a.bin ", page(one, width=120), re.M), page(one)
 
 
-def paths_are_cut_at_whole_components(where):
+def test_paths_are_cut_at_whole_components(where):
     trace = calls_of(where / "t", [("/one/two/three/four/a.bin", 1, 90), ("/six/seven/eight-is-longer-than-the-others/b.bin", 1, 80)])
     for width in range(40, 100, 7):
         for line in tables(page("--by", "file", trace, width=width))[0][2:4]:
@@ -209,7 +208,7 @@ def paths_are_cut_at_whole_components(where):
                 assert shown[3] == "/", line
 
 
-def odd_inputs_have_a_page(where):
+def test_odd_inputs_have_a_page(where):
     one = calls_of(where / "one", [("/data/x", 1, 5)])
     for width in WIDTHS:
         text = page(one, width=width)
@@ -224,7 +223,7 @@ def odd_inputs_have_a_page(where):
     check_screen(text, 80, "half")
 
 
-def deep_directories_have_a_page(where):
+def test_deep_directories_have_a_page(where):
     """Paths of 30,000 directories, in a small stack: what they have in common is cut to the screen."""
     deep = "/data" + "/d" * 30_000
     trace = calls_of(where / "deep", [("/x", 1, 100_000), *((f"{deep}/{name}/f", 1, 50) for name in "abcd"), (f"{deep}/g", 1, 900)])
@@ -235,7 +234,7 @@ def deep_directories_have_a_page(where):
     assert re.search(r"^Files by time, below\n\.\.\.(/d)+$", page("--top", "20", trace, width=40), re.M)
 
 
-def a_closed_pipe_ends_it(where):
+def test_a_closed_pipe_ends_it(where):
     make(where, processes=2)
     with subprocess.Popen([DFTMERGE, where], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
@@ -259,16 +258,10 @@ def on_a_terminal(*arguments, columns=90, **variables):
     return text.decode()
 
 
-def colour_is_for_terminals(where):
+def test_colour_is_for_terminals(where):
     make(where, processes=2)
     plain = page(where, width=90)
     colour = on_a_terminal(where, TERM="xterm")
     assert "\x1b[2m" in colour and "\x1b[1m" in colour and "\x1b" not in plain
     assert re.sub(r"\x1b\[\d+m", "", colour).replace("\r\n", "\n") == plain
     assert "\x1b" not in on_a_terminal(where, TERM="xterm", NO_COLOR="1") and "\x1b" not in on_a_terminal(where, TERM="dumb")
-
-
-if __name__ == "__main__":
-    main([it_fits_every_width, wider_ones_say_more, wide_ones_know_who_and_how_much, start_up_alone_has_tables, wrong_words_get_lists_that_fit, other_commands_fit,
-          sums_are_those_of_json, like_files_are_one_line, paths_are_those_of_the_program,
-          paths_are_cut_at_whole_components, odd_inputs_have_a_page, deep_directories_have_a_page, a_closed_pipe_ends_it, colour_is_for_terminals])

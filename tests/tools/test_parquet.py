@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge export --format parquet: an independent reader finds every row of every table in the parts, with true statistics,
 in order of time; and nothing is left where it could not be written."""
@@ -11,13 +10,16 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 import parquetfile
 from test_mpi import MPIRUN, PROGRAM, parallel
 from test_tables import expected, key, read
-from tooltest import BUILD, DFTMERGE, Skip, counts, dftmerge, dump, main, make, run
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, make, run
 
 MAKE = BUILD / "bin" / "make_parquet"
 TABLES = ["events", "rows", "files", "processes", "regions", "counters", "jobs", "notes"]
+pytestmark = pytest.mark.skipif(not parquetfile.can_zstd(), reason="neither libzstd nor the program zstd is here")
 
 
 def mended(value):
@@ -64,7 +66,7 @@ def check_cells(directory, **settings):
     return {(c.kind, c.encodings[-1]) for group in file.groups for c in group}
 
 
-def cells_of_every_form(directory):
+def test_cells_of_every_form(directory):
     met = set()
     for seed, rows in enumerate((1, 7, 8, 9, 31, 127, 128, 129, 130, 257, 1000, 3000), 1):
         for table in (0, 1, 5):
@@ -75,7 +77,7 @@ def cells_of_every_form(directory):
                    (parquetfile.BYTE_ARRAY, parquetfile.RLE_DICTIONARY)}, met
 
 
-def chunks_of_several_pages(directory):
+def test_chunks_of_several_pages(directory):
     pages = set()
     for seed in (1, 2, 3, 4):
         check_cells(directory, table=5, rows=66_000, seed=seed, left_out=0b01011010)
@@ -83,14 +85,14 @@ def chunks_of_several_pages(directory):
     assert min(pages) == 2 and max(pages) > 2, pages  # pages of long texts have less rows
 
 
-def no_rows(directory):
+def test_no_rows(directory):
     assert check_cells(directory, rows=0) == set()
 
 
 # --- the tables ---------------------------------------------------------------------------------------------------------
 
 
-def parts_have_all_rows(directory):
+def test_parts_have_all_rows(directory):
     traces, out = make(directory / "t", processes=3, threads=2, events=1500, ranks=1, transfers=1), directory / "out"
     assert not export(f"{out}/", traces).err
     assert check_tables(traces, out)["events"] > 5000
@@ -106,7 +108,7 @@ def parts_have_all_rows(directory):
         assert {k: row[k] for k in event} == {k: mended(v) for k, v in event.items()}, (row, event)
 
 
-def traces_of_other_kinds(directory):
+def test_traces_of_other_kinds(directory):
     kinds = {"alone": dict(keep=0), "bare": dict(rows=0), "nameless": dict(texts=0), "live": dict(live=1, lossy=1), "mix": dict(mix=1),
              "many": dict(many=300, long=200)}
     for name, settings in kinds.items():
@@ -120,7 +122,7 @@ def traces_of_other_kinds(directory):
         assert sizes is None or sizes["events"], name
 
 
-def filters_apply(directory):
+def test_filters_apply(directory):
     traces = make(directory / "t", processes=4, threads=2, events=500, ranks=1)
     for i, arguments in enumerate((["--rank", 2], ["--from", 0.1, "--to", 0.2], ["--name", "read"], ["--file", "/data/in/a.bin"],
                                    ["--name", "no-such-call"])):
@@ -131,7 +133,7 @@ def filters_apply(directory):
         assert sorted(map(key, rows)) == sorted((e["pid"], e["tid"], e["seq"], e["ts"]) for e in events), arguments
 
 
-def unusual_texts(directory):
+def test_unusual_texts(directory):
     """Bytes that are no UTF-8 in paths."""
     line = b'{"id":%d,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{"fname":"/d/%s","ret":1}}\n'
     names = [b"plain", b"\xff\xfe", b"caf\xc3\xa9", b"\xf0\x9f\x98\x80", b"x" * 3000, b"half\xc3", b""]
@@ -142,7 +144,7 @@ def unusual_texts(directory):
     assert {r["file"] for r in rows} == wanted, {r["file"] for r in rows}
 
 
-def long_arguments_make_parts_smaller(directory):
+def test_long_arguments_make_parts_smaller(directory):
     """Sixteen threads share 400 MiB: 60 MB of arguments are more than one batch."""
     line = '{"id":%d,"name":"step","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{"note":"%01000d"}}\n'
     (directory / "t.pfw").write_text("[\n" + "".join(line % (i, 10 * i, i) for i in range(60_000)))
@@ -152,7 +154,7 @@ def long_arguments_make_parts_smaller(directory):
     assert len(files) > 1 and notes == list(range(60_000)), len(files)
 
 
-def damage_is_told(directory):
+def test_damage_is_told(directory):
     traces = make(directory / "t", events=3000)
     broken = next(traces.glob("*.dft"))
     content = bytearray(broken.read_bytes())
@@ -170,7 +172,7 @@ def everything(directory):
     return sorted(p for p in directory.rglob("*"))
 
 
-def parts_of_an_earlier_export_stay(directory):
+def test_parts_of_an_earlier_export_stay(directory):
     traces, out = make(directory / "t", events=200), directory / "out"
     export(out, traces)
     before = {p: p.read_bytes() for p in everything(out) if p.is_file()}
@@ -184,7 +186,7 @@ def parts_of_an_earlier_export_stay(directory):
     assert [p.name for p in out.iterdir()] == ["notes"], "folders that were made are taken away"
 
 
-def places_that_cannot_be(directory):
+def test_places_that_cannot_be(directory):
     traces = make(directory / "t", events=200)
     (directory / "file").write_text("x")
     (directory / "mine").mkdir()
@@ -197,7 +199,7 @@ def places_that_cannot_be(directory):
     assert "no effect on parquet" in export(directory / "o", "--max-bytes", "1M", traces, expect=2).err
 
 
-def nothing_stays_of_a_failure(directory):
+def test_nothing_stays_of_a_failure(directory):
     """As on a full disk: no file may be larger than 100 kB."""
     traces = make(directory / "t", processes=2, events=4000, ranks=1)
     out = directory / "out"
@@ -207,12 +209,12 @@ def nothing_stays_of_a_failure(directory):
     assert everything(out) == [], everything(out)
 
 
-def a_full_disk(directory):
+def test_a_full_disk(directory):
     """A small file system in memory, where one can be mounted."""
     traces, disk = make(directory / "t", processes=2, events=4000, ranks=1), directory / "disk"
     disk.mkdir()
     if run("mount", "-t", "tmpfs", "-o", "size=300k", "none", disk).code:
-        raise Skip("cannot mount a file system here")
+        pytest.skip("cannot mount a file system here")
     try:
         done = export(disk / "out", traces, expect=1)
         assert "No space left on device; nothing was written" in done.err, done
@@ -221,7 +223,7 @@ def a_full_disk(directory):
         run("umount", disk)
 
 
-def signals_leave_nothing(directory):
+def test_signals_leave_nothing(directory):
     """Also of parts that are whole: half of a table would look like all of it. An export that was quicker is whole."""
     traces, ended = make(directory / "t", processes=8, threads=2, events=20_000, ranks=1), 0
     for number, (which, after) in enumerate(((signal.SIGINT, 0), (signal.SIGTERM, 0.02), (signal.SIGHUP, 0.05), (signal.SIGINT, 0.1))):
@@ -241,7 +243,7 @@ def signals_leave_nothing(directory):
     assert ended
 
 
-def an_ignored_signal_stays_ignored(directory):
+def test_an_ignored_signal_stays_ignored(directory):
     traces = make(directory / "t", events=300)
     command = "trap '' INT; \"$@\" & child=$!; kill -INT $child; wait $child"
     done = run("sh", "-c", command, "sh", DFTMERGE, "export", "--format", "parquet", "-o", directory / "out", traces)
@@ -252,9 +254,9 @@ def an_ignored_signal_stays_ignored(directory):
 # --- ranks --------------------------------------------------------------------------------------------------------------
 
 
-def ranks_write_their_own(directory):
+def test_ranks_write_their_own(directory):
     if not MPIRUN or not PROGRAM.exists():
-        raise Skip("no mpirun, or no dftmerge-mpi")
+        pytest.skip("no mpirun, or no dftmerge-mpi")
     traces, out = make(directory / "t", processes=6, threads=2, events=800, ranks=1), directory / "out"
     done = parallel(3, "export", "--format", "parquet", "-o", out, traces)
     assert done.code == 0 and not done.err, done
@@ -267,10 +269,3 @@ def ranks_write_their_own(directory):
     limit.write_text('ulimit -f 100; exec "$@"\n')
     done = run(*MPIRUN, "-n", 2, "sh", limit, PROGRAM, "export", "--format", "parquet", "-o", out, traces)
     assert done.code and everything(out) == [], (done, everything(out))
-
-
-if __name__ == "__main__":
-    main([cells_of_every_form, chunks_of_several_pages, no_rows, parts_have_all_rows, traces_of_other_kinds, filters_apply, unusual_texts,
-          long_arguments_make_parts_smaller, damage_is_told, parts_of_an_earlier_export_stay, places_that_cannot_be, nothing_stays_of_a_failure, a_full_disk,
-          signals_leave_nothing, an_ignored_signal_stays_ignored, ranks_write_their_own],
-         None if parquetfile.can_zstd() else "neither libzstd nor the program zstd is here")

@@ -4,11 +4,11 @@ fitted."""
 
 import os
 import subprocess
-import sys
 import tempfile
 
-import tooltest
-from tooltest import DFTMERGE, dftmerge, make, run
+import pytest
+
+from tooltest import DFTMERGE, FULL, dftmerge, make, run
 
 TINY, SMALL = "25000", "120000"
 FORMS = (("--json",), ("--csv",), ("--json", "--top", "7"), ("--top", "40"), ("--top", "1000"))
@@ -25,7 +25,7 @@ def same(traces, *arguments, budgets=(SMALL,)):
         assert got == wanted, f"{arguments} in {budget} bytes: {got.out[:2000]!r}\nnot {wanted.out[:2000]!r}\n{got.err}"
 
 
-def keys_and_forms(directory):
+def test_keys_and_forms(directory):
     traces = make(directory / "t", processes=5, threads=2, events=300, ranks=1, hosts=2, lossy=1, slow=1)
     for i, key in enumerate(KEYS):
         for form in (FORMS if key == "file,name" else (FORMS[i % 2], FORMS[2 + i % 3])):
@@ -35,14 +35,14 @@ def keys_and_forms(directory):
     same(traces, "--json", budgets=(TINY, SMALL))
 
 
-def orders(directory):
+def test_orders(directory):
     traces = make(directory / "t", processes=2, threads=2, events=200)
     for column in (*SORTS, "file", "name"):
         for top in ((), ("--top", "9")):
             same(traces, "--by", "file,name,tid", "--sort", column, "--json", *top)
 
 
-def filters(directory):
+def test_filters(directory):
     traces = make(directory / "t", processes=3, threads=2, events=300, ranks=1)
     for words in (("--name", "read,open*"), ("--cat", "POSIX"), ("--rank", "1-2"), ("--from", "0.01", "--to", "0.2"),
                   ("--file", "*1*")):
@@ -50,7 +50,7 @@ def filters(directory):
         same(traces, "--by", "cat,name,tid", "--json", *words)
 
 
-def sources(directory):
+def test_sources(directory):
     """Without rows, without events, live files, all mixed; texts that stand only in a block that is read late."""
     for i, settings in enumerate(({"rows": 0}, {"keep": 0}, {"live": 1}, {"rows": 0, "block": 7})):
         traces = make(directory / f"t{i}", processes=3, events=300, seed=i, **settings)
@@ -60,7 +60,7 @@ def sources(directory):
     same(directory, "--by", "file,tid", "--csv")
 
 
-def threads(directory):
+def test_threads(directory):
     traces = make(directory / "t", processes=12, events=300, block=20)
     same(traces, "--by", "file,name,process", "--json", "--threads", "7")
 
@@ -76,7 +76,7 @@ def reads(traces, budget, *arguments):
     return sum("pread64" in line and "(deleted)" not in line for line in lines), sum(int(line.rsplit("= ", 1)[1]) for line in spilled)
 
 
-def one_pass(directory):
+def test_one_pass(directory):
     """Groups that do not fit go into the spill file, and blocks are read no more often: once, and once more for the texts.
     (Not with --json and --csv, whose pages have a sweep over the events each.)"""
     traces = make(directory / "t", processes=3, events=300)
@@ -92,14 +92,14 @@ def one_pass(directory):
         same(traces, "--json", "--by", key, "--sort", "process" if "process" in key else "pid", budgets=(SMALL,))
 
 
-def skewed(directory):
+def test_skewed(directory):
     """Nearly all groups are in one partition, which is divided by more of the hash."""
     traces = make(directory / "t", processes=40, threads=3, events=200)
     same(traces, "--by", "dir,process,tid,name", "--json", budgets=(TINY, SMALL))
     same(traces, "--by", "name,op", "--file", "*1*", "--csv", budgets=(TINY,))
 
 
-def nowhere_to_spill(directory):
+def test_nowhere_to_spill(directory):
     """Without a place for the file nothing is said that could be wrong, but where the file was to be and what to do."""
     traces = make(directory / "t", processes=3, events=300)
     full = directory / "full"
@@ -115,7 +115,7 @@ def nowhere_to_spill(directory):
     assert done.code == 0, done
 
 
-def disk_is_full(directory):
+def test_disk_is_full(directory):
     """A limit on the size of files stands for a full disk, at many points."""
     traces = make(directory / "t", processes=3, events=300)
     arguments = ("summary", "--by", "file,name,tid", "--json", traces)
@@ -132,7 +132,7 @@ def disk_is_full(directory):
     assert whole and wrong, (whole, wrong)
 
 
-def equal_groups(directory):
+def test_equal_groups(directory):
     """Most groups are alike in what they are sorted by: the texts decide, which are fetched in pieces."""
     traces = make(directory / "t", processes=3, events=300, same_time=1)
     for column in ("size_min", "errors", "file"):
@@ -153,7 +153,7 @@ def peak(traces, budget, *arguments):
     return length, usage.ru_maxrss / 1024
 
 
-def memory(directory):
+def test_memory(directory):
     """It follows the budget, not the number of groups."""
     traces = make(directory / "t", processes=1, threads=1, events=100000, many=100000, block=4096)
     much = peak(traces, "1000000000", "--by", "file,name", "--json", "--top", "100")
@@ -161,7 +161,7 @@ def memory(directory):
     assert little[0] == much[0] and little[1] < much[1] / 2, (much, little)
 
 
-def memory_of_texts(directory):
+def test_memory_of_texts(directory):
     """Directories, patterns and --file need no texts while counting, only those that are shown."""
     traces = make(directory / "t", processes=1, threads=1, events=60000, many=60000, long=1000, block=256)
     least = peak(traces, "0", "--by", "name")[1]
@@ -171,16 +171,11 @@ def memory_of_texts(directory):
         assert length and most < least + 24, (words, least, most)
 
 
-def memory_of_millions(directory):
-    """With --full: a million files, 1.4 million groups, all of them printed, as they come out of the box."""
+@pytest.mark.skipif(not FULL, reason="in the full form only")
+def test_memory_of_millions(directory):
+    """A million files, 1.4 million groups, all of them printed, as they come out of the box."""
     traces = make(directory / "t", processes=2, threads=2, events=500000, many=1000000, block=4096)
     for words in (("--json",), ("--top", "20"), ("--csv", "--sort", "count", "--top", "100000")):
         length, most = peak(traces, "0", "--by", "file,name", *words)
-        print(f"        {' '.join(words)}: {length} bytes in {most:.0f} MiB")
+        print(f"{' '.join(words)}: {length} bytes in {most:.0f} MiB")
         assert most < 512, most
-
-
-if __name__ == "__main__":
-    tooltest.main([keys_and_forms, orders, filters, sources, threads, one_pass, skewed, nowhere_to_spill, disk_is_full,
-                   equal_groups, memory, memory_of_texts] +
-                  ([memory_of_millions] if "--full" in sys.argv else []))

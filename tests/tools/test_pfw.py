@@ -7,8 +7,10 @@ import json
 import random
 import shutil
 
+import pytest
+
 from pfw_files import DIALECTS, HOST, Writer, group, read_events, write
-from tooltest import DFTMERGE, ROOT, Skip, check_around, dftmerge, dump, main, make, run, summary
+from tooltest import DFTMERGE, ROOT, check_around, dftmerge, dump, make, run, summary
 
 DATA = ROOT.parent / "shared" / "data" / "dftracer"
 T0 = 1_700_000_000_000_000
@@ -55,7 +57,7 @@ def sample(dialect, **more):
     return writer
 
 
-def dialects(directory):
+def test_dialects(directory):
     """The same calls in all dialects are the same events."""
     dumps = []
     for dialect in DIALECTS:
@@ -81,7 +83,7 @@ def dialects(directory):
     assert failed["errors"] == 10 and failed["bytes"] == 40 * 4096
 
 
-def all_together(directory):
+def test_all_together(directory):
     """A directory of all dialects beside a native trace."""
     events = []
     for i, dialect in enumerate(DIALECTS):
@@ -97,7 +99,7 @@ def all_together(directory):
     assert threads[0] == threads[1] == threads[2]
 
 
-def frames(directory):
+def test_frames(directory):
     """Brackets or none, spaces, trailing commas, glued lines, CR LF, no end of line."""
     lines = sample("1.0.8").lines
     events = read_events(write(directory / "plain.pfw", "\n".join(lines)))
@@ -124,7 +126,7 @@ def frames(directory):
         agrees([directory / f"{name}.pfw"], events)
 
 
-def keys_in_any_order(directory):
+def test_keys_in_any_order(directory):
     """What follows a key in one record says nothing about the next; nor does what follows it in the arguments."""
     rng = random.Random(11)
 
@@ -148,7 +150,7 @@ def keys_in_any_order(directory):
             [keep(e) for e in dump("--no-index", directory / "plain.pfw")]
 
 
-def broken_lines(directory):
+def test_broken_lines(directory):
     """What cannot be read is counted, named with file and line, and the rest used."""
     lines = sample("1.0.8").lines
     events = read_events(write(directory / "whole.pfw", "\n".join(lines)))
@@ -174,7 +176,7 @@ def broken_lines(directory):
     assert "empty" in run(DFTMERGE, path).err
 
 
-def texts(directory):
+def test_texts(directory):
     """Escapes, what old writers leave unescaped, and bytes that are no UTF-8."""
     names = {rb"/a/quote\"d": "/a/quote\"d", rb"/a/back\\slash": "/a/back\\slash", rb"/a/\u00e4\ud83d\ude00": "/a/ä😀",
              b"/a/raw \xff\xfe byte": "/a/raw \udcff\udcfe byte", rb"/a/\udcff": "/a/\udcff",
@@ -196,7 +198,7 @@ def texts(directory):
     assert json.loads(done.out)["file"] == '/a/"x"' and "1 line is no record" in done.err
 
 
-def hashes(directory):
+def test_hashes(directory):
     """Dictionaries are per file, also where hashes collide; a name may come behind its use; some never come."""
     def line(i, ts, value):
         return (f'{{"id":{i},"name":"read","cat":"POSIX","pid":5,"tid":5,"ts":{ts},"dur":1,"ph":"X",'
@@ -218,7 +220,7 @@ def hashes(directory):
     assert any("stands for several names" in n for n in notes), notes
 
 
-def times(directory):
+def test_times(directory):
     """Units of time, durations of clocks that stepped back, times as texts."""
     def event(ts, dur):
         return f'{{"id":1,"name":"work","cat":"APP","pid":5,"tid":5,"ts":{ts},"dur":{dur},"ph":"X"}}'
@@ -257,7 +259,7 @@ def times(directory):
     assert found["events"] == 3 and any("1 events start more than ten years" in n for n in found["notes"]), found
 
 
-def sums_that_would_wrap(directory):
+def test_sums_that_would_wrap(directory):
     """Sums of bytes, times and calls that pass 2^63 in a file, or 2^64 in several: told, and never a smaller number."""
     def call(i, ret, name="read", **more):
         return json.dumps({"id": i, "name": name, "cat": "POSIX" if name == "read" else "STDIO", "pid": 5, "tid": 5, "ph": "X", "ts": T0 + 100 * i, "dur": 9,
@@ -296,7 +298,7 @@ def sums_that_would_wrap(directory):
         assert any("beyond all bounds" in n or "passes 2^63" in n for n in found["notes"]), found["notes"]
 
 
-def repetitions(directory):
+def test_repetitions(directory):
     """Lines that stand there twice are counted always, and left out on request."""
     for dialect in ("1.0.8", "2.x", "2023"):
         lines = sample(dialect).lines
@@ -312,7 +314,7 @@ def repetitions(directory):
         assert any(" 110 repeated lines" in n for n in found["notes"]), notes
 
 
-def compressed(directory):
+def test_compressed(directory):
     """Members one behind the other; cut short; damaged in the middle; other bytes behind."""
     lines = sample("1.0.6").lines
     whole = "\n".join(lines).encode() + b"\n"
@@ -345,7 +347,7 @@ def compressed(directory):
     assert found["events"] == 2 and any("more than 16 MiB" in n for n in found["notes"]), found
 
 
-def sizes_of_members(directory):
+def test_sizes_of_members(directory):
     """Members of any size: those that fit into memory are inflated at once, longer ones are streamed. All agree with the plain text."""
     calls = [line.encode() + b"\n" for line in sample("1.0.6").lines if '"ph":"X"' in line]
     few, more = b"".join(calls[:20]), b"".join(calls[20:60])
@@ -365,7 +367,7 @@ def sizes_of_members(directory):
         assert 0 < found["events"] <= wanted["events"] and any("cut short" in n for n in found["notes"]), (name, found["notes"])
 
 
-def other_records(directory):
+def test_other_records(directory):
     """Counters, metadata of the user, thread names, entities, nested values: kept as they are."""
     lines = ['{"name":"HH","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"n1","value":"aa"}}',
              '{"name":"CM","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"model","value":"unet"}}',
@@ -389,7 +391,7 @@ def other_records(directory):
     assert summary(path)["events"] == 2 and summary("--by", "host", path)["groups"][0]["host"] == "n1"
 
 
-def directories_with_a_slash(directory):
+def test_directories_with_a_slash(directory):
     """A name that ends in a slash is that directory: only the recorder's stands for files that were not told apart."""
     writer = Writer("1.0.8")
     for i, name in enumerate(("/data/train/", "/data/train", "/data/train//", "/", "//", "data/", "./")):
@@ -400,7 +402,7 @@ def directories_with_a_slash(directory):
     assert "not told apart" not in dftmerge("summary", "--by", "file", path).out.decode() + dftmerge(path).out.decode()
 
 
-def aggregated(directory):
+def test_aggregated(directory):
     """Records that stand for many calls are rows; questions about calls and about files find them."""
     def record(ts, name, **args):
         return json.dumps({"name": name, "cat": "POSIX", "type": 3, "ts": ts, "ph": 3, "pid": 9, "tid": 9, "args": args})
@@ -421,7 +423,7 @@ def aggregated(directory):
     assert read["time_p50_ns"] is None and any("percentiles are not known" in n for n in found["notes"])
 
 
-def profiles(directory):
+def test_profiles(directory):
     """Records with the letter of counters that say of how many calls: dfanalyzer's profiles. What is absent is null."""
     ts = T0 // 5_000_000 * 5_000_000
 
@@ -482,7 +484,7 @@ def profiles(directory):
     assert groups("counter", event, record("cpu", user=3))[0]["events"] == 1
 
 
-def operations(directory):
+def test_operations(directory):
     """What a call is follows from category and name alone; a region's sizes are its arguments."""
     def event(i, name, category, **args):
         kind = {"type": args.pop("type")} if "type" in args else {}
@@ -518,7 +520,7 @@ def operations(directory):
     assert {e["cat"] for e in dump(write(directory / "types.pfw", "\n".join(lines)))} == set(kinds.values())
 
 
-def enclosing(directory):
+def test_enclosing(directory):
     """p_idx is the event around: the region, whose own time is without what is in it."""
     def event(i, name, category, ts, dur, parent, level):
         return (f'{{"id":{i},"name":"{name}","cat":"{category}","pid":5,"tid":5,"ts":{T0 + ts},"dur":{dur},"ph":"X",'
@@ -532,7 +534,7 @@ def enclosing(directory):
     assert own == {"main": 55000, "load": 30000, "read": 15000}, own
 
 
-def processes(directory):
+def test_processes(directory):
     """Pid 0 for all: threads tell processes apart. One pid on two hosts is two. An end is an end."""
     write(directory / "zero.pfw", "\n".join(
         f'{{"id":"{i}","name":"read","cat":"POSIX","pid":"0","tid":"{50 + i % 2}","ts":"{T0 + i}","dur":"1","ph":"X"}}'
@@ -546,7 +548,7 @@ def processes(directory):
     assert found["processes"] == 2 and sorted(g["host"] for g in found["groups"]) == ["h0", "h1"]
 
 
-def ends(directory):
+def test_ends(directory):
     """A process that started and has no end is told of; where writers never say either, only torn files are."""
     start, end = (f'{{"id":{i},"name":"{n}","cat":"dftracer","pid":8,"tid":8,"ts":{T0 + i},"dur":0,"ph":"X","args":{{"ppid":1}}}}'
                   for i, n in ((1, "start"), (9, "end")))
@@ -558,7 +560,7 @@ def ends(directory):
         assert json.loads(done.out)["without_end"] == missing, (number, done)
 
 
-def round_trip(directory):
+def test_round_trip(directory):
     """A native trace, written as DFTracer's and read back: the same counts and bytes."""
     for seed in (1, 2, 3):
         native = make(directory / f"native{seed}", seed=seed)
@@ -598,7 +600,7 @@ def gzip_or_plain(path):
     return gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
 
 
-def imported_again(directory):
+def test_imported_again(directory):
     """What was read from a trace of DFTracer goes out as it came: nothing is added, doubled or renamed."""
     for dialect in DIALECTS:
         same_again(write(directory / f"{dialect}.pfw.gz", sample(dialect).text()), directory)
@@ -643,7 +645,7 @@ def imported_again(directory):
                 same_again(path, directory)
 
 
-def other_commands(directory):
+def test_other_commands(directory):
     """merge, export, check and stat work on them."""
     path = write(directory / "a.pfw.gz", sample("1.0.8").text())
     events = read_events(path)
@@ -661,7 +663,7 @@ def other_commands(directory):
     assert "4711" in dftmerge("ps", path).out.decode()
 
 
-def mutations(directory):
+def test_mutations(directory):
     """Bytes changed, cut, doubled: never a crash, and never an endless run."""
     random.seed(11)
     text = "\n".join(sample("2.x").lines + sample("1.0.8", pid=12).lines).encode()
@@ -686,10 +688,10 @@ def mutations(directory):
             assert done.code in (0, 1), (i, command, done.code, done.err)
 
 
-def real_traces(directory):
+def test_real_traces(directory):
     """The traces of shared data, where they are: figures of their README, and every aggregate."""
     if not DATA.exists():
-        raise Skip("the shared data are not there")
+        pytest.skip("the shared data are not there")
     paths = sorted((DATA / "cm1").glob("*.pfw.gz"))
     events = [event for path in paths for event in read_events(path)]
     assert len(paths) == 48 and len(events) == 284_041
@@ -700,8 +702,3 @@ def real_traces(directory):
     path = DATA / "posix-2023.pfw.gz"
     agrees([path], read_events(path), "--no-index")
     assert len(read_events(path)) == 1012
-
-
-if __name__ == "__main__":
-    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, sums_that_would_wrap, repetitions, compressed, sizes_of_members,
-          other_records, directories_with_a_slash, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])

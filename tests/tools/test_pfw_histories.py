@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Questions about indexed traces have the answer that they have without an index, whatever happened to the traces and to
 the files of the index between two questions."""
@@ -8,10 +7,9 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 
 from pfw_files import Writer, write
-from tooltest import BUILD, DFTMERGE, main, need_preload, run
+from tooltest import BUILD, DFTMERGE, FULL, need_preload, run
 
 BASE = 1_700_000_000_000_000
 EVENTS = 9_000
@@ -187,12 +185,12 @@ def different(got, wanted):
     return [(code, err, out[max(at - 80, 0):at + 80]) for code, out, err in (got, wanted)]
 
 
-def histories(directory):
-    for seed in range(40) if "--full" in sys.argv else (1, 2):
-        history(directory, seed, 60 if "--full" in sys.argv else 12)
+def test_histories(directory):
+    for seed in range(40) if FULL else (1, 2):
+        history(directory, seed, 60 if FULL else 12)
 
 
-def several_at_once(directory):
+def test_several_at_once(directory):
     where = directory / "t"
     traces(where)
     questions = [["summary", "--json", "--by", "time,name", "--width", "0.1", "--sort", sort] for sort in SORTS[:3]]
@@ -203,7 +201,7 @@ def several_at_once(directory):
     assert all(path.name.endswith(".dft") for path in (where / ".dftindex").iterdir())
 
 
-def told_again(directory):
+def test_told_again(directory):
     """A note that came while events were counted comes again with every question; without the reason there is no note."""
     need_preload()
     where = directory / "t"
@@ -217,7 +215,7 @@ def told_again(directory):
     assert ask(question, where) == wanted
 
 
-def answers_of_before(directory):
+def test_answers_of_before(directory):
     """Files of answers, which versions before kept beside the index, are neither read nor in the way."""
     where = directory / "t"
     traces(where)
@@ -226,7 +224,3 @@ def answers_of_before(directory):
     old = where / ".dftindex" / ".answer-0123456789abcdef-0123456789abcdef.dft"
     old.write_bytes(b"x" * 5000)
     assert ask(question, where) == wanted and ask(["--by", "dir", "--json"], where)[0] == 0 and old.read_bytes() == b"x" * 5000
-
-
-if __name__ == "__main__":
-    main([globals()[name] for name in sys.argv[1:] if name in globals()] or [histories, several_at_once, told_again, answers_of_before])

@@ -12,7 +12,7 @@ from corrupt import with_crcs
 from pfw_files import DIALECTS, read_events, write
 from test_pfw import agrees, sample
 import read_dft  # corrupt knows where it is
-from tooltest import DFTMERGE, dftmerge, dump, main, make, run, summary
+from tooltest import DFTMERGE, dftmerge, dump, make, run, summary
 
 QUESTIONS = (["summary", "--json"], ["summary", "--json", "--by", "file,rank"], ["summary", "--json", "--by", "time,pid"],
              ["dump", "--json"], ["check", "--json"])
@@ -32,7 +32,7 @@ def indexes(directory):
     return sorted((directory / ".dftindex").iterdir())
 
 
-def law(directory):
+def test_law(directory):
     """With the index and without it, at the first question and later: the same, byte for byte."""
     for name, damage in (("whole", 0), ("damaged", 1)):
         files = traces(directory / name)
@@ -52,7 +52,7 @@ def law(directory):
             answers(directory / name, "--dedupe", "--no-index", code=damage)
 
 
-def as_the_format_says(directory):
+def test_as_the_format_says(directory):
     """An index is read by the reader that was made from the format's description alone: times in microseconds and
     results that are not known are what `dump` has."""
     files = traces(directory / "t")
@@ -69,7 +69,7 @@ def as_the_format_says(directory):
     assert unknown
 
 
-def later_questions_read_the_index(directory):
+def test_later_questions_read_the_index(directory):
     """The trace is not looked at any more, until another one is written into its file: of the same size, time and
     inode. Names and modes that change cost a conversion, and nothing else."""
     path = traces(directory / "t", 1)[0]
@@ -87,7 +87,7 @@ def later_questions_read_the_index(directory):
     assert run(DFTMERGE, path).code == 1
 
 
-def stale_ones_alone(directory):
+def test_stale_ones_alone(directory):
     files = traces(directory / "t")
     summary(directory / "t")
     before = {path.name: path.stat().st_ino for path in indexes(directory / "t")}
@@ -100,7 +100,7 @@ def stale_ones_alone(directory):
     assert {name for name in after if before.get(name) != after[name]} == {files[3].name + ".dft", "new.pfw.dft"}
 
 
-def damaged_index(directory):
+def test_damaged_index(directory):
     """Whatever stands in an index file: the answer is right, and the index is whole again."""
     path = traces(directory / "t", 2)[1]
     right = summary(directory / "t")
@@ -120,7 +120,7 @@ def damaged_index(directory):
     assert summary(directory / "t") == right and index.exists()
 
 
-def two_at_once(directory):
+def test_two_at_once(directory):
     for turn in range(3):
         where = directory / str(turn)
         traces(where, 12)
@@ -131,7 +131,7 @@ def two_at_once(directory):
         assert len(indexes(where)) == 12
 
 
-def killed_half_way(directory):
+def test_killed_half_way(directory):
     """Some end at any moment, others go on, and nothing is left of what was not finished."""
     chance = random.Random(11)
     where = directory / "t"
@@ -157,7 +157,7 @@ def killed_half_way(directory):
     assert len([path for path in indexes(where) if not path.name.endswith(".dft")]) <= 5, indexes(where)
 
 
-def another_converter(directory):
+def test_another_converter(directory):
     """What another version made is made anew, and only that."""
     traces(directory / "t")
     right = answers(directory / "t")
@@ -173,7 +173,7 @@ def another_converter(directory):
     assert other.read_bytes() != bytes(data)
 
 
-def the_same_bytes(directory):
+def test_the_same_bytes(directory):
     """Whoever made it: an index that another process replaces meanwhile holds the same blocks at the same places."""
     where = directory / "t"
     files = traces(where, 8)
@@ -188,7 +188,7 @@ def the_same_bytes(directory):
         assert {path.name: path.read_bytes() for path in indexes(where)} == first, more
 
 
-def nowhere_to_write(directory):
+def test_nowhere_to_write(directory):
     """Where nothing can be made beside the traces, the user's cache has it; without that, nothing is kept."""
     files = traces(directory / "t", 3)
     (directory / "t" / ".dftindex").write_text("in the way")
@@ -207,7 +207,7 @@ def nowhere_to_write(directory):
     assert summary(directory / "t", env={"XDG_CACHE_HOME": str(nothing), "HOME": str(nothing)}) == right
 
 
-def not_searched(directory):
+def test_not_searched(directory):
     """An index is no trace of its own, and beside native traces everything is counted once."""
     traces(directory / "t", 3)
     make(directory / "t" / "native")
@@ -218,7 +218,7 @@ def not_searched(directory):
     assert summary(archive)["groups"] == first["groups"] and dump(archive) == dump(directory / "t")
 
 
-def copies_count(directory):
+def test_copies_count(directory):
     """Copies of a file are other files; a link to it is not."""
     path = traces(directory / "t", 1)[0]
     events = summary(path)["events"]
@@ -227,7 +227,7 @@ def copies_count(directory):
     assert summary(directory / "t")["events"] == 2 * events
 
 
-def kept_blocks_are_compressed(directory):
+def test_kept_blocks_are_compressed(directory):
     """Blocks that only this question needs are not compressed. Those of a copy are, and so are those that stat measures."""
     traces(directory / "t")
     for name, more in (("anew", ["--no-index"]), ("from-index", [])):
@@ -236,7 +236,7 @@ def kept_blocks_are_compressed(directory):
     assert dftmerge("debug", "stat", "--json", "--no-index", directory / "t").out == dftmerge("debug", "stat", "--json", directory / "t").out
 
 
-def much_without_index(directory):
+def test_much_without_index(directory):
     """More than is kept in memory goes to a file without a name. The answer does not show it."""
     path = directory / "big.pfw"
     line = ('{"id":%d,"name":"work","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":3,"ph":"X","args":{"x":"%s"}}\n')
@@ -257,9 +257,3 @@ def much_without_index(directory):
         assert usage.ru_maxrss < 512 << 10, usage.ru_maxrss
         answered.append(out.read_text())
     assert answered[0] == answered[1]
-
-
-if __name__ == "__main__":
-    main([law, as_the_format_says, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, killed_half_way, another_converter,
-          the_same_bytes, nowhere_to_write, not_searched, copies_count, kept_blocks_are_compressed,
-          much_without_index])

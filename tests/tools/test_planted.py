@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What somebody has put where dftmerge reads or writes: links, pipes, devices, folders, huge files with holes.
 
@@ -19,7 +18,7 @@ import subprocess
 import tempfile
 import time
 
-from tooltest import DFTMERGE, main, make
+from tooltest import DFTMERGE, make
 
 SECONDS = 20      # a busy machine; what hangs does so for ever
 MOST = 3 << 30    # address space of a command
@@ -114,7 +113,7 @@ def killed(where, name):
     return next(folder.glob("*.dft")), next(folder.glob("*.dft.live"))
 
 
-def what_stands_beside_a_trace(where):
+def test_what_stands_beside_a_trace(where):
     trace, live = killed(where, "made")
     victim = victims(where)
     before = state(victim)
@@ -136,7 +135,7 @@ def what_stands_beside_a_trace(where):
                 shutil.rmtree(where / "out", ignore_errors=True)
 
 
-def nobody_who_waits_at_a_pipe_is_woken(where):
+def test_nobody_who_waits_at_a_pipe_is_woken(where):
     """To open a device or a pipe may have effects: a writer would go on, and then die of SIGPIPE."""
     trace, live = killed(where, "made")
     for planted in (trace, live):
@@ -156,7 +155,7 @@ def nobody_who_waits_at_a_pipe_is_woken(where):
         shutil.rmtree(place)
 
 
-def a_foreign_trace_with_holes(where):
+def test_a_foreign_trace_with_holes(where):
     """A hole is passed over, and tells that a line is missing."""
     line = '{"id":1,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":10,"dur":5,"ph":"X","args":{"ret":3}}\n'
     for name in ("x.pfw", "x.pfw.gz"):
@@ -174,7 +173,7 @@ def a_foreign_trace_with_holes(where):
             assert not name.endswith(".pfw") or kind in ("all", "before") or json.loads(said[said.index("{"):said.rindex("}") + 1])["events"] >= 1, (name, kind, said)
 
 
-def the_index_of_a_foreign_trace(where):
+def test_the_index_of_a_foreign_trace(where):
     victim = victims(where)
     (where / "x.pfw").write_text('[\n{"id":1,"name":"read","cat":"POSIX","pid":1,"tid":1,"ts":10,"dur":5,"ph":"X","args":{"ret":3}}\n')
     for kind in KINDS:
@@ -204,7 +203,7 @@ WRITERS = [("report", "-o"), ("merge", "-o"), ("export", "--format", "csv", "-o"
            ("export", "--format", "perfetto", "-o"), ("export", "--format", "folded", "-o"), ("plot", "--kind", "bandwidth", "-o")]
 
 
-def a_replaced_file_keeps_its_mode_and_owner(where):
+def test_a_replaced_file_keeps_its_mode_and_owner(where):
     trace, _ = killed(where, "made")
     owner = 65534 if os.geteuid() == 0 else os.geteuid()
     for words in WRITERS:
@@ -250,7 +249,7 @@ def access_list_of(path):
         return None
 
 
-def a_replaced_file_gets_no_access_list_of_its_directory(where):
+def test_a_replaced_file_gets_no_access_list_of_its_directory(where):
     trace, _ = killed(where, "made")
     if not can_have_access_lists(where):
         return
@@ -268,7 +267,7 @@ def a_replaced_file_gets_no_access_list_of_its_directory(where):
         out.unlink()
 
 
-def a_pipe_that_the_user_named_is_written(where):
+def test_a_pipe_that_the_user_named_is_written(where):
     trace, _ = killed(where, "made")
     os.mkfifo(where / "pipe")
     with subprocess.Popen(["cat", where / "pipe"], stdout=subprocess.PIPE) as reader:
@@ -286,7 +285,7 @@ def a_pipe_that_the_user_named_is_written(where):
     assert ask("report", "-o", "/dev/full", trace)[0] == 1
 
 
-def nothing_in_a_folder_of_outputs_is_followed(where):
+def test_nothing_in_a_folder_of_outputs_is_followed(where):
     """Whoever knows which files an export makes may put links there first."""
     trace, _ = killed(where, "made")
     victim = victims(where)
@@ -312,7 +311,7 @@ def nothing_in_a_folder_of_outputs_is_followed(where):
     assert state(victim) == before
 
 
-def recovered_traces_are_no_more_readable(where):
+def test_recovered_traces_are_no_more_readable(where):
     trace, live = killed(where, "made")
     owner = 65534 if os.geteuid() == 0 else os.geteuid()
     for mode, with_trace in ((0o600, True), (0o644, True), (0o600, False), (0o640, False)):
@@ -331,7 +330,7 @@ def recovered_traces_are_no_more_readable(where):
         shutil.rmtree(place)
 
 
-def a_recovered_trace_has_the_access_list_of_its_live_file(where):
+def test_a_recovered_trace_has_the_access_list_of_its_live_file(where):
     _, live = killed(where, "made")
     if not can_have_access_lists(where):
         return
@@ -349,7 +348,7 @@ def a_recovered_trace_has_the_access_list_of_its_live_file(where):
         shutil.rmtree(place)
 
 
-def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
+def test_a_damaged_trace_keeps_its_mode_and_its_bytes(where):
     trace, _ = killed(where, "made")
     whole = bytearray(trace.read_bytes())
     whole[len(whole) // 2] ^= 255
@@ -372,7 +371,7 @@ def a_damaged_trace_keeps_its_mode_and_its_bytes(where):
         shutil.rmtree(real)
 
 
-def a_repair_without_room_leaves_all_as_it_was(where):
+def test_a_repair_without_room_leaves_all_as_it_was(where):
     trace, _ = killed(pathlib.Path(tempfile.mkdtemp(dir=where.parent)), "made")
     whole = bytearray(trace.read_bytes())
     whole[len(whole) // 2] ^= 255
@@ -393,7 +392,7 @@ def a_repair_without_room_leaves_all_as_it_was(where):
         subprocess.run(["umount", where], check=True)
 
 
-def what_stands_beside_a_database(where):
+def test_what_stands_beside_a_database(where):
     """SQLite opens a journal beside it."""
     trace, _ = killed(where, "made")
     code, said = ask("export", "--format", "sqlite", "-o", where / "x.db", trace)
@@ -410,7 +409,7 @@ def what_stands_beside_a_database(where):
             os.unlink(where / f"x.db{end}")
 
 
-def nobody_holds_collect_up(where):
+def test_nobody_holds_collect_up(where):
     (where / "stage").mkdir()
     with subprocess.Popen(["flock", where / "stage", "sleep", "60"], start_new_session=True) as holder:
         time.sleep(0.3)
@@ -419,7 +418,7 @@ def nobody_holds_collect_up(where):
     assert code == 1 and "locked by process" in said and "run it again" in said, said
 
 
-def a_trace_that_is_cut_while_it_is_read(where):
+def test_a_trace_that_is_cut_while_it_is_read(where):
     """Whoever else has the file may cut it at any time."""
     make(where / "made", processes=1, threads=4, events=50000, block=1000)
     one = next((where / "made").glob("*.dft")).read_bytes()
@@ -432,7 +431,7 @@ def a_trace_that_is_cut_while_it_is_read(where):
         assert process.returncode in (0, 1), process.returncode
 
 
-def a_signal_leaves_no_temporary_file(where):
+def test_a_signal_leaves_no_temporary_file(where):
     make(where / "made", processes=1, threads=4, events=50000, block=1000)
     out, stopped = where / "out", 0
     for form, name in (("csv", "x.csv"), ("perfetto", "x.json"), ("pfw", "x.pfw"), ("sqlite", "x.db")):
@@ -449,7 +448,7 @@ def a_signal_leaves_no_temporary_file(where):
     assert stopped >= 6, stopped
 
 
-def a_full_tmpfs(where):
+def test_a_full_tmpfs(where):
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "x", where], check=False, stderr=subprocess.DEVNULL).returncode:
         print("        (needs root and a mount)")
         return
@@ -468,12 +467,3 @@ def a_full_tmpfs(where):
         assert used <= 256 << 10, used
     finally:
         subprocess.run(["umount", where], check=True)
-
-
-if __name__ == "__main__":
-    main([what_stands_beside_a_trace, nobody_who_waits_at_a_pipe_is_woken, a_foreign_trace_with_holes, the_index_of_a_foreign_trace,
-          a_replaced_file_keeps_its_mode_and_owner, a_replaced_file_gets_no_access_list_of_its_directory, a_pipe_that_the_user_named_is_written,
-          nothing_in_a_folder_of_outputs_is_followed, recovered_traces_are_no_more_readable,
-          a_recovered_trace_has_the_access_list_of_its_live_file, a_damaged_trace_keeps_its_mode_and_its_bytes,
-          a_repair_without_room_leaves_all_as_it_was, what_stands_beside_a_database, nobody_holds_collect_up, a_trace_that_is_cut_while_it_is_read,
-          a_signal_leaves_no_temporary_file, a_full_tmpfs])

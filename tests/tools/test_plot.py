@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge plot: every picture is well-formed, and each bar has the number that the other commands say."""
 
@@ -7,7 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 
-from tooltest import BUILD, dftmerge, main, make, run, summary
+from tooltest import BUILD, dftmerge, make, run, summary
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = ("bandwidth", "heatmap", "sizes", "latency", "overlap", "files")
@@ -37,7 +36,7 @@ def ranks(where, **settings):
     return where
 
 
-def bandwidth_is_that_of_the_timeline(where):
+def test_bandwidth_is_that_of_the_timeline(where):
     make(where / "short", ranks=1, processes=3)
     ranks(where / "long", ranks=5, seconds=60)
     for folder, filters in (("short", []), ("long", []), ("long", ["--rank", "2"]), ("long", ["--class", "write"])):
@@ -51,7 +50,7 @@ def bandwidth_is_that_of_the_timeline(where):
         assert any(i["read"] + i["written"] for i in line["intervals"])
 
 
-def bars_lie_inside(where):
+def test_bars_lie_inside(where):
     make(where, ranks=1, processes=3)
     for kind in KINDS:
         for size in (("300", "300"), ("1500", "600")):
@@ -76,7 +75,7 @@ def cells_of(picture):
     return cells
 
 
-def the_map_is_that_of_the_timeline(where):
+def test_the_map_is_that_of_the_timeline(where):
     ranks(where, ranks=250, seconds=20, slow=7, at=5, skip=9)
     line = answer("timeline", "--heat", "--width", "120", where)
     picture = plot("heatmap", where)
@@ -103,7 +102,7 @@ def the_map_is_that_of_the_timeline(where):
     assert re.search(r"[0-9] [num]?s in I/O", texts(picture)) and "A column is" in texts(picture), "colours have a unit"
 
 
-def axis_titles_stand_above_their_numbers(where):
+def test_axis_titles_stand_above_their_numbers(where):
     make(where, ranks=1, processes=3)
     for kind in ("bandwidth", "heatmap", "latency"):
         picture = plot(kind, where)
@@ -113,7 +112,7 @@ def axis_titles_stand_above_their_numbers(where):
         assert all(float(e.get("y")) + 2 < min(y for y in numbers if y > float(e.get("y"))) for e in found), kind
 
 
-def rows_have_their_numbers_in_the_middle(where):
+def test_rows_have_their_numbers_in_the_middle(where):
     picture = plot("heatmap", ranks(where, ranks=8, seconds=5))
     numbers = [e for e in marks(picture, "text", "class") if e.get("class") == "number" and e.get("text-anchor") == "end"]
     (cells,) = marks(picture, "svg", "data-each")
@@ -123,7 +122,7 @@ def rows_have_their_numbers_in_the_middle(where):
         assert abs(float(e.get("y")) - 4 - (top + (rank + 0.5) * high / 8)) < 0.2, (rank, e.attrib)
 
 
-def a_legend_is_not_beside_the_title(where):
+def test_a_legend_is_not_beside_the_title(where):
     make(where, ranks=1, processes=3)
     for kind in ("bandwidth", "heatmap", "sizes", "overlap"):
         found = marks(plot(kind, where), "text", "class")
@@ -133,7 +132,7 @@ def a_legend_is_not_beside_the_title(where):
         assert legends and min(legends) > max([title, *small]) + 10, (kind, legends)
 
 
-def sizes_and_latency_are_those_of_the_summary(where):
+def test_sizes_and_latency_are_those_of_the_summary(where):
     make(where, ranks=1, processes=3)
     for filters in ([], ["--rank", "1"], ["--class", "read"], ["--file", "*.bin"], ["--from", "0.2", "--to", "0.6"]):
         (histogram,) = summary("--hist", "--all", *filters, where)["histograms"]
@@ -149,7 +148,7 @@ def sizes_and_latency_are_those_of_the_summary(where):
             assert [int(e.get(f"data-{p}-ns")) for e in lines] == [histogram[f"time_{p}_ns"]] if lines else histogram[f"time_{p}_ns"] is None
 
 
-def overlap_is_that_of_the_command(where):
+def test_overlap_is_that_of_the_command(where):
     ranks(where, ranks=40, seconds=10, slow=3)
     teams = {f"rank {t['rank']}": t for t in answer("overlap", where)["ranks"]}
     for height, least in (("400", 10), ("3000", 40)):
@@ -164,7 +163,7 @@ def overlap_is_that_of_the_command(where):
             assert parts == {k: v for k, v in expected.items() if v}
 
 
-def files_are_those_of_the_summary(where):
+def test_files_are_those_of_the_summary(where):
     make(where, ranks=1, processes=2)
     for filters in ([], ["--rank", "1"]):
         groups = summary("--by", "file", "--class", "read,write,sync,meta", *filters, where)["groups"]
@@ -173,7 +172,7 @@ def files_are_those_of_the_summary(where):
         assert found == [(g["time_ns"], g["count"], g["bytes"]) for g in groups] and len(found) > 5
 
 
-def names_are_texts(where):
+def test_names_are_texts(where):
     """Odd bytes in names of files and in the title."""
     make(where)
     title = "a <b> & \"c\" ]]> \x01\x1b \ufffe é"
@@ -186,14 +185,14 @@ def names_are_texts(where):
     assert "\\xff" in texts(plot("files", "--height", "1000", where))
 
 
-def the_same_bytes(where):
+def test_the_same_bytes(where):
     make(where, ranks=1, processes=3)
     for kind in KINDS:
         one, two = (dftmerge("plot", "--kind", kind, "-o", "-", "--threads", n, where).out for n in ("1", "4"))
         assert one == two and one
 
 
-def losses_are_said(where):
+def test_losses_are_said(where):
     make(where / "lossy", lossy=1)
     make(where / "good")
     for kind in KINDS:
@@ -201,14 +200,14 @@ def losses_are_said(where):
         assert "Nothing was lost." in texts(plot(kind, where / "good")), kind
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     make(where, ranks=1, processes=2, keep=0)
     for kind in KINDS:
         assert len(list(plot(kind, where))) > 5, kind
     assert "About " in texts(plot("overlap", where))
 
 
-def odd_times(where):
+def test_odd_times(where):
     for name, settings in (("1970", {"start": 0}), ("at_once", {"same_time": 1}), ("hours", {"slow": 1})):
         make(where / name, **settings)
         for kind in KINDS:
@@ -220,14 +219,14 @@ def odd_times(where):
                 assert "nan" not in re.sub("<t.*?</t", "", text) and "inf" not in re.findall(r'(?:x|y|width|height)="([^"]*)"', text), (name, kind)
 
 
-def a_large_job_is_a_small_file(where):
+def test_a_large_job_is_a_small_file(where):
     ranks(where, ranks=2000, seconds=10, rate=2, noise=0)
     for kind in KINDS:
         done = dftmerge("plot", "--kind", kind, "-o", "-", where)
         assert len(done.out) < 1 << 20, (kind, len(done.out))
 
 
-def what_is_wrong_is_said(where):
+def test_what_is_wrong_is_said(where):
     make(where / "t")
     (trace,) = sorted((where / "t").glob("*.dft"))[:1]
     before = trace.read_bytes()
@@ -248,10 +247,3 @@ def what_is_wrong_is_said(where):
     assert (where / "x.svg").read_bytes().endswith(b"</svg>\n")
     (where / "empty").mkdir()
     assert "no trace found" in dftmerge("plot", "--kind", "sizes", "-o", "y.svg", where / "empty", expect=1, cwd=where).err
-
-
-if __name__ == "__main__":
-    main([bandwidth_is_that_of_the_timeline, bars_lie_inside, the_map_is_that_of_the_timeline, axis_titles_stand_above_their_numbers, rows_have_their_numbers_in_the_middle,
-          a_legend_is_not_beside_the_title, sizes_and_latency_are_those_of_the_summary,
-          overlap_is_that_of_the_command, files_are_those_of_the_summary, names_are_texts, the_same_bytes, losses_are_said, aggregates_alone,
-          odd_times, a_large_job_is_a_small_file, what_is_wrong_is_said])

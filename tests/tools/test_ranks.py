@@ -1,17 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge ranks on traces of jobs whose troubles are known (make_ranks): the first cause, when it began and where; and what is
-counted, against the events one by one. With --full also large jobs."""
+counted, against the events one by one. With DFT_FULL=1 also large jobs."""
 
 import collections
 import json
-import pathlib
 import random
 import re
 import resource
-import sys
 
-from tooltest import BUILD, DFTMERGE, dftmerge, dump, main, make, run
+from tooltest import BUILD, DFTMERGE, FULL, dftmerge, dump, make, run
 
 MAKE = BUILD / "bin" / "make_ranks"
 START = 1_700_000_000 * 10 ** 9
@@ -37,7 +34,7 @@ def seconds(ns):
     return (ns - START) / SECOND
 
 
-def totals_are_those_of_the_events(where):
+def test_totals_are_those_of_the_events(where):
     for rows in (0, 1):
         make_ranks(where / str(rows), ranks=6, hosts=2, seconds=40, slow=4, more=2, skip=3, rows=rows)
         answer, events = ranks(where / str(rows)), dump(where / str(rows))
@@ -65,10 +62,10 @@ def totals_are_those_of_the_events(where):
         assert gains == sorted(gains, reverse=True)
 
 
-def the_slow_rank_is_found(where):
+def test_the_slow_rank_is_found(where):
     """Of any job, with any seed: who, when, in what, where, how long before the others. (Half of each second is a barrier.)"""
     rng = random.Random(4)
-    for n in range(14 if "--full" not in sys.argv else 300):
+    for n in range(300 if FULL else 14):
         count = rng.choice([2, 3, 5, 8, 17, 40])
         slow, at, call = rng.randrange(count), rng.randrange(18, 30), rng.choice([1, 2, 3])
         others = at + rng.randrange(5, 15) if rng.random() < 0.4 else 0
@@ -97,7 +94,7 @@ def the_slow_rank_is_found(where):
         assert place["directory"] == f"/scratch/job/r{slow}" and place["share"] == 1, (what, place)
 
 
-def nobody_is_blamed_without_cause(where):
+def test_nobody_is_blamed_without_cause(where):
     for n in range(8):
         answer = ranks(make_ranks(where / str(n), ranks=(3, 30)[n % 2], seconds=60, rate=(3, 20)[n // 4], seed=100 + n, rows=n // 2 % 2))
         assert answer["first"] is None and answer["slow_ranks"] == [] and answer["stragglers"] == [], n
@@ -136,17 +133,17 @@ def a_job(rng, where):
     return what, suspect["pid"] - 1000, suspect
 
 
-def confidence(where):
+def test_confidence(where):
     """Of answers with "high" 95 of 100 are right, in healthy jobs there is none, and who is far slower to the end is found with it."""
     rng, high, right, plain, found = random.Random(11), 0, 0, 0, 0
-    for n in range(300 if "--full" not in sys.argv else 6000):
+    for n in range(6000 if FULL else 300):
         what, who, suspect = a_job(rng, where / str(n))
         is_right = who is not None and who == what.get("slow")
         if suspect:
             assert suspect["confidence_reason"], suspect
             assert what["ranks"] > 2 or suspect["confidence"] != "high", (what, suspect)
         if suspect and suspect["confidence"] == "high":
-            assert "slow" in what or what["noise"] > 1 and "--full" in sys.argv, (what, suspect)
+            assert "slow" in what or what["noise"] > 1 and FULL, (what, suspect)
             high, right = high + 1, right + is_right
         if what.get("factor", 0) >= 92 and not {"for_", "others"} & set(what):
             sure = is_right and suspect["confidence"] == ("high" if what["ranks"] > 2 else "medium")
@@ -156,7 +153,7 @@ def confidence(where):
     assert high > 30 and right >= 0.95 * high and plain > 20 and found >= 0.9 * plain, (high, right, plain, found)
 
 
-def why_it_is_sure(where):
+def test_why_it_is_sure(where):
     """The reason is told, on the page and in JSON; and what keeps it from being sure."""
     for name, settings, sure, words in (
             ("sure", {}, "high", r"^\d+ times the usual in (\d+) of \1 buckets, no other rank above 1\.\d$"),
@@ -173,7 +170,7 @@ def why_it_is_sure(where):
     assert {s["confidence_reason"] for s in other["first_cause_suspects"][1:]} == {"another one was first"}
 
 
-def one_call_that_hangs_is_seen_all_the_time_it_takes(where):
+def test_one_call_that_hangs_is_seen_all_the_time_it_takes(where):
     for rows in (0, 1):
         answer = ranks(make_ranks(where / str(rows), ranks=8, seconds=60, stuck=3, at=10, for_=20, rows=rows))
         found = first(answer, "metadata")
@@ -184,7 +181,7 @@ def one_call_that_hangs_is_seen_all_the_time_it_takes(where):
         assert abs(seconds(lag["since_ns"]) - 10) < 2.5 and abs(seconds(lag["until_ns"]) - 30) < 2.5, lag
 
 
-def it_says_until_when(where):
+def test_it_says_until_when(where):
     answer = ranks(make_ranks(where, ranks=8, seconds=60, slow=2, at=15, for_=20, call=2))
     lag = answer["slow_ranks"][0]
     assert lag["rank"] == 2 and abs(seconds(lag["since_ns"]) - 15) < 1.5 and abs(seconds(lag["until_ns"]) - 35) < 1.5, lag
@@ -197,14 +194,14 @@ def it_says_until_when(where):
     assert re.search(r" the start +read", dftmerge("ranks", where / "ever").out.decode())
 
 
-def more_bytes_than_the_others(where):
+def test_more_bytes_than_the_others(where):
     answer = ranks(make_ranks(where, ranks=8, seconds=60, more=5, at=30))
     suspect = first(answer, "bytes")["first_cause_suspects"][0]
     assert answer["first"] == "bytes" and suspect["rank"] == 5
     assert abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - 30) < 1.5
 
 
-def late_ranks(where):
+def test_late_ranks(where):
     make_ranks(where, ranks=8, seconds=60, late=6, by=9000, stuck=2, at=50, for_=40)
     answer = ranks(where)
     starts = {r["rank"]: r["start_ns"] for r in answer["ranks"]}
@@ -219,7 +216,7 @@ def late_ranks(where):
     assert "all ranks begin together" in dftmerge("ranks", "--align", "first", where).out.decode()
 
 
-def clocks_are_brought_together(where):
+def test_clocks_are_brought_together(where):
     """Host 1's clock is 20 s off: by clocks alone its ranks seem late; by the barrier they are not, and the lead is right."""
     make_ranks(where, ranks=8, hosts=2, seconds=60, slow=5, at=20, others=32, skew_ms=20000)
     lead = {}
@@ -237,7 +234,7 @@ def clocks_are_brought_together(where):
     assert "no event of this name" in dftmerge("ranks", "--align", "nothing", where, expect=1).err
 
 
-def processes_without_ranks(where):
+def test_processes_without_ranks(where):
     make_ranks(where, ranks=6, seconds=40, slow=4, unranked=1)
     answer = ranks(where)
     assert not answer["by_rank"] and answer["participating"] == 6 and answer["missing_ranks"] == []
@@ -248,7 +245,7 @@ def processes_without_ranks(where):
     assert answer["by_rank"] and (answer["participating"], answer["without_rank"]) == (3, 6)
 
 
-def of_several_jobs_the_largest(where):
+def test_of_several_jobs_the_largest(where):
     make_ranks(where, ranks=6, seconds=60, slow=4)
     make_ranks(where, ranks=3, seconds=60, seed=2)
     answer = ranks(where)
@@ -259,14 +256,14 @@ def of_several_jobs_the_largest(where):
     assert (other["participating"], other["job"], other["first"]) == (3, None, None)
 
 
-def aggregates_alone(where):
+def test_aggregates_alone(where):
     answer = ranks(make_ranks(where, ranks=6, seconds=60, slow=4, keep=0))
     found = first(answer, "metadata")
     assert found["first_cause_suspects"][0]["rank"] == 4 and found["where"]["name"] == "openat"
     assert found["where"]["directory"] == "/scratch/job/r4"
 
 
-def foreign_traces(where):
+def test_foreign_traces(where):
     make_ranks(where / "t", ranks=6, seconds=60, slow=4)
     dftmerge("export", "--format", "pfw", "-o", where / "all.pfw", where / "t")
     answer = ranks(where / "all.pfw", "--no-index")
@@ -275,7 +272,7 @@ def foreign_traces(where):
     assert "no CLOCK records" in answer["aligned"]["text"]
 
 
-def two_files_of_one_process(where):
+def test_two_files_of_one_process(where):
     """DFTracer writes regions and calls of a process apart. Another process that gets the pid later is another one."""
     began = START // 1000
 
@@ -295,7 +292,7 @@ def two_files_of_one_process(where):
     assert sorted((r["pid"], r["processes"]) for r in ranks(where, "--no-index")["ranks"]) == [(71, 1), (71, 2), (72, 2)]
 
 
-def threads_and_order_do_not_matter(where):
+def test_threads_and_order_do_not_matter(where):
     make_ranks(where, ranks=12, seconds=40, slow=4, others=30, skew_ms=3)
     one = dftmerge("ranks", "--json", "--threads", "1", where).out
     for threads in (2, 7):
@@ -311,11 +308,11 @@ RULES = ("data: class=read,write", "opens: name=open*; reads: class=read", "meta
          "in: path=/data/in/*; meta: class=meta", "a: name=*a*; e: name=*e*")
 
 
-def how_events_are_cut_does_not_matter(where):
+def test_how_events_are_cut_does_not_matter(where):
     """The same events in one archive, one a rank, and one a group (of whatever rules): other blocks, and rows that are parts of
     those there were."""
     rng, suspects = random.Random(9), 0
-    for n in range(10 if "--full" not in sys.argv else 100):
+    for n in range(100 if FULL else 10):
         here = where / str(n)
         here.mkdir()
         if n % 5 == 4:
@@ -337,7 +334,7 @@ def how_events_are_cut_does_not_matter(where):
     assert suspects > 5
 
 
-def odd_traces(where):
+def test_odd_traces(where):
     make(where / "a", processes=3, ranks=1, slow=1)
     answer = ranks(where / "a")
     assert answer["missing_ranks"] == [3] and len(answer["ranks"]) == 3
@@ -354,7 +351,7 @@ def odd_traces(where):
     assert run(DFTMERGE, "ranks").code == 2
 
 
-def a_call_lags_also_when_the_others_follow(where):
+def test_a_call_lags_also_when_the_others_follow(where):
     """Over the whole run the first rank takes a third more than the others, but it was alone with that for 12 s."""
     make_ranks(where, ranks=16, hosts=4, seconds=60, slow=5, at=20, others=32)
     call = next(c for c in ranks(where)["imbalance"] if c["name"] == "openat")
@@ -365,7 +362,7 @@ def a_call_lags_also_when_the_others_follow(where):
                if line.startswith("POSIX"))
 
 
-def over_before_the_others_began(where):
+def test_over_before_the_others_began(where):
     """Six seconds of one rank, and of all others a quarter of a minute later, are two things: it is no cause of theirs."""
     for length, over in ((6, True), (0, False)):
         found = first(ranks(make_ranks(where / str(length), ranks=8, seconds=60, slow=1, at=20, for_=length, call=2, others=40,
@@ -376,7 +373,7 @@ def over_before_the_others_began(where):
         assert ("perhaps two things" in dftmerge("ranks", where / str(length)).out.decode()) == over
 
 
-def slow_by_little_but_always(where):
+def test_slow_by_little_but_always(where):
     """By too little at a time for a spike, but in one interval after another more than its equals."""
     answer = ranks(make_ranks(where, ranks=16, hosts=4, seconds=60, slow=5, at=0, call=2, factor=4))
     assert answer["first"] == "latency" and [s["rank"] for s in answer["slow_ranks"]] == [5]
@@ -387,7 +384,7 @@ def slow_by_little_but_always(where):
                     r"evidence  it began at .*; no other rank lost as much\nhow sure  medium: 3\.\d times the usual in ", text), text
 
 
-def one_that_does_more(where):
+def test_one_that_does_more(where):
     """A rank that syncs where others do not costs more than one that is slow for a moment at its start: the costly
     one is named."""
     where.mkdir(exist_ok=True)
@@ -419,7 +416,7 @@ def passes(event, options):
             and START + start * SECOND <= event["ts"] < START + end * SECOND)
 
 
-def filters(where):
+def test_filters(where):
     """Totals are those of the events that pass; a rank that is not asked about is neither missing nor compared with."""
     make_ranks(where, ranks=6, hosts=2, seconds=60, slow=4, at=20, skip=3)
     events = dump(where)
@@ -448,7 +445,7 @@ def filters(where):
     assert dftmerge("ranks", "--rank", "x", where, expect=2).err
 
 
-def filters_of_aggregates(where):
+def test_filters_of_aggregates(where):
     make_ranks(where, ranks=4, seconds=40, slow=2, at=20, keep=0)
     answer = ranks(where, "--name", "openat", "--from", "10.5")
     assert [c["name"] for c in answer["imbalance"]] == ["openat"] and any("rounded" in n for n in answer["notes"])
@@ -464,7 +461,7 @@ def filters_of_aggregates(where):
         assert 0.2 < part["io_ns"] / whole["io_ns"] < 0.3, (whole, part)
 
 
-def hosts_with_wrong_clocks(where):
+def test_hosts_with_wrong_clocks(where):
     """No trace tells how far clocks of hosts are apart; ranks that start together on each host, and hosts far apart, do."""
     make_ranks(where / "wrong", ranks=8, hosts=2, seconds=40, skew_ms=7000)
     notes = ranks(where / "wrong")["notes"]
@@ -475,7 +472,7 @@ def hosts_with_wrong_clocks(where):
         assert not any("a clock is wrong" in note for note in done["notes"]), settings
 
 
-def text_fits(where):
+def test_text_fits(where):
     make_ranks(where, ranks=60, hosts=7, seconds=40, slow=17, at=10, others=22, skip=5, skew_ms=1)
     assert len(dftmerge("ranks", "--top", "1", where).out.splitlines()) < len(dftmerge("ranks", where).out.splitlines())
     for wrong in (("--top", "x"), ("--sort", "time"), ("--csv",)):
@@ -495,9 +492,9 @@ def text_fits(where):
         assert {line.split()[0] for line in calls[1:]} == {"openat", "fstat", "read", "write", "barrier"}, text
 
 
-def thousands_of_ranks(where):
+def test_thousands_of_ranks(where):
     """4,000 ranks: found, and in little memory. (Its time is in the README of tools.)"""
-    length = 300 if "--full" in sys.argv else 30
+    length = 300 if FULL else 30
     make_ranks(where, ranks=4000, hosts=125, seconds=length, rate=4, slow=17, at=length // 3, others=length * 2 // 3,
                factor=200, skip=2345)
     answer = ranks(where)
@@ -508,12 +505,3 @@ def thousands_of_ranks(where):
     assert answer["missing_ranks"] == [2345] and len(answer["ranks"]) == 3999
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 250 << 10
     assert len(dftmerge("ranks", where).out) < 5000
-
-
-if __name__ == "__main__":
-    assert pathlib.Path(MAKE).exists()
-    main([totals_are_those_of_the_events, the_slow_rank_is_found, nobody_is_blamed_without_cause, confidence, why_it_is_sure,
-          one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
-          clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces, two_files_of_one_process,
-          threads_and_order_do_not_matter, how_events_are_cut_does_not_matter, odd_traces, text_fits,
-          a_call_lags_also_when_the_others_follow, over_before_the_others_began, slow_by_little_but_always, one_that_does_more, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])

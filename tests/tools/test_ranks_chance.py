@@ -1,19 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge ranks on simulated jobs whose truth is known: of equal ranks nobody is blamed, however their bursts fall;
-stragglers are found. The seeds are fixed. With --full more jobs."""
+stragglers are found. The seeds are fixed. With DFT_FULL=1 more jobs."""
 
 import json
 import random
 import re
 import shutil
-import sys
 
-from tooltest import dftmerge, main
+from tooltest import FULL, dftmerge
 
 START = 1_700_000_000 * 10 ** 6  # us
 RANKS = (8, 16, 64)
-MANY = 10 if "--full" in sys.argv else 1
+MANY = 10 if FULL else 1
 
 
 def write_rank(where, rank, calls):
@@ -78,7 +76,7 @@ def findings(where):
     return {f["code"]: f for f in found}
 
 
-def equal_ranks(where):
+def test_equal_ranks(where):
     """Of 40 jobs of equal ranks at most 2 blame one."""
     blamed, jobs = [], 0
     for n in range(40 * MANY):
@@ -92,7 +90,7 @@ def equal_ranks(where):
     assert len(blamed) <= 2 * MANY, (len(blamed), jobs, blamed)
 
 
-def the_last_one_is_alone(where):
+def test_the_last_one_is_alone(where):
     """The one with the most bursts ends last, and makes calls when no other does: that is no second sign of it."""
     blamed = []
     for n in range(30 * MANY):
@@ -105,7 +103,7 @@ def the_last_one_is_alone(where):
 ALL = ("pwrite", "pread", "stat")
 
 
-def stragglers(where):
+def test_stragglers(where):
     """Of 40 jobs with a real one, all are found: three times as slow, 1.5 times since the half, or in one kind of call
     only; among bursts."""
     missed = []
@@ -120,7 +118,7 @@ def stragglers(where):
     assert not missed, (len(missed), missed)
 
 
-def one_after_another(where):
+def test_one_after_another(where):
     """A straggler that changes is told with both, and when."""
     make_job(where / "job", 8, 1, slow=[(2, 0.2, 0.5, 4, ALL), (5, 0.5, 0.9, 4, ALL)])
     told = first_line(where / "job")
@@ -136,14 +134,14 @@ def one_after_another(where):
     assert findings(where / "job")["straggler"]["title"] == "rank 5 is slow"
 
 
-def a_slow_host(where):
+def test_a_slow_host(where):
     """All ranks of a host together are not too many to be blamed."""
     make_job(where / "job", 16, 1, slow=[(rank, 0.3, 1, 4, ALL) for rank in range(8, 12)])
     told = first_line(where / "job")
     assert re.match(r"rank (8|9|10|11) of 16 \(n2\) is slow since .*, and 1 more, all that run on the same hosts in p", told), told
 
 
-def all_slow_down(where):
+def test_all_slow_down(where):
     """What all lose is nobody's, and told as such; so is what all lose while one has more to lose."""
     make_job(where / "job", 8, 1, slow=[(rank, 0.5, 1, 5, ALL) for rank in range(8)])
     told = first_line(where / "job")
@@ -154,7 +152,7 @@ def all_slow_down(where):
     assert told.startswith("rank 3 of 8 (n0) is slow ") and (not best or int(best[1]) > 700), told  # what all lost stays
 
 
-def two_ranks(where):
+def test_two_ranks(where):
     """Of two the slower one is named, but only where it is slower again and again."""
     make_job(where / "job", 2, 1, slow=[(1, 0.3, 1, 3, ALL)])
     assert first_line(where / "job").startswith("rank 1 of 2 (n0) is slow since +"), first_line(where / "job")
@@ -166,13 +164,9 @@ def two_ranks(where):
     assert len(blamed) <= 1, blamed
 
 
-def different_work(where):
+def test_different_work(where):
     """A rank with eight times the calls loses eight times as much by chance. That is no fault of it."""
     for n in range(4):
         make_job(where / "job", 8, 4000 + n, "tail", more=3)
         told = first_line(where / "job")
         assert not re.match(r"rank \d+ of 8 \(n\d\) is slow since .* a call against", told), told
-
-
-if __name__ == "__main__":
-    main([equal_ranks, the_last_one_is_alone, stragglers, one_after_another, a_slow_host, all_slow_down, two_ranks, different_work])

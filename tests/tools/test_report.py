@@ -1,15 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge report: what the page can sum up, under each filter, is what summary says under the same."""
 
 import collections
 import itertools
 import json
-import pathlib
 import random
 
+import pytest
+
 import reportpage
-from tooltest import BUILD, DFTMERGE, LIBRARY, ROOT, Skip, bin_middle, counts, dftmerge, dump, main, make, need_library, run, summary
+from tooltest import BUILD, DFTMERGE, LIBRARY, ROOT, bin_middle, counts, dftmerge, dump, make, need_library, run, summary
 
 SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
          "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
@@ -91,7 +91,7 @@ def options_of_time(page, first, last):
     return (["--from", seconds[0]] if first * width > start else []) + ["--to", seconds[1]]
 
 
-def each_filter_is_that_of_summary(where):
+def test_each_filter_is_that_of_summary(where):
     make(where, ranks=1, processes=4, threads=2)
     (page,) = report(where)
     who, calls, files, regions = (page.table(t) for t in ("who", "calls", "files", "regions"))
@@ -115,7 +115,7 @@ def each_filter_is_that_of_summary(where):
     assert len(regions["name"]) > 1 and len(files["path"]) > 3
 
 
-def filters_at_once(where):
+def test_filters_at_once(where):
     make(where, ranks=1, processes=3)
     (page,) = report(where)
     half, calls, files = page["time"]["count"] // 2, page.table("calls"), page.table("files")
@@ -126,7 +126,7 @@ def filters_at_once(where):
     same_as_summary(page, ["--rank", str(rank), *options_of_time(page, 0, half)], where, lambda c: c["p"] == 2 and c["t"] < half, {"p", "t"})
 
 
-def a_large_run_is_answered_in_parts(where):
+def test_a_large_run_is_answered_in_parts(where):
     ranks(where, ranks=700, seconds=120, rate=5)
     (page,) = report(where)
     texts = " ".join(t["text"] for t in page["thinned"])
@@ -154,7 +154,7 @@ def a_large_run_is_answered_in_parts(where):
                 assert 0.9 < 2 ** ((step - 1) / 4) / busy < 1.11, (p, t, step, busy)
 
 
-def percentiles_are_those_of_the_bins(where):
+def test_percentiles_are_those_of_the_bins(where):
     make(where, ranks=1, processes=3)
     (page,) = report(where)
     calls = page.table("calls")
@@ -184,7 +184,7 @@ def bin_low(number):
     return number if number < 64 else (32 + number % 32) << number // 32 - 1
 
 
-def slices_and_offsets_are_events(where):
+def test_slices_and_offsets_are_events(where):
     make(where, ranks=1, processes=3, threads=2)
     (page,) = report(where)
     calls, files, slices, lanes, processes = (page.table(t) for t in ("calls", "files", "slices", "lanes", "processes"))
@@ -211,7 +211,7 @@ def slices_and_offsets_are_events(where):
         assert (files["path"][offsets["f"][i]], base + offsets["start_ns"][i], offsets["offset"][i], offsets["b"][i]) in accesses, i
 
 
-def two_runs_stand_side_by_side(where):
+def test_two_runs_stand_side_by_side(where):
     make(where / "a", processes=2)
     make(where / "b", processes=3, seed=5)
     pages = report(where / "a", "--", where / "b")
@@ -229,13 +229,13 @@ def two_runs_stand_side_by_side(where):
     assert listed["two"] == dftmerge("report", "-o", "-", where / "a", "--", where / "b").out
 
 
-def the_same_traces_give_the_same_page(where):
+def test_the_same_traces_give_the_same_page(where):
     make(where, ranks=1, processes=4, threads=3)
     pages = {dftmerge("report", "-o", "-", "--threads", n, where).out for n in ("1", "2", "5")}
     assert len(pages) == 1
 
 
-def bad_words_and_empty_answers(where):
+def test_bad_words_and_empty_answers(where):
     make(where / "t")
     assert "where to?" in dftmerge("report", where / "t", expect=2).err
     done = dftmerge("report", "-o", where / "none" / "x.html", where / "t", expect=1)
@@ -249,7 +249,7 @@ def bad_words_and_empty_answers(where):
     assert "no trace found" in dftmerge("report", "-o", where / "x.html", where / "nothing", expect=1).err
 
 
-def names_cannot_break_out_of_the_page(where):
+def test_names_cannot_break_out_of_the_page(where):
     need_library()
     hostile = '</script><script>alert(1)</script>"\'\x01\x7f\u202e' + "x" * 200
     folder = where / "d"
@@ -284,7 +284,7 @@ def all_sums(groups, members=SUMS):
     return tuple(sum(g[m] for g in groups) for m in members)
 
 
-def any_run_under_any_filter(where):
+def test_any_run_under_any_filter(where):
     """Each cube sums up to what summary says, by call, file and time; durations are whole, or said to lack something."""
     asked = 0
     for seed, settings in enumerate(RUNS):
@@ -346,7 +346,7 @@ def same_events(page, filters, place, what):
     assert page["slices"]["kept"] == page["slices"]["of"] == sum(events.values()), what
 
 
-def bins_of_overlap_sum_up_to_it(where):
+def test_bins_of_overlap_sum_up_to_it(where):
     rng, place = random.Random(1), where / "t"
     place.mkdir()
     kinds = (("compute", "forward"), ("POSIX", "read"), ("POSIX", "write"), ("app", "loop"))
@@ -361,7 +361,7 @@ def bins_of_overlap_sum_up_to_it(where):
             name: said[f"{name}_ns"] for name in ("compute", "io", "hidden", "exposed", "idle")}, filters
 
 
-def durations_that_aggregates_do_not_know(where):
+def test_durations_that_aggregates_do_not_know(where):
     """A part of the time has no histograms where these are of 64 intervals: what summary does not know, the page does not either."""
     make(where / "none", keep=0, ranks=1)
     (page,) = report("--to", "0.15", where / "none")
@@ -376,7 +376,7 @@ def durations_that_aggregates_do_not_know(where):
     assert entry["dims"] == ["c", "g"] and sum(page.table(entry["table"])["n"]) == lack["kept"] < lack["of"] and lack["kept"] <= known, lack
 
 
-def many_calls_of_many_processes(where):
+def test_many_calls_of_many_processes(where):
     """Where no cube has both processes and calls, or both times and calls, each of them still has one."""
     rng, total, where = random.Random(1), collections.Counter(), where / "t"
     where.mkdir()
@@ -395,7 +395,7 @@ def many_calls_of_many_processes(where):
         assert sum(v[0] for v in got.values()) == 260000, axis
 
 
-def aggregates_alone_are_said(where):
+def test_aggregates_alone_are_said(where):
     ranks(where, ranks=8, seconds=30, keep=0)
     done = dftmerge("report", "-o", "-", where)  # nothing is wrong: it is a run without events
     assert "in no group" not in done.err, done.err
@@ -407,17 +407,10 @@ def aggregates_alone_are_said(where):
     assert page["slices"]["kept"] == 0 and any("events were not kept" in t["text"] for t in page["thinned"])
 
 
-def real_traces(where):
+def test_real_traces(where):
     if not DATA.exists():
-        raise Skip("the shared data are not there")
+        pytest.skip("the shared data are not there")
     (page,) = report("--no-index", DATA / "cm1")
     assert page["who"] == "rank" and len(page.table("who")["rank"]) == 48
     for filters, passes, dimensions in (([], lambda c: True, set()), (["--rank", "5"], lambda c: c["p"] == 5, {"p"})):
         same_as_summary(page, ["--no-index", *filters], DATA / "cm1", passes, dimensions)
-
-
-if __name__ == "__main__":
-    main([each_filter_is_that_of_summary, filters_at_once, a_large_run_is_answered_in_parts, percentiles_are_those_of_the_bins,
-          slices_and_offsets_are_events, two_runs_stand_side_by_side, the_same_traces_give_the_same_page, bad_words_and_empty_answers,
-          names_cannot_break_out_of_the_page, any_run_under_any_filter, bins_of_overlap_sum_up_to_it, durations_that_aggregates_do_not_know,
-          many_calls_of_many_processes, aggregates_alone_are_said, real_traces])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Several runs in one folder: told apart by what their processes say, never by guesses; the page takes the newest, all else takes all."""
 
@@ -6,7 +5,7 @@ import json
 import re
 
 from pfw_files import Writer
-from tooltest import DFTMERGE, LIBRARY, dftmerge, dump, main, make, need_library, run, summary
+from tooltest import DFTMERGE, LIBRARY, dftmerge, dump, make, need_library, run, summary
 
 
 def runs(*arguments):
@@ -32,7 +31,7 @@ def two_runs(where):
     return where
 
 
-def the_page_takes_the_newest(where):
+def test_the_page_takes_the_newest(where):
     make(where / "new", processes=3, seed=2, run=2, start=1700000060)
     two_runs(where / "both")
     text, alone = page(where / "both"), page(where / "new")
@@ -53,7 +52,7 @@ def the_page_takes_the_newest(where):
     assert ", 3 processes (5 programs), together " in told(every, "time")[0] and told(behind_the_table(every), "run")[0].startswith("2 runs, counted together"), every
 
 
-def all_else_takes_all(where):
+def test_all_else_takes_all(where):
     two_runs(where / "both")
     make(where / "old", processes=2, seed=1, run=1)
     answer = summary(where / "both")
@@ -80,7 +79,7 @@ def all_else_takes_all(where):
     assert runs(where / "one.dft") == [("run-2", 3, False)]
 
 
-def by_run(where):
+def test_by_run(where):
     two_runs(where)
     make(where, processes=1, seed=3)
     groups = {g["run"]: g for g in summary("--by", "run", where)["groups"]}
@@ -93,7 +92,7 @@ def by_run(where):
     assert summary("--by", "run,call", where)["events"] == summary(where)["events"]
 
 
-def the_launchers_job_is_a_run(where):
+def test_the_launchers_job_is_a_run(where):
     make(where, ranks=1, processes=2, seed=1, job=11)
     make(where, ranks=1, processes=3, seed=2, job=12, start=1700003600)
     assert runs(where) == [("11", 2, False), ("12", 3, False)]
@@ -103,7 +102,7 @@ def the_launchers_job_is_a_run(where):
     assert runs(where)[2] == ("run-5", 1, False)
 
 
-def what_says_nothing_is_never_hidden(where):
+def test_what_says_nothing_is_never_hidden(where):
     make(where, processes=1, seed=1)
     assert not told(page(where), "runs?")
     make(where, processes=2, seed=2, start=1700000500)
@@ -119,7 +118,7 @@ def what_says_nothing_is_never_hidden(where):
     assert summary(where)["processes"] == 5 and summary("--run", "run-2", where)["processes"] == 1
 
 
-def a_launcher_is_of_the_run_that_it_started(where):
+def test_a_launcher_is_of_the_run_that_it_started(where):
     """It has no id, and neither has what else it started."""
     make(where / "one", processes=7, tree=2, ranks=1)
     assert runs(where / "one") == [("4711", 7, False)] and not told(page(where / "one"), "runs?")
@@ -129,7 +128,7 @@ def a_launcher_is_of_the_run_that_it_started(where):
     assert summary("--run", "12", where / "two")["processes"] == 3
 
 
-def a_script_above_two_launches_is_of_neither(where):
+def test_a_script_above_two_launches_is_of_neither(where):
     need_library()
     script = "env DFTRACER_RUN_ID=a cat /etc/passwd; env DFTRACER_RUN_ID=b sh -c 'cat /etc/passwd; cat /etc/group'"
     traced(where / "script", "sh", "-c", script)
@@ -143,7 +142,7 @@ def traced(where, *command, code=0, **more):
     assert done.code == code, done.err
 
 
-def which_runs_ended_badly(where):
+def test_which_runs_ended_badly(where):
     """Each has a first process of its own, unless a script that has seen its status began it."""
     need_library()
     for name, code in (("a", 0), ("b", 4), ("c", 4)):
@@ -162,7 +161,7 @@ def which_runs_ended_badly(where):
     assert "badly" not in dftmerge("findings", "--run", "all", where / "script").out.decode()
 
 
-def a_tree_is_one_group_of_processes(where):
+def test_a_tree_is_one_group_of_processes(where):
     """What execs goes on, and children may come one after the other: time between them is no sign of another run."""
     need_library()
     traced(where / "t", "sh", "-c", "cat /etc/passwd; sleep 0.1; exec sh -c 'cat /etc/group; exec cat /etc/group'")
@@ -171,7 +170,7 @@ def a_tree_is_one_group_of_processes(where):
     assert "2 groups of processes, apart in time" in told(page(where / "t"), "run")[0]
 
 
-def by_run_shows_all_runs(where):
+def test_by_run_shows_all_runs(where):
     two_runs(where)
     for by in ("run", "run,call", "job", "pid,run"):
         assert page("--by", by, where) == page("--by", by, "--run", "all", where), by
@@ -180,7 +179,7 @@ def by_run_shows_all_runs(where):
     assert not re.search("^run-1 ", page("--by", "run", "--run", "newest", where), re.M)
 
 
-def imported_traces_are_one_run(where):
+def test_imported_traces_are_one_run(where):
     where = where / "t"
     where.mkdir()
     for rank, start in enumerate((0, 100)):
@@ -191,13 +190,7 @@ def imported_traces_are_one_run(where):
     assert "2 groups of processes" in told(page("--no-index", where), "run")[0]
 
 
-def a_run_that_is_not_there(where):
+def test_a_run_that_is_not_there(where):
     two_runs(where)
     done = run(DFTMERGE, "summary", "--run", "run-3", where)
     assert done.code == 1 and "no run run-3 is here; there are run-1 (2 processes" in done.err and "run-2" in done.err, done.err
-
-
-if __name__ == "__main__":
-    main([the_page_takes_the_newest, all_else_takes_all, by_run, the_launchers_job_is_a_run, what_says_nothing_is_never_hidden, a_launcher_is_of_the_run_that_it_started,
-          a_script_above_two_launches_is_of_neither, which_runs_ended_badly, a_tree_is_one_group_of_processes, by_run_shows_all_runs,
-          imported_traces_are_one_run, a_run_that_is_not_there])

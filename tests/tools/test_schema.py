@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """An event is the same in every form: dump --json, CSV, SQL and Parquet have the columns that tools/tables/tables.def
 lists, by their names there, and agree in every cell."""
@@ -12,7 +11,7 @@ import os
 import sys
 
 from parquetfile import read_table
-from tooltest import BUILD, LIBRARY, ROOT, csv_text, dftmerge, dump, main, make, run
+from tooltest import BUILD, LIBRARY, ROOT, csv_text, dftmerge, dump, make, run
 
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
 generate = importlib.util.module_from_spec(spec)
@@ -134,20 +133,16 @@ def same_in_every_form(where, path, seen):
             assert mine == shown(by_key[key(mine)], everything=form == "Parquet"), (form, mine, by_key[key(mine)])
 
 
-def an_event_is_the_same_in_every_form(where):
+def test_an_event_is_the_same_in_every_form(where):
     seen = set()
     for path in traces(where):
         same_in_every_form(where, path, seen)
     assert set(LINES) - seen <= {"rank", "cut"} or not LIBRARY.exists(), set(LINES) - seen
 
 
-def the_schema_has_the_columns_of_the_table(_where):
+def test_the_schema_has_the_columns_of_the_table():
     schema = json.loads((ROOT / "docs" / "schema" / "dump.json").read_text())
     assert [name for name in schema["properties"] if name != "ts_s"] == LINES
     always = [line for (_, line, _, _), row in zip(COLUMNS, generate.rows_of(ROOT / "tools" / "tables" / "tables.def", "DFT_EVENT_COLUMN", 7))
               if line and row[5] == "NEVER"]
     assert [name for name in schema["required"] if name != "ts_s"] == always
-
-
-if __name__ == "__main__":
-    main([an_event_is_the_same_in_every_form, the_schema_has_the_columns_of_the_table])

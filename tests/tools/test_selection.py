@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """One language of selections: a group of `merge --group` and a layer of `layers --preset` with KEY=VALUE have the events
 that `dump --KEY VALUE` has, for every class, name, category, path and region."""
 
 import json
 
-from tooltest import counts, dftmerge, dump, main, make
+from tooltest import counts, dftmerge, dump, make
 
 CLASSES = ("none", "read", "write", "sync", "meta", "wait", "startup", "metadata", "start-up", "READ", "read,sync", "meta,none")
 
@@ -44,7 +43,7 @@ def words(events):
         yield "path", "--file", one
 
 
-def rules_are_options(where):
+def test_rules_are_options(where):
     path = make(where / "t", seed=3, processes=2, events=300)
     everything, met = dump(path), set()
     for key, option, value in words(everything):
@@ -58,7 +57,7 @@ def rules_are_options(where):
     assert met == {"class", "name", "cat", "path", "region"}, met
 
 
-def layers_are_options(where):
+def test_layers_are_options(where):
     path = make(where / "t", seed=4, processes=1, events=200)
     met = set()
     for key, option, value in words(dump(path)):
@@ -72,7 +71,7 @@ def layers_are_options(where):
     assert met == {"class", "name", "path", "region", "cat"}, met
 
 
-def a_comma_in_a_name(where):
+def test_a_comma_in_a_name(where):
     path = make(where / "t", seed=3, processes=2, events=300)
     odd = next(e["file"] for e in dump(path) if "," in e.get("file", ""))
     value = odd.replace("\\", "\\\\").replace(",", "\\,").replace("*", "\\*").replace("[", "\\[").replace("?", "\\?")
@@ -81,13 +80,9 @@ def a_comma_in_a_name(where):
     assert all(odd in (json.loads(e).get("file"), json.loads(e).get("file2")) for e in wanted)
 
 
-def the_same_words_are_refused(where):
+def test_the_same_words_are_refused(where):
     path = make(where / "t", processes=1, events=20)
     (where / "preset").write_text("it class=raed\n")
     says = "there is no class 'raed'. Did you mean read? There are none, read, write, sync, meta, wait, startup"
     for command in (("dump", "--class", "raed"), ("merge", "-o", where / "g", "--group", "it: class=raed"), ("layers", "--preset", where / "preset")):
         assert says in dftmerge(*command, path, expect=2).err, command
-
-
-if __name__ == "__main__":
-    main([rules_are_options, layers_are_options, a_comma_in_a_name, the_same_words_are_refused])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge spans: every analysis against the same one in Python, over graphs made by chance; the sample of Parsl; bad input."""
 
@@ -19,8 +18,10 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 import reportpage
-from tooltest import DFTMERGE, ROOT, Skip, dftmerge, main, make, need_preload, run
+from tooltest import DFTMERGE, ROOT, dftmerge, make, need_preload, run
 
 SVG = "{http://www.w3.org/2000/svg}"
 SAMPLE = ROOT.parent / "shared" / "data" / "spans" / "runinfo" / "monitoring.db"
@@ -30,6 +31,7 @@ TABLES = """
     create table subspan (superspan_uuid, subspan_uuid, key TEXT NOT NULL, note TEXT);
     create table facet (left_uuid, right_uuid, note TEXT);
 """
+pytestmark = pytest.mark.skipif("without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err, reason="this dftmerge was built without SQLite")
 
 
 def database(path, spans=(), events=(), subspans=(), facets=()):
@@ -161,7 +163,7 @@ def graphs(where):
         yield seed, path, Model(path)
 
 
-def types_are_counted(where):
+def test_types_are_counted(where):
     for seed, path, model in graphs(where):
         got = answer("types", path)
         assert {t["type"]: t["spans"] for t in got["types"]} == collections.Counter(model.types.values()), seed
@@ -174,7 +176,7 @@ def types_are_counted(where):
     assert re.search(r"^ +\d+  task\n +\d+      in\n +\d+      out$", text, re.MULTILINE), text
 
 
-def sequences_are_those_of_python(where):
+def test_sequences_are_those_of_python(where):
     several = 0
     for seed, path, model in graphs(where):
         for root in sorted(set(model.types.values())):
@@ -201,7 +203,7 @@ def sequences_are_those_of_python(where):
     assert several > 20
 
 
-def times_between_are_those_of_python(where):
+def test_times_between_are_those_of_python(where):
     measured = 0
     for seed, path, model in graphs(where):
         kinds = sorted({kind for events in model.events.values() for _, kind in events})
@@ -229,7 +231,7 @@ def times_between_are_those_of_python(where):
     assert measured > 100, measured
 
 
-def states_are_those_of_python(where):
+def test_states_are_those_of_python(where):
     for seed, path, model in graphs(where):
         root = ("task", "flow")[seed % 2]
         sequences = [s for s in map(model.sequence, model.roots(root)) if s]
@@ -260,7 +262,7 @@ def states_are_those_of_python(where):
         assert "Roots in each state" in dftmerge("spans", "states", path, "--root", root).out.decode()
 
 
-def rates_are_those_of_python(where):
+def test_rates_are_those_of_python(where):
     for seed, path, model in graphs(where):
         kinds = sorted({kind for events in model.events.values() for _, kind in events})
         for kind in kinds:
@@ -277,7 +279,7 @@ def rates_are_those_of_python(where):
         assert "a second" in text[0] and nanoseconds(text[1].split()[1]) == 0
 
 
-def the_graph_is_that_of_python(where):
+def test_the_graph_is_that_of_python(where):
     for seed, path, model in graphs(where):
         db = sqlite3.connect(path)
         edges = collections.Counter()
@@ -321,7 +323,7 @@ def inside(picture):
     return picture
 
 
-def pictures_show_the_numbers(where):
+def test_pictures_show_the_numbers(where):
     for seed, path, model in graphs(where):
         root = "task"
         first = "task/in"
@@ -355,7 +357,7 @@ def pictures_show_the_numbers(where):
     assert json.loads(both.out) == shown and (where / "both.svg").exists()
 
 
-def free_queries_are_drawn(where):
+def test_free_queries_are_drawn(where):
     path = database(where / "x.db", [(f"s{i}", "t") for i in range(50)],
                     [e for i in range(50) for e in ((f"s{i}", str(1000 + i), "a"), (f"s{i}", str(1002.5 + i * 1.5), "b"))])
     query = "select a.time as start, b.time as end from event a join event b using (span_uuid) where a.type = 'a' and b.type = 'b'"
@@ -388,7 +390,7 @@ def free_queries_are_drawn(where):
     assert Model(path).types
 
 
-def a_query_without_end_ends_by_ctrl_c(where):
+def test_a_query_without_end_ends_by_ctrl_c(where):
     path = database(where / "x.db", [("s", "t")])
     query = "with recursive n(i) as (select 0 union all select i + 1 from n) select i from n where i < 0"
     with subprocess.Popen([DFTMERGE, "spans", "plot", path, query, "-o", where / "x.svg"], stderr=subprocess.PIPE) as child:
@@ -402,11 +404,11 @@ def a_query_without_end_ends_by_ctrl_c(where):
     assert os.listdir(where) == ["x.db"]
 
 
-def a_signal_around_the_preparation_ends_the_query(where):
+def test_a_signal_around_the_preparation_ends_the_query(where):
     """It comes when the handler is there and SQLite has nothing yet to interrupt, or while SQLite compiles."""
     need_preload()
     if not shutil.which("gcc"):
-        raise Skip("no gcc")
+        pytest.skip("no gcc")
     path = database(where / "x.db", [("s", "t")])
     # 1 ms into a query with two million comments SQLite still reads them
     (where / "early.c").write_text("#include <dlfcn.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/time.h>\n"
@@ -428,7 +430,7 @@ def a_signal_around_the_preparation_ends_the_query(where):
         assert done.code == 1 and "ended by a signal" in done.err and not (where / "x.svg").exists(), (within, done)
 
 
-def names_become_no_markup(where):
+def test_names_become_no_markup(where):
     bad = '</text><script>alert(1)</script>"&\x1b[31m\x01'
     spans = [("<b>1", bad), ("2", "t"), ("3", bad + "2")]
     path = database(where / "x.db", spans, [("<b>1", "1", bad), ("<b>1", "2", "<i>"), ("3", "5", "e")], [("<b>1", "2")], [("2", "3")])
@@ -475,9 +477,9 @@ def parsl(source, path):
     return database(path, spans, events, subspans)
 
 
-def the_sample_is_printed_to_the_last_digit(where):
+def test_the_sample_is_printed_to_the_last_digit(where):
     if not SAMPLE.exists():
-        raise Skip(f"{SAMPLE} is not there")
+        pytest.skip(f"{SAMPLE} is not there")
     path = parsl(SAMPLE, where / "x.db")
     lines = dftmerge("spans", "sequences", path).out.decode().splitlines()
     assert lines[:6] == ["Looking for events rooted in span type parsl.monitoring.task", "There were 1 different orderings of events", "Most common count: 50",
@@ -494,7 +496,7 @@ def the_sample_is_printed_to_the_last_digit(where):
 # --- bad input ----------------------------------------------------------------------------------------------------------
 
 
-def times_are_ordered_as_numbers(where):
+def test_times_are_ordered_as_numbers(where):
     """Text would put 10 before 9, and doubles would lose the last digits."""
     times = ["9", "10", "10.5", " 1e1 ", "1680774973.000000001", "1680774973.000000002", "-1.5", "+3", "0.0000000004", "0.0000000006", ".5", "5."]
     path = database(where / "x.db", [("s", "t")], [("s", t, f"e{i:02}") for i, t in enumerate(times)])
@@ -505,7 +507,7 @@ def times_are_ordered_as_numbers(where):
     assert got["most_common"][1]["since_first_mean_ns"] == 1_500_000_000
 
 
-def times_of_any_form_are_exact(where):
+def test_times_of_any_form_are_exact(where):
     rng = random.Random(11)
 
     def form():
@@ -525,7 +527,7 @@ def times_of_any_form_are_exact(where):
     assert [step["since_first_mean_ns"] for step in got["most_common"]] == [nanoseconds(times[i]) - first for i in order]
 
 
-def absurd_times_are_passed_over(where):
+def test_absurd_times_are_passed_over(where):
     bad = ["", "x", "nan", "inf", "1e300", "99999999999", "-1e10", "1.2.3", "1 2", "0x10", "1e", "\x1b[1m"]
     path = database(where / "x.db", [("s", "t")], [("s", "1", "good"), *[("s", t, "bad") for t in bad], ("s", "4600000000", "last"), ("s", "-4600000000", "first"),
                                                    ("s", "1e-400", "tiny")])
@@ -542,7 +544,7 @@ def absurd_times_are_passed_over(where):
     assert "more than" in dftmerge("spans", "states", path, "--root", "t", "--interval", "1ns", expect=2).err
 
 
-def numbers_of_sqlite_are_times(where):
+def test_numbers_of_sqlite_are_times(where):
     """A table of somebody else's, whose times are no text."""
     db = sqlite3.connect(where / "x.db")
     db.executescript("create table span (uuid, type); create table event (uuid, span_uuid, time, type);"
@@ -554,7 +556,7 @@ def numbers_of_sqlite_are_times(where):
     assert "1 events have no time" in done.err and "2 events are of spans that are not there" in done.err
 
 
-def circles_end(where):
+def test_circles_end(where):
     spans = [(f"s{i}", "t") for i in range(30)]
     path = database(where / "x.db", spans, [(f"s{i}", str(i), "e") for i in range(30)], [(f"s{i}", f"s{(i + 1) % 30}") for i in range(30)] + [("s3", "s3")],
                     [("s1", "s1"), ("s5", "s9")])
@@ -573,7 +575,7 @@ def circles_end(where):
     inside(draw("graph", two, where / "x.svg"))
 
 
-def ties_have_one_order(where):
+def test_ties_have_one_order(where):
     """Events of one moment: by name, in whatever order the rows are. Orderings of one count: the first root in time."""
     for swap in (False, True):
         events = [("s", "5", "b"), ("s", "5", "a"), ("s", "5.0", "c")]
@@ -586,7 +588,7 @@ def ties_have_one_order(where):
         assert answer("between", path, "--root", "t", "--from", "a", "--to", "b")["n"] == 1
 
 
-def a_report_has_them(where):
+def test_a_report_has_them(where):
     """The section of the page: the same numbers, and pictures that are whole."""
     make(where / "traces", processes=2, events=50)
     seed, path, model = next(graphs(where))
@@ -620,7 +622,7 @@ def a_report_has_them(where):
     assert "is the database" in dftmerge("report", "-o", path, "--spans", path, where / "traces", expect=1).err and Model(path).types
 
 
-def large_graphs_are_drawn_in_part(where):
+def test_large_graphs_are_drawn_in_part(where):
     spans = [(f"{kind}-{i}", f"type{kind:03}") for kind in range(200) for i in range(kind % 7 + 1)]
     path = database(where / "x.db", spans, [], [(f"{kind}-0", f"{kind + 1}-0") for kind in range(199)])
     picture = draw("graph", path, where / "x.svg")
@@ -628,7 +630,7 @@ def large_graphs_are_drawn_in_part(where):
     assert len(answer("graph", path)["nodes"]) == 200
 
 
-def nothing_is_said(where):
+def test_nothing_is_said(where):
     empty = database(where / "empty.db")
     for verb, more in (("types", []), ("sequences", []), ("states", []), ("graph", []), ("between", ["--from", "a", "--to", "b"])):
         done = dftmerge("spans", verb, empty, *more, expect=1)
@@ -643,7 +645,7 @@ def nothing_is_said(where):
     assert not (where / "x.svg").exists()
 
 
-def what_is_no_database_is_said(where):
+def test_what_is_no_database_is_said(where):
     good = chance(where / "good.db", 1)
     raw = good.read_bytes()
     (where / "text.db").write_text("this is no database\n" * 100)
@@ -679,7 +681,7 @@ def what_is_no_database_is_said(where):
     assert "3 rows of subspan and facet" in dftmerge("spans", "types", path).err
 
 
-def unknown_words_are_said(where):
+def test_unknown_words_are_said(where):
     path = chance(where / "x.db", 2)
     for verb, more, code, word in [("sequences", [], 1, "--root parsl.monitoring.task"), ("states", ["--root", "tusk"], 1, "Did you mean task?"),
                                    ("rate", ["--event", "task/inn"], 1, "Did you mean task/in?"), ("rate", ["--event", "lunched"], 1, "Did you mean task.try/launched?"),
@@ -700,11 +702,3 @@ def unknown_words_are_said(where):
         assert b"Example:\n  dftmerge spans " + verb.encode() in told and told == dftmerge("spans", "help", verb).out
         assert told in dftmerge("spans", "--help").out
     assert dftmerge("spans", "types", path, "-o", "x", expect=2).err
-
-
-if __name__ == "__main__":
-    main([types_are_counted, sequences_are_those_of_python, times_between_are_those_of_python, states_are_those_of_python, rates_are_those_of_python,
-          the_graph_is_that_of_python, pictures_show_the_numbers, free_queries_are_drawn, a_query_without_end_ends_by_ctrl_c, a_signal_around_the_preparation_ends_the_query, names_become_no_markup,
-          the_sample_is_printed_to_the_last_digit, times_are_ordered_as_numbers, times_of_any_form_are_exact, absurd_times_are_passed_over, numbers_of_sqlite_are_times, circles_end,
-          ties_have_one_order, a_report_has_them, large_graphs_are_drawn_in_part, nothing_is_said, what_is_no_database_is_said, unknown_words_are_said],
-         "this dftmerge was built without SQLite" if "without SQLite" in dftmerge("spans", "types", "x.db", expect=None).err else None)

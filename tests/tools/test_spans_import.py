@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge spans import: every importer over samples of all forms of its lines, twice, and in any order; what is joined;
 broken lines, nulls, zones of time; traces against their dump; signals, bad databases, unreadable and strange files."""
@@ -19,8 +18,10 @@ import time
 import uuid
 import zoneinfo
 
+import pytest
+
 from pfw_files import Writer
-from tooltest import DFTMERGE, LIBRARY, ROOT, Skip, dftmerge, dump, main, make, need_library
+from tooltest import DFTMERGE, LIBRARY, ROOT, dftmerge, dump, make, need_library
 
 REAL = ROOT.parent / "shared" / "data" / "spans"
 RUN = "0aeb31ac-cf4a-42c5-8086-1ae3d0f53842"
@@ -175,7 +176,7 @@ def tracing(path, **more):
 # --- importers --------------------------------------------------------------------------------------
 
 
-def monitoring_database(directory):
+def test_monitoring_database(directory):
     path = monitoring(directory / "m" / "any name", ("one", "two"))
     done = twice(directory / "s.db", path, "--timezone", "UTC")
     assert b"monitoring database" in done.out and not done.err, done
@@ -188,7 +189,7 @@ def monitoring_database(directory):
     assert dict(ask(directory / "s.db", "select type, min(time) from event group by 1"))["launched"] == "1680774958.000017"
 
 
-def monitoring_nulls(directory):
+def test_monitoring_nulls(directory):
     path = monitoring(directory / "m.db", nulls=True)
     done = twice(directory / "s.db", path, "--timezone", "UTC")
     assert b"4 skipped because they are null" in done.out, done.out
@@ -208,7 +209,7 @@ def monitoring_nulls(directory):
     assert ("parsl.monitoring.try", "launched") not in events(directory / "u.db"), events(directory / "u.db")
 
 
-def rundirs(directory):
+def test_rundirs(directory):
     path = rundir(directory / "runinfo" / "000")
     twice(directory / "s.db", directory / "runinfo")
     assert types(directory / "s.db") == {
@@ -232,7 +233,7 @@ def rundirs(directory):
     assert types(directory / "s.db")["parsl.rundir.task"] == 6
 
 
-def work_queue(directory):
+def test_work_queue(directory):
     path = write(directory / "log", *TRANSACTIONS)
     done = twice(directory / "s.db", path)
     assert b"transaction log of Work Queue" in done.out and b" 8 lines of other kinds" in done.out, done.out
@@ -251,7 +252,7 @@ def work_queue(directory):
     assert content(directory / "s.db") == before
 
 
-def high_throughput(directory):
+def test_high_throughput(directory):
     htex(directory / "htex")
     twice(directory / "s.db", directory / "htex", "--timezone", "UTC")
     prefix = "parsl.executor.htex."
@@ -270,7 +271,7 @@ def high_throughput(directory):
     assert ask(directory / "s.db", "select distinct time from event where type = 'worker_received_task'") == [("1680774962",)]
 
 
-def metrics(directory):
+def test_metrics(directory):
     log = write(directory / "a.log", "no metric", '1700000000.5 w METRIC app.step 7 loss=0.25 n=3 word what=two name="a b" x=',
                 "[2023-04-06 09:55:58,25] METRIC app.step 7 loss=0.125", "METRIC app.step 8 a=1",
                 "1700000001 w METRIC app.step", "1700000001 w METRIC a=1 b=2")
@@ -283,7 +284,7 @@ def metrics(directory):
         ("1700000000.5", "what", "two"), ("1700000000.5", "x", "")]
 
 
-def uuids(directory):
+def test_uuids(directory):
     """Those of spans are of version 5 (SHA-1), over names of all lengths; those of events begin with the milliseconds."""
     ids = ["x" * n for n in range(1, 200)]
     load(directory / "s.db", write(directory / "log", *(f"1700000000.{n:03} METRIC t.y {id_} a=1" for n, id_ in enumerate(ids))))
@@ -294,7 +295,7 @@ def uuids(directory):
         assert uuid.UUID(event).version == 8 and int(event.replace("-", "")[:12], 16) == 1_700_000_000_000 + ids.index(id_)
 
 
-def json_documents(directory):
+def test_json_documents(directory):
     path = tracing(directory / "any")
     twice(directory / "s.db", path)
     assert types(directory / "s.db") == {"parsl.tracing.TASK": 2, "parsl.tracing.EXECUTOR_TASK": 1}
@@ -316,7 +317,7 @@ def json_documents(directory):
     assert b"1 skipped" in done.out and ask(directory / "l.db", "select time from event") == [("5",)], done.out
 
 
-def json_lines(directory):
+def test_json_lines(directory):
     records = [{"time": 1700000000.5, "span_type": "job", "span_id": 1, "event": "begin", "cores": 4, "load": 0.5, "ok": True},
                {"time": "2023-04-06T09:55:58Z", "span_type": "part", "span_id": "a", "event": "e", "super_type": "job", "super_id": 1,
                 "key": "first", "note": "n"}, {"created": 5, "msg": "another kind"}]
@@ -334,7 +335,7 @@ def json_lines(directory):
     assert len(ask(directory / "t.db", "select * from record")) == 3
 
 
-def rules(directory):
+def test_rules(directory):
     own = write(directory / "rules", "# spans of my program", "",
                 r'app.step match="^([0-9.]+) step ([0-9]+) (began|ended)" id=\2 event=\3 time=\1 in=app.run:r1 key="step \2" note=\0',
                 r'app.\1 match="job ([a-z]+) says "([^"]+)" in task ([0-9]+)" id=\2 event=said same=parsl.task:\3  # quotes in it')
@@ -358,7 +359,7 @@ def rules(directory):
 # --- what is joined ---------------------------------------------------------------------------------
 
 
-def any_order(directory):
+def test_any_order(directory):
     """The views of a run are joined, whatever was imported first, and whatever is imported together."""
     run = rundir(directory / "runinfo" / "000")
     inputs = [monitoring(directory / "runinfo" / "monitoring.db"), run / "parsl.log", run / "my_wq",
@@ -379,7 +380,7 @@ def any_order(directory):
         assert content(database) == expected, [str(p) for p in inputs]
 
 
-def work_queue_of_a_run(directory):
+def test_work_queue_of_a_run(directory):
     run = rundir(directory / "000")
     texts = [text.replace("TASK 10 ", "TASK 100 ").replace("PUT 10 ", "PUT 100 ") for text in TRANSACTIONS]
     write(run / "my_wq" / "transaction_log", *texts)
@@ -390,7 +391,7 @@ def work_queue_of_a_run(directory):
 # --- times ------------------------------------------------------------------------------------------
 
 
-def zones(directory):
+def test_zones(directory):
     """Local times as Python's zoneinfo has them, over changes of the clock."""
     chance = random.Random(5)
     names = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC", "+02:00", "-0930")
@@ -444,7 +445,7 @@ def nested(records):
     return regions
 
 
-def traces(directory):
+def test_traces(directory):
     make(directory / "t", processes=4, threads=2, events=400, ppid=1, ranks=1)
     twice(directory / "s.db", directory / "t")
     records = dump(directory / "t")
@@ -478,7 +479,7 @@ def traces(directory):
     assert all(row[1] == ",".join(map(str, range(row[1].count(",") + 1))) for row in keys)
 
 
-def dftracer_traces(directory):
+def test_dftracer_traces(directory):
     for i, task in enumerate((0, 1)):
         writer = Writer("2.x", pid=100 + i)
         writer.call("APP", "work", 1_700_000_000_000_000, 1000)
@@ -493,7 +494,7 @@ def dftracer_traces(directory):
     assert types(directory / "x.db")["dftrace.process"] == 1, done
 
 
-def tasks_of_traces(directory):
+def test_tasks_of_traces(directory):
     """A task and the processes that say they ran it: one join answers which tasks waited for I/O."""
     runs = [monitoring(directory / "monitoring.db", ("run",), tasks=3)]
     need_library()
@@ -521,13 +522,13 @@ def program(directory, text):
     """A program in C, and the environment that traces it."""
     need_library()
     if not shutil.which("gcc"):
-        raise Skip("no gcc")
+        pytest.skip("no gcc")
     (directory / "p.c").write_text(text)
     subprocess.run(["gcc", f"-I{ROOT / 'include'}", "-o", directory / "p", directory / "p.c"], check=True)
     return {**os.environ, "LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "t" / "t")}
 
 
-def annotations(directory):
+def test_annotations(directory):
     """Asynchronous spans with parents and flows, of a program in C."""
     traced = program(directory, PROGRAM)
     subprocess.run(["sh", "-c", f"{directory / 'p'}; true"], check=True, env=traced)
@@ -548,7 +549,7 @@ def annotations(directory):
     assert ("dftrace.span.never", "end") not in events(directory / "s.db")
 
 
-def running(directory):
+def test_running(directory):
     """A process that runs, and then the same one when it has ended or was killed: no span comes twice."""
     traced = program(directory, WAITING)
     for ending in ("exit", "kill"):
@@ -615,7 +616,7 @@ int main(void)
 # --- bad input --------------------------------------------------------------------------------------
 
 
-def strange_lines(directory):
+def test_strange_lines(directory):
     log = directory / "log"
     log.write_bytes(b"1700000000 METRIC t 1 a=1\r\n" + b"1700000001 METRIC t \x00\xff\x1b a=\x01\r\n" + b"x" * 3_000_000 +
                     b" METRIC t 2 a=1\n" + b"1700000002 METRIC t 3 a=1")
@@ -644,7 +645,7 @@ def strange_lines(directory):
     assert done.err.count("skipped:") == 10 and b"50 skipped" in done.out, done
 
 
-def any_bytes(directory):
+def test_any_bytes(directory):
     """Whatever the bytes of a file are, the import ends, with a word."""
     chance = random.Random(3)
     real = "\n".join(TRANSACTIONS + [line(0, f"Run id is: {RUN}"), "1700000000 METRIC t 1 a=1"]).encode()
@@ -662,7 +663,7 @@ def any_bytes(directory):
     assert ask(directory / "s.db", "pragma integrity_check") == [("ok",)]
 
 
-def inputs(directory):
+def test_inputs(directory):
     good = write(directory / "good", "1700000000 METRIC t 1 a=1")
     text = write(directory / "text", "nothing of spans")
     done = load(directory / "s.db", directory / "nowhere", good, text, expect=1)
@@ -689,7 +690,7 @@ def inputs(directory):
         assert "Permission denied" in load(directory / "p.db", good, expect=1).err
 
 
-def bad_databases(directory):
+def test_bad_databases(directory):
     good = write(directory / "good", "1700000000 METRIC t 1 a=1")
     text = write(directory / "a text", "which is no database, and longer than a hundred bytes " * 3)
     before = text.read_bytes()
@@ -721,7 +722,7 @@ def bad_databases(directory):
     locked.close()
 
 
-def ended(directory):
+def test_ended(directory):
     """A signal in the middle: nothing is left of the import."""
     big = write(directory / "big", *(f"{1700000000 + i} METRIC t {i} a=1" for i in range(300_000)))
     good = write(directory / "good", "1700000000 METRIC t 1 a=1")
@@ -752,7 +753,7 @@ def holds(child, path):
         return False
 
 
-def two_at_once(directory):
+def test_two_at_once(directory):
     """Two make the same database: the one that comes too late leaves it alone, and says why once."""
     big = write(directory / "big", *(f"{1700000000 + i} METRIC t {i} a=1" for i in range(100_000)))
     database = directory / "new.db"
@@ -774,7 +775,7 @@ def two_at_once(directory):
     assert types(database) == {"t": 100_000}
 
 
-def disk_full(directory):
+def test_disk_full(directory):
     big = write(directory / "big", *(f"{1700000000 + i} METRIC t {i} a=1" for i in range(50_000)))
     good = write(directory / "good", "1700000000 METRIC t 1 a=1")
     load(directory / "s.db", good)
@@ -784,9 +785,9 @@ def disk_full(directory):
     assert content(directory / "s.db") == before
 
 
-def real_samples(directory):
+def test_real_samples(directory):
     if not REAL.exists():
-        raise Skip("there are no real samples")
+        pytest.skip("there are no real samples")
     twice(directory / "s.db", REAL, "--timezone", "UTC")
     assert types(directory / "s.db") == {"parsl.monitoring.workflow": 1, "parsl.monitoring.task": 50, "parsl.monitoring.try": 50,
                                          "workqueue.task": 50, "workqueue.worker": 1}
@@ -796,9 +797,3 @@ def real_samples(directory):
     assert sum(n for (_, event), n in found.items() if event.startswith("TRANSFER_")) == 250
     assert ask(directory / "s.db", "select min(time + 0), max(time + 0) from event e join span s on s.uuid = e.span_uuid"
                                    " where s.type like 'parsl.%'") == [(1680774958.425735, 1680774988.753103)]
-
-
-if __name__ == "__main__":
-    main([monitoring_database, monitoring_nulls, rundirs, work_queue, high_throughput, metrics, uuids, json_documents, json_lines, rules,
-          any_order, work_queue_of_a_run, zones, traces, dftracer_traces, tasks_of_traces, annotations, running, strange_lines, any_bytes, inputs,
-          bad_databases, ended, two_at_once, disk_full, real_samples])

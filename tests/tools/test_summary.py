@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every number of `summary --json`, recomputed from `dump --json`; from buckets and from events alike."""
 
@@ -7,7 +6,7 @@ import json
 import re
 import sys
 
-from tooltest import LIBRARY, csv_text, dftmerge, dump, groups, main, make, need_library, pattern, phase, run, same_groups, summary, counts
+from tooltest import LIBRARY, csv_text, dftmerge, dump, groups, make, need_library, pattern, phase, run, same_groups, summary, counts
 
 KEYS = ["call", "cat", "name", "rank", "pid", "tid", "class", "call,rank", "cat,tid", "pid,name", "class,rank", "region",
         "region,call", "rank,region", "size", "access", "errno", "size,call", "access,class", "errno,name", "size,access,errno,class,rank"]
@@ -18,7 +17,7 @@ def names(by):
     return ",".join(by.split(",")).replace("call", "cat,name").replace("time", "t_ns").split(",")
 
 
-def all_keys_from_buckets(where):
+def test_all_keys_from_buckets(where):
     make(where, ranks=1, processes=3, hosts=2)
     events = dump(where)
     for by in KEYS:
@@ -27,7 +26,7 @@ def all_keys_from_buckets(where):
         same_groups(answer["groups"], groups(events, names(by)), by)
 
 
-def all_keys_from_events(where):
+def test_all_keys_from_events(where):
     make(where, ranks=1, processes=3, hosts=2, rows=0)
     events = dump(where)
     for by in KEYS + FILE_KEYS + ["time", "time,call"]:
@@ -36,7 +35,7 @@ def all_keys_from_events(where):
         same_groups(answer["groups"], groups(events, names(by), with_union=True, base=phase(answer) if "time" in by else 0), by)
 
 
-def buckets_and_events_agree(where):
+def test_buckets_and_events_agree(where):
     """The same events with and without BUCKETS: all but busy_union_ns, which buckets do not know, and where it comes from."""
     make(where / "rows", ranks=1, processes=2, events=800)
     make(where / "bare", ranks=1, processes=2, events=800, rows=0)
@@ -50,7 +49,7 @@ def buckets_and_events_agree(where):
         assert a == b, by
 
 
-def files_come_from_events(where):
+def test_files_come_from_events(where):
     make(where)
     events = dump(where)
     for by in FILE_KEYS:
@@ -59,7 +58,7 @@ def files_come_from_events(where):
         same_groups(answer["groups"], groups(events, names(by), with_union=True), by)
 
 
-def calls_between_two_files(where):
+def test_calls_between_two_files(where):
     """They count once, as reads; what they write are bytes of class write: the same from rows, from events and from aggregates alone."""
     settings = {"ranks": 1, "processes": 2, "hosts": 2, "events": 400, "block": 7, "transfers": 1}
     make(where / "both", **settings)
@@ -95,13 +94,13 @@ def calls_between_two_files(where):
     assert by_class["write"]["bytes"] >= sum(e["bytes"] for e in halves)
 
 
-def the_default_is_call(where):
+def test_the_default_is_call(where):
     make(where)
     assert dftmerge("--json", where).out == dftmerge("summary", "--json", "--by", "call", where).out
     assert dftmerge(where).out == dftmerge("summary", where).out
 
 
-def time_groups(where):
+def test_time_groups(where):
     make(where, slow=1, events=300, start=1700000001)
     events = dump(where)
     for width in (0.1, 6.4, 0.25, 7):  # with percentiles, of which rows know 64 intervals together
@@ -110,7 +109,7 @@ def time_groups(where):
         same_groups(answer["groups"], groups(events, ["t_ns", "cat"], with_union=True, width=round(width * 1e9), base=phase(answer)), width)
 
 
-def patterns(where):
+def test_patterns(where):
     """Names that differ by a number only are one pattern; the rule, on names made to try it."""
     names = ["/a/ckpt-0001.h5", "/a/ckpt-12.h5", "/a/550e8400-e29b-41d4-a716-446655440000", "/a/550e8400-e29b-41d4-a716-44665544000",
              "/a/550e8400-e29b-41d4-a716-4466554400001", "/a/deadbeef", "/a/deadbee1", "/a/dead1", "/a/xdeadbee1f.o", "/12ab34cd/5",
@@ -133,7 +132,7 @@ def patterns(where):
     assert {g["pattern"]: (g["count"], g["time_ns"]) for g in got} == {p: (counts_[p], times[p]) for p in counts_}, got
 
 
-def facts_of_the_job(where):
+def test_facts_of_the_job(where):
     make(where, ranks=1, processes=3, hosts=2, lossy=1)
     events, answer = dump(where), summary(where)
     assert (answer["processes"], answer["pids"], answer["ranks"]) == (3, 3, 3)
@@ -150,7 +149,7 @@ def facts_of_the_job(where):
     assert answer["notes"] == ["9 events lost: ring full, in 3 processes"], answer["notes"]
 
 
-def aggregates_only(where):
+def test_aggregates_only(where):
     """No event kept: calls as ever, files from file rows (without percentiles), and what cannot be told is said."""
     make(where / "all", processes=2, rows=0)
     make(where / "rows", processes=2, keep=0)
@@ -169,7 +168,7 @@ def aggregates_only(where):
     assert dump(where / "rows", expect=1) == []
 
 
-def one_way_to_name_a_file_at_a_time(where):
+def test_one_way_to_name_a_file_at_a_time(where):
     """A group has room for one of file, dir and pattern: two of them would show one under the name of the other."""
     make(where)
     for by in ("dir,file", "pattern,file", "dir,pattern", "file,rank,dir"):
@@ -178,7 +177,7 @@ def one_way_to_name_a_file_at_a_time(where):
     assert summary("--by", "file,file", where)["groups"] == summary("--by", "file", where)["groups"]
 
 
-def ranks_come_in_parts(where):
+def test_ranks_come_in_parts(where):
     """The page is the same whatever part of the groups is counted at a time: findings, which see a file as a whole, and ranks."""
     make(where, processes=200, ranks=1, hosts=3, events=10)
     whole = dftmerge("--top", "200", where).out
@@ -186,7 +185,7 @@ def ranks_come_in_parts(where):
     assert dftmerge("--top", "200", where, env={"DFTMERGE_GROUP_BYTES": "24576"}).out == whole
 
 
-def mixed_aggregates_and_events(where):
+def test_mixed_aggregates_and_events(where):
     make(where / "a", processes=2, seed=1)
     make(where / "b", processes=2, seed=2, keep=0)
     make(where / "all", processes=2, seed=1)
@@ -203,7 +202,7 @@ def mixed_aggregates_and_events(where):
     assert answer["events_kept"] == summary(where / "a")["events"] < answer["events"]
 
 
-def csv_says_the_same(where):
+def test_csv_says_the_same(where):
     import csv
     import io
     make(where, ranks=1)
@@ -218,7 +217,7 @@ def csv_says_the_same(where):
             assert line == {k: "" if v is None else str(v) for k, v in group.items()}, (line, group)
 
 
-def top_and_sort(where):
+def test_top_and_sort(where):
     make(where, ranks=1)
     whole = summary("--by", "file", where)["groups"]
     assert summary("--by", "file", "--top", "3", where)["groups"] == whole[:3]
@@ -232,7 +231,7 @@ def top_and_sort(where):
     assert "no such column" in dftmerge("summary", "--sort", "nothing", where, expect=2).err
 
 
-def tracing_is_a_share_of_one_base(where):
+def test_tracing_is_a_share_of_one_base(where):
     """Its processor time, of all threads: the head of the page and its end say the same."""
     need_library()
     program = ("import os, threading\ndef work():\n    for _ in range(20000):\n        os.stat('/etc/passwd')\n"
@@ -244,7 +243,7 @@ def tracing_is_a_share_of_one_base(where):
     assert "4 threads" in text and len(said) == 2 and len(set(said)) == 1 and said[0] != "0.0 %", text
 
 
-def text_fits_and_ends_with_its_source(where):
+def test_text_fits_and_ends_with_its_source(where):
     """One footer for all sections, and nothing wider than the terminal but names that have no place to break."""
     make(where, ranks=1)
     for width in (40, 60, 80, 100, 120, 160, 200):
@@ -275,7 +274,7 @@ def tables_of(text):
     return {title: lines - {("cat", "name")} for title, lines in tables.items()}
 
 
-def each_call_is_in_one_table(where):
+def test_each_call_is_in_one_table(where):
     """What waits for children, and regions around calls, do not rank with I/O."""
     make(where)
     tables = tables_of(dftmerge(where, "--top", "1000", env={"COLUMNS": "300"}).out.decode())
@@ -287,7 +286,7 @@ def each_call_is_in_one_table(where):
     assert list(tables) == ["Regions", "Files", "Calls", "not I/O"], tables
 
 
-def tables_of_events_are_those_of_rows(where):
+def test_tables_of_events_are_those_of_rows(where):
     """From events the tables of a page are counted in one pass. They share its memory, and say what rows say."""
     make(where, processes=2, ranks=1)
     rows, events = (tables_of(dftmerge("summary", *more, where, env={"COLUMNS": "300"}).out.decode()) for more in ([], ["--events"]))
@@ -296,11 +295,3 @@ def tables_of_events_are_those_of_rows(where):
         page = dftmerge("summary", *asked, where).out
         for budget in (0, 20_000, 200_000):
             assert dftmerge("summary", *asked, where, env={"DFTMERGE_GROUP_BYTES": str(budget)}).out == page
-
-
-if __name__ == "__main__":
-    main([each_call_is_in_one_table, tables_of_events_are_those_of_rows, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, calls_between_two_files,
-          files_come_from_events,
-          the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
-          mixed_aggregates_and_events,
-          csv_says_the_same, top_and_sort, tracing_is_a_share_of_one_base, text_fits_and_ends_with_its_source])

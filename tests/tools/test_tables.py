@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The tables of a source, as SQL and Parquet have them: every event against the dump, in each order, with little memory;
 rows, files, regions, processes and counters against what other commands say."""
@@ -9,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-from tooltest import BUILD, counts, dftmerge, dump, main, make, run, summary
+from tooltest import BUILD, counts, dftmerge, dump, make, run, summary
 
 READ = BUILD / "bin" / "read_tables"
 SANITIZED = os.environ.get("DFT_SANITIZE")
@@ -57,14 +56,14 @@ def check_events(path, env=None, **more):
     return len(rows)
 
 
-def events_are_those_of_the_dump(tmp):
+def test_events_are_those_of_the_dump(tmp):
     path = make(tmp / "a", processes=3, threads=3, events=2000, ranks=3)
     for order in ("none", "time", "name", "rank"):
         check_events(path, order=order)
     assert int(run(READ, "events", "count", 0, path).out) == check_events(path)
 
 
-def orders_are_kept(tmp):
+def test_orders_are_kept(tmp):
     path = make(tmp / "a", processes=5, threads=2, events=1500, ranks=5)
     times = [r["time"] for r in read("events", path, order="time", rows=77)]
     assert times == sorted(times)
@@ -74,7 +73,7 @@ def orders_are_kept(tmp):
     assert ranks == sorted(ranks)
 
 
-def events_by_name_go_to_the_disk(tmp):
+def test_events_by_name_go_to_the_disk(tmp):
     """With 16 KiB for all batches; nothing is left in TMPDIR."""
     path = make(tmp / "a", processes=2, threads=3, events=4000)
     spills = tmp / "spills"
@@ -89,7 +88,7 @@ def events_by_name_go_to_the_disk(tmp):
     assert done.code == 1, "no place for a temporary file, and no error"
 
 
-def many_names_take_little_memory(tmp):
+def test_many_names_take_little_memory(tmp):
     """Events of each name are put aside, and so is what collects them."""
     line = '{"id":%d,"name":"step-%d","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{}}\n'
     (tmp / "t.pfw").write_text("[\n" + "".join(line % (i, i % 20_000, 10 * i) for i in range(40_000)))
@@ -101,14 +100,14 @@ def many_names_take_little_memory(tmp):
     assert SANITIZED or usage.ru_maxrss < 150 << 10, usage.ru_maxrss
 
 
-def texts_come_again_where_memory_is_little(tmp):
+def test_texts_come_again_where_memory_is_little(tmp):
     """Texts of names that are not kept are looked up again, for each batch."""
     path = make(tmp / "a", processes=2, threads=2, events=2000)
     for order in ("none", "time", "name", "rank"):
         check_events(path, order=order, env={"DFTMERGE_NAMES_BYTES": "1"})
 
 
-def parts_are_in_order_of_time(tmp):
+def test_parts_are_in_order_of_time(tmp):
     path = make(tmp / "a", processes=6, threads=2, events=1500, ranks=6)
     parts, all_ranks = [], []
     for row in read("events", path, order="parts", rows=4000):
@@ -139,7 +138,7 @@ def answered(by, *paths):
             for g in summary("--by", by, *paths)["groups"]}
 
 
-def rows_stand_for_all_calls(tmp):
+def test_rows_stand_for_all_calls(tmp):
     kept = make(tmp / "kept", processes=2, threads=2, events=1500, ranks=2)
     for path in (kept, make(tmp / "bare", processes=2, threads=2, events=1500, ranks=2, rows=0),
                  make(tmp / "alone", processes=2, threads=1, events=1500, ranks=2, keep=0)):
@@ -150,7 +149,7 @@ def rows_stand_for_all_calls(tmp):
             assert found == said, (path, by, set(found.items()) ^ set(said.items()))
 
 
-def files_are_those_of_the_summary(tmp):
+def test_files_are_those_of_the_summary(tmp):
     path = make(tmp / "a", processes=3, threads=2, events=1500)
     said = summary("--by", "file,class", path)["groups"]
     rows = {(r["file"], r["class"]): r for r in read("files", path)}
@@ -161,7 +160,7 @@ def files_are_those_of_the_summary(tmp):
             (group["count"], group["errors"], group["time_ns"], group["bytes"], group["time_max_ns"]), (row, group)
 
 
-def regions_and_what_is_inside(tmp):
+def test_regions_and_what_is_inside(tmp):
     path = make(tmp / "a", processes=2, threads=2, events=1500)
     rows, inside, entered = read("regions", path), collections.Counter(), collections.Counter()
     for event in dump(path):
@@ -176,7 +175,7 @@ def regions_and_what_is_inside(tmp):
     assert {(pids[r["process"]], r["cat"], r["name"]): r["calls"] for r in rows if r["calls"]} == dict(entered)
 
 
-def processes_are_those_of_ps(tmp):
+def test_processes_are_those_of_ps(tmp):
     path = make(tmp / "a", processes=4, threads=1, events=300, ranks=4)
     told = {p["pid"]: p for p in json.loads(dftmerge("ps", "--json", path).out)["processes"]}
     rows = read("processes", path)
@@ -188,7 +187,7 @@ def processes_are_those_of_ps(tmp):
         assert row["command"] == " ".join(process["command"])
 
 
-def notes_say_what_is_missing(tmp):
+def test_notes_say_what_is_missing(tmp):
     path = make(tmp / "a", processes=1, threads=1, events=3000)
     trace = next(path.glob("*.dft"))
     data = bytearray(trace.read_bytes())
@@ -196,9 +195,3 @@ def notes_say_what_is_missing(tmp):
     trace.write_bytes(data)
     notes = [r["note"] for r in read("notes", path)]
     assert any("checksum" in note for note in notes), notes
-
-
-if __name__ == "__main__":
-    main([events_are_those_of_the_dump, orders_are_kept, events_by_name_go_to_the_disk, many_names_take_little_memory, texts_come_again_where_memory_is_little,
-         parts_are_in_order_of_time, rows_stand_for_all_calls, files_are_those_of_the_summary, regions_and_what_is_inside,
-         processes_are_those_of_ps, notes_say_what_is_missing])

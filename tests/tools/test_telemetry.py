@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge ranks on telemetry files: the given examples exactly, random ones against an independent implementation, and what
 is wrong with a file told by file and record."""
@@ -9,7 +8,7 @@ import pathlib
 import random
 
 from cross_rank import analyse, read
-from tooltest import dftmerge, main, run, DFTMERGE, ROOT
+from tooltest import dftmerge, run, DFTMERGE, ROOT
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 DATA = ROOT.parent / "shared" / "data" / "telemetry"
@@ -45,7 +44,7 @@ def example(folder, name):
     same(analyse(json.loads(name.read_text())), wanted, "the implementation in Python: " + name.name)
 
 
-def the_examples_come_out_exactly(_where):
+def test_the_examples_come_out_exactly():
     """Rank 1 grows first, in two steps that only together are a tenth of what it has; rank 0 after a fall; rank 2 behind the onset."""
     example(EXAMPLE.parent, EXAMPLE)
     names = sorted(DATA.glob("in_*.json"))
@@ -55,7 +54,7 @@ def the_examples_come_out_exactly(_where):
         example(DATA, name)
 
 
-def telemetry_takes_no_filters(_where):
+def test_telemetry_takes_no_filters():
     for option in (["--rank", "0"], ["--name", "read"], ["--from", "1"]):
         done = dftmerge("ranks", *option, EXAMPLE, expect=2)
         assert option[0] in done.err and "looked at whole" in done.err and not done.out
@@ -151,7 +150,7 @@ def written(rng, records):
     return json.dumps(records)
 
 
-def random_files_against_python(where):
+def test_random_files_against_python(where):
     rng = random.Random(20)
     bad_files = spikes = 0
     for n in range(int(os.environ.get("DFT_ROUNDS", 250))):
@@ -174,7 +173,7 @@ def random_files_against_python(where):
     assert bad_files > 20 and spikes > 50
 
 
-def damaged_files_give_what_they_have(where):
+def test_damaged_files_give_what_they_have(where):
     good = [record(r, t * 10 ** 8, (1 << 30) + t * 100 * MIB * (r == 1)) for r in (0, 1) for t in range(4)]
     text = json.dumps(good)
     path = where / "a.json"
@@ -198,7 +197,7 @@ def damaged_files_give_what_they_have(where):
     assert "event 3 (line 1): no JSON" in err, err
 
 
-def odd_files_are_told(where):
+def test_odd_files_are_told(where):
     for text, message in (("", "empty"), ("  \n", "empty"), ("hello", "neither an object nor a list"), ("{}", "neither schema_version"),
                           ('{"traceEvents": []}', "neither schema_version"), ("[[[[", "cut off"), ("[}", "a bracket too many"),
                           ("\x00\x01", "neither"), ('{"schema_version": 3}', "schema_version 3 is not known"),
@@ -215,7 +214,7 @@ def odd_files_are_told(where):
     assert "No such file" in run(DFTMERGE, "ranks", where / "none.json").err
 
 
-def several_files_and_directories(where):
+def test_several_files_and_directories(where):
     events = [record(r, t * 10 ** 8, (1 << 30) + t * 100 * MIB * (r == 2)) for r in range(4) for t in range(4)]
     (where / "d" / "deep").mkdir(parents=True)
     for rank in range(4):
@@ -228,7 +227,7 @@ def several_files_and_directories(where):
     same(got, analyse(events[12:] + events[:4] + events[8:12] + events[4:8]), "files in an order of their own")
 
 
-def text_says_first_what_matters(where):
+def test_text_says_first_what_matters(where):
     done = dftmerge("ranks", EXAMPLE)
     lines = done.out.decode().splitlines()
     assert "rank 1's memory rose first: by 160 MiB, 250 ms before the second rank's (confidence: high)" in lines[0], lines
@@ -238,8 +237,3 @@ def text_says_first_what_matters(where):
     assert b"\x1b" not in out and b"\\x1b" in out
     assert len(out.decode().splitlines()) < 20 and max(map(len, out.decode().splitlines())) < 420
     assert b"1,334 of 4,000" in out or b"1334 of 4000" in out
-
-
-if __name__ == "__main__":
-    main([the_examples_come_out_exactly, telemetry_takes_no_filters, random_files_against_python, damaged_files_give_what_they_have, odd_files_are_told,
-          several_files_and_directories, text_says_first_what_matters])

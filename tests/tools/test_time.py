@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Time that spans intervals: calls belong where they start, busy time to all intervals that it lies in, concurrency is true
 overlap. Every aggregate by time and something else, recomputed from `dump --json`, whatever the answer comes from."""
@@ -7,7 +6,9 @@ import json
 import random
 import re
 
-from tooltest import ROOT, Skip, counts, dftmerge, dump, groups, main, make, phase, same_groups, summary
+import pytest
+
+from tooltest import ROOT, counts, dftmerge, dump, groups, make, phase, same_groups, summary
 
 DATA = ROOT.parent / "shared" / "data" / "dftracer"
 OTHERS = ("call", "file", "dir", "rank", "host", "region", "pid", "tid", "pattern", "class,rank", "region,call,tid")
@@ -29,7 +30,7 @@ def sums_hold(answer, events_time):
 WIDTH = 60_000_000_000
 
 
-def a_long_call(where):
+def test_a_long_call(where):
     """A read of ten seconds and a half is ten and a half busy seconds, one in each second."""
     where.mkdir(exist_ok=True)
     start = 1_700_000_000_250_000
@@ -47,7 +48,7 @@ def a_long_call(where):
     assert (whole["busy_ns"], whole["busy_union_ns"], whole["in_flight_max"]) == (11_500_000_000, None, None)  # from rows
 
 
-def from_events(where):
+def test_from_events(where):
     make(where, ranks=1, processes=3, hosts=2, slow=1, rows=0, seed=5, events=150)
     hosts = {p["pid"]: p["host"] for p in json.loads(dftmerge("ps", "--json", where).out)["processes"]}
     events = [dict(e, host=hosts[e["pid"]]) for e in dump(where)]
@@ -63,7 +64,7 @@ def from_events(where):
     assert empty and overlap
 
 
-def from_rows(where):
+def test_from_rows(where):
     """Rows give the same groups, where the width is a multiple of their intervals; on the page, as they know no percentiles of such."""
     make(where, ranks=1, processes=2, slow=1, seed=6, events=200, interval_ms=300)
     for width in ("0.3", "0.9", "6.3", "19.2", "60"):
@@ -80,7 +81,7 @@ def from_rows(where):
         assert any(g["count"] == 0 for g in answer["groups"])
 
 
-def from_aggregates_alone(where):
+def test_from_aggregates_alone(where):
     make(where / "rows", ranks=1, processes=2, slow=1, seed=7, events=200, keep=0)
     make(where / "kept", ranks=1, processes=2, slow=1, seed=7, events=200)
     for width in ("0.2", "6.4", "25.6"):
@@ -104,7 +105,7 @@ def from_aggregates_alone(where):
     assert cut["groups"] and all(g["busy_ns"] is None for g in cut["groups"])
 
 
-def in_windows(where):
+def test_in_windows(where):
     """The sweep over all calls in windows that hold few of them: calls go on from one to the next, alone or many at once."""
     make(where, ranks=1, processes=3, threads=2, hosts=2, slow=1, rows=0, seed=9, events=150)
     events = dump(where)
@@ -120,7 +121,7 @@ def in_windows(where):
     assert summary(*cut, env=few) == summary(*cut)
 
 
-def cut_by_from_and_to(where):
+def test_cut_by_from_and_to(where):
     """Calls that start in the part asked about, with all of their time."""
     make(where, processes=2, slow=1, seed=8, events=200)
     events = dump("--from", "40.5", "--to", "200", where)
@@ -129,7 +130,7 @@ def cut_by_from_and_to(where):
     assert max(g["t_ns"] for g in answer["groups"]) + WIDTH > max(e["ts"] for e in events)
 
 
-def foreign(where):
+def test_foreign(where):
     """DFTracer's traces, of made-up calls, at the bounds of intervals too."""
     chance = random.Random(12)
     base = 1_700_000_000_000_000 // 5_000_000 * 5_000_000
@@ -162,7 +163,7 @@ def column(text, title):
     return [line[:end].split("  ")[-1].strip().removesuffix(" s").replace(",", "") for line in body]
 
 
-def groups_begin_when_they_say(where):
+def test_groups_begin_when_they_say(where):
     """Groups lie on the grid of the wall clock, or begin with the run: each says when, and has what starts then."""
     make(where, processes=2, interval_ms=700, events=2000)
     times = sorted(e["ts"] for e in dump(where) for _ in range(e.get("calls", 1)) if counts(e))
@@ -182,7 +183,7 @@ def groups_begin_when_they_say(where):
         assert column(text, "calls/s") == [str(int(n * 1e9 / s + 0.5)) for n, s in zip(want, spans)], text
 
 
-def a_window_is_its_own_whole(where):
+def test_a_window_is_its_own_whole(where):
     """Calls a second are those of the window; what tracing took is known of the whole run alone, and is said of it."""
     make(where, processes=1, interval_ms=100, events=3000)
     events = [e for e in dump(where) if counts(e) and e.get("class") == "write"]
@@ -198,7 +199,7 @@ def a_window_is_its_own_whole(where):
     assert "the last 1.00 s of " in dftmerge("summary", "--last", "1", where).out.decode()
 
 
-def too_many_intervals(where):
+def test_too_many_intervals(where):
     """A call of years in intervals of microseconds: no number rather than a wrong one, at once."""
     line = {"id": 1, "name": "read", "cat": "POSIX", "pid": 5, "tid": 5, "ph": "X", "ts": 1_700_000_000_000_000, "dur": 10**14}
     where.mkdir(exist_ok=True)
@@ -208,10 +209,10 @@ def too_many_intervals(where):
     assert any("too many intervals" in n for n in answer["notes"]), answer["notes"]
 
 
-def real_traces(where):
+def test_real_traces(where):
     """A real job of 48 ranks, where it is: by time and rank, call and file; and the figures of its README."""
     if not DATA.exists():
-        raise Skip("the shared data are not there")
+        pytest.skip("the shared data are not there")
     paths = sorted((DATA / "cm1").glob("*.pfw.gz"))
     events = [dict(e, bytes=e.get("bytes", 0)) for e in dump("--no-index", *paths[:2])]
     for other in ("rank", "call", "tid,class"):
@@ -239,8 +240,3 @@ def real_traces(where):
     one = summary("--no-index", DATA / "posix-2023.pfw.gz")
     assert one["processes"] == 1 and one["events"] == 1012
     assert sum(g["count"] for g in one["groups"] if g["name"] == "read") == 1000
-
-
-if __name__ == "__main__":
-    main([a_long_call, from_events, from_rows, from_aggregates_alone, in_windows, cut_by_from_and_to, foreign, groups_begin_when_they_say, a_window_is_its_own_whole,
-          too_many_intervals, real_traces])

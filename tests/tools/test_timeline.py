@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dftmerge timeline: every number of every interval as the dump has it, from aggregates and from events; plots that fit
 the terminal; maps of many ranks; jobs without time, of one interval, of 1970."""
@@ -7,7 +6,7 @@ import collections
 import json
 import re
 
-from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, in_flight, main, make, run, span, union
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, in_flight, make, run, span, union
 
 IO = ("read", "write", "sync", "meta", "startup")
 
@@ -62,7 +61,7 @@ def check(answer, events, exact):
             assert got["in_flight_max"] is None and got["threads"] >= want[k]["in_flight_max"]
 
 
-def numbers_are_those_of_the_dump(where):
+def test_numbers_are_those_of_the_dump(where):
     make(where / "t", processes=4, ranks=1, threads=3, interval_ms=10, events=400)
     events = io_events(where / "t")
     for words, exact in (((), False), (("--interval", "0.02"), False), (("--events",), True), (("--interval", "0.0037"), True),
@@ -75,7 +74,7 @@ def numbers_are_those_of_the_dump(where):
     assert a["intervals"] == b["intervals"]
 
 
-def occupancy_is_near_the_union(where):
+def test_occupancy_is_near_the_union(where):
     """At most: above it, as a 64th counts whole; never more than what lies there of all calls."""
     make(where / "t", processes=3, ranks=1, threads=2, interval_ms=50, events=400)
     events = io_events(where / "t")
@@ -97,7 +96,7 @@ def occupancy_is_near_the_union(where):
     assert all(i["busy_union_ns"] is None or i["busy_union_ns"] <= 10**9 for i in answer["intervals"])
 
 
-def series_are_the_ranks(where):
+def test_series_are_the_ranks(where):
     make(where / "t", processes=4, ranks=1, threads=2, interval_ms=10)
     events = io_events(where / "t")
     for key, of, value in (("rank", "bytes", lambda e: e.get("bytes", 0) if "errno" not in e else 0), ("rank", "calls", lambda e: e.get("calls", 1)),
@@ -120,7 +119,7 @@ def series_are_the_ranks(where):
     assert rows[0] == "rank,t_ns,bytes" and len(rows) == 1 + 4 * len(answer["intervals"])
 
 
-def plots_fit_the_terminal(where):
+def test_plots_fit_the_terminal(where):
     make(where / "t", processes=3, ranks=1, interval_ms=10)
     for columns in (40, 63, 64, 80, 200):
         for words in ((), ("--heat",), ("--by", "rank"), ("--by", "class"), ("--of", "calls"), ("--of", "time")):
@@ -142,7 +141,7 @@ def plots_fit_the_terminal(where):
         assert max(len(line) for line in page.splitlines() if "|" in line) <= 24 + width
 
 
-def ten_thousand_ranks_fit_the_screen(where):
+def test_ten_thousand_ranks_fit_the_screen(where):
     ranks(where / "r", ranks=300, seconds=20, slow=217, at=5, rate=1)
     page = dftmerge("timeline", "--heat", where / "r", env={"COLUMNS": "100", "LINES": "30"}).out.decode()
     lines = [line for line in page.splitlines() if "|" in line]
@@ -158,7 +157,7 @@ def ten_thousand_ranks_fit_the_screen(where):
     assert re.search(r"^ +3 \| *$", page, re.M), page
 
 
-def odd_times(where):
+def test_odd_times(where):
     one = make(where / "one", processes=1, same_time=1, events=50)  # no time at all
     answer = timeline(one)
     assert len(answer["intervals"]) == 1 and answer["intervals"][0]["calls"] > 0
@@ -181,7 +180,7 @@ def odd_times(where):
             assert "no event passes" in done.err and (form in (("--json",), ("--csv",)) or not done.out), (words, form, done)
 
 
-def it_covers_the_run(where):
+def test_it_covers_the_run(where):
     """Columns and shares are of the run, or of its part that is asked about, however long it is without calls."""
     make(where, processes=3, ranks=1, interval_ms=10, events=400)
     start, wall = (timeline(where)[name] for name in ("start_ns", "wall_ns"))
@@ -200,15 +199,10 @@ def it_covers_the_run(where):
         assert head.endswith(f" of {wall / 1e6:.0f} ms"), head
 
 
-def wrong_words_are_told(where):
+def test_wrong_words_are_told(where):
     make(where / "t", processes=1)
     for words, said in ((("--by", "rnk"), "Did you mean rank?"), (("--of", "byte"), "Did you mean bytes?"), (("--by", "file"), "There are rank"),
                         (("--width", "0"), "--width 0"), (("--width", "x"), "--width x"), (("--interval", "-1"), "--interval -1"),
                         (("--interval", "0"), "--interval 0"), (("--top", "0"), "--top 0"), (("--json", "--csv"), "exclude")):
         done = run(DFTMERGE, "timeline", *words, where / "t")
         assert done.code == 2 and said in done.err, (words, done)
-
-
-if __name__ == "__main__":
-    main([numbers_are_those_of_the_dump, it_covers_the_run, occupancy_is_near_the_union, series_are_the_ranks, plots_fit_the_terminal,
-          ten_thousand_ranks_fit_the_screen, odd_times, wrong_words_are_told])

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Troubles of inputs, of native traces and of DFTracer's alike: each is a note with the name of the file, and the rest is
 used, whatever the command."""
@@ -8,14 +7,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 import time
 
 from pfw_files import write
 from test_damage import EVENTS, blocks
 from test_pfw import sample
-from tooltest import DFTMERGE, Result, dftmerge, dump, main, make, run
+from tooltest import DFTMERGE, Result, dftmerge, dump, make, run
 
 COMMANDS = (["summary", "--json"], ["dump", "--json"], ["check", "--json"], ["ps", "--json"],
             ["summary", "--json", "--by", "file"], ["export", "--format", "csv", "-o", "-"])
@@ -52,7 +50,7 @@ def merged(where, bad, good, events):
     out.unlink()
 
 
-def cut_short(where):
+def test_cut_short(where):
     good, events = native(where / "good", seed=2)
     bad, all_of_it = native(where / "n")
     data = bad.read_bytes()
@@ -71,7 +69,7 @@ def cut_short(where):
     assert everywhere(bad, good, 1, "no record") == events
 
 
-def damaged_gzip(where):
+def test_damaged_gzip(where):
     """Behind damage in one member the next ones are read."""
     good, events = native(where / "good", seed=2)
     bad, all_of_it = foreign(where / "f")
@@ -86,7 +84,7 @@ def damaged_gzip(where):
     assert len(all_of_it) - 60 < len(left) - len(events) < len(all_of_it), (len(left), len(all_of_it))
 
 
-def torn_lines(where):
+def test_torn_lines(where):
     good, events = native(where / "good", seed=2)
     bad, all_of_it = foreign(where / "f", "a.pfw")
     lines = bad.read_bytes().splitlines(keepends=True)
@@ -107,7 +105,7 @@ def torn_lines(where):
     merged(where, bad, good, left)
 
 
-def not_utf8(where):
+def test_not_utf8(where):
     """It is no damage: bytes stay what they are."""
     good, events = native(where / "good", seed=2)
     odd, theirs = native(where / "n")
@@ -123,7 +121,7 @@ def not_utf8(where):
     merged(where, path, good, left)
 
 
-def said_twice(where):
+def test_said_twice(where):
     """Blocks and lines that stand twice, as forked writers and `cat` leave them."""
     good, events = native(where / "good", seed=2)
     path, theirs = native(where / "n")
@@ -146,7 +144,7 @@ def said_twice(where):
         assert len(dump(out)) == len(events) + factor * len(theirs)
 
 
-def empty_files(where):
+def test_empty_files(where):
     good, events = native(where / "good", seed=2)
     for name in ("a.dft", "a.pfw", "a.pfw.gz", "a.dft.live"):
         bad = where / name
@@ -168,7 +166,7 @@ def empty_files(where):
     assert everywhere(bad, good, 0, "zeros.dft") == events
 
 
-def directories_with_names_of_files(where):
+def test_directories_with_names_of_files(where):
     good, events = native(where / "good", seed=2)
     for name, made in (("x.dft", native), ("x.pfw", foreign), ("x.pfw.gz", foreign)):
         path, theirs = made(where / name)
@@ -204,7 +202,7 @@ class Nobody:
         return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
 
-def no_permission(where):
+def test_no_permission(where):
     good, events = native(where / "good", seed=2)
     nobody = Nobody(where)
     for made in (native, foreign):
@@ -227,7 +225,7 @@ def no_permission(where):
     assert done.code == 1 and "Permission denied" in done.err and json.loads(done.out)["events"] >= 480, done
 
 
-def index_where_nothing_may_be_written(where):
+def test_index_where_nothing_may_be_written(where):
     """A directory of someone else: the index goes to the user's cache, and is used from there."""
     path, theirs = foreign(where / "f")
     nobody = Nobody(where)
@@ -252,7 +250,7 @@ def index_where_nothing_may_be_written(where):
 # --- files that change ---------------------------------------------------------------------------------------------------
 
 
-def growing(where):
+def test_growing(where):
     """Read while it is written: what is there is used; the end may be cut, and then it is said."""
     good, events = native(where / "good", seed=2)
     source = where / "source"
@@ -293,7 +291,7 @@ def growing(where):
         assert len(done.out.splitlines()) == len(events) + (4000 if name.endswith("dft") else 40 * 300), name
 
 
-def shrinking(where):
+def test_shrinking(where):
     """A file that becomes shorter, or another one, between two looks is an error that is told, and no crash."""
     good, events = native(where / "good", seed=2)
     make(where / "big", processes=1, threads=1, events=60000, block=1000)
@@ -309,10 +307,3 @@ def shrinking(where):
         assert first and process.returncode in (0, 1), (process.returncode, err)
         if process.returncode:
             assert path.name in err.decode(), err
-
-
-TESTS = [cut_short, damaged_gzip, torn_lines, not_utf8, said_twice, empty_files, directories_with_names_of_files,
-         no_permission, index_where_nothing_may_be_written, growing, shrinking]
-
-if __name__ == "__main__":
-    main([t for t in TESTS if t.__name__ in sys.argv] or TESTS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of dftmerge need: make traces, run dftmerge, recompute a summary from a dump, count what passed."""
+"""What the tests of dftmerge need: make traces, run dftmerge, recompute a summary from a dump."""
 
 import collections
 import errno
@@ -8,9 +8,8 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
-import tempfile
-import traceback
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
@@ -18,24 +17,22 @@ DFTMERGE = BUILD / "bin" / "dftmerge"
 MAKE = BUILD / "bin" / "make_traces"
 
 LIBRARY = BUILD / "lib" / "libdftrace.so"
+LONG = bool(os.environ.get("DFT_LONG"))  # as tests/run.sh --full runs them
+FULL = bool(os.environ.get("DFT_FULL"))  # many more rounds, for hours
 
 Result = collections.namedtuple("Result", "code out err")
-
-
-class Skip(Exception):
-    """Raised by a test that cannot run here, with the reason. It counts as neither passed nor failed."""
 
 
 def need_preload():
     """Skips the test beside a sanitizer, whose runtime has to be the first library of a process."""
     if os.environ.get("DFT_SANITIZE"):
-        raise Skip("no library can be preloaded beside a sanitizer")
+        pytest.skip("no library can be preloaded beside a sanitizer")
 
 
 def need_library():
     need_preload()
     if not LIBRARY.exists():
-        raise Skip("this build has no libdftrace.so")
+        pytest.skip("this build has no libdftrace.so")
 
 
 INHERITED = ("HOME", "TMPDIR", "USER", "LOGNAME", "PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
@@ -343,27 +340,3 @@ def same_groups(got, wanted, what=""):
     for g, w in zip(got, wanted):
         assert g == w, f"{what}: differs:\n got {g}\nwant {w}"
     raise AssertionError(f"{what}: {len(got)} groups, not {len(wanted)}")
-
-
-# --- running tests ------------------------------------------------------------------------------------------------------
-
-
-def main(tests, missing=None):
-    """Runs functions that take a directory of their own; says which failed. `missing`: why none of them can run here."""
-    failed = 0
-    skipped = len(tests) if missing else 0
-    if missing:
-        print(f"skipped: {missing}")
-    for test in [] if missing else tests:
-        with tempfile.TemporaryDirectory(prefix="dftmerge-test-") as directory_:
-            try:
-                test(pathlib.Path(directory_))
-                print(f"ok      {test.__name__}", flush=True)
-            except Skip as why:
-                skipped += 1
-                print(f"skipped {test.__name__}: {why}", flush=True)
-            except Exception:  # a test may fail in any way; the others still run
-                failed += 1
-                print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    sys.exit(1 if failed else 0)

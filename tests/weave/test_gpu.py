@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The weave files of GPUs, held against stand-ins of the vendors' libraries, and against the vendors' headers where
 these are."""
@@ -7,14 +6,12 @@ import collections
 import json
 import pathlib
 import re
-import sys
+
+import pytest
+
+from tracing import dftmerge, dump, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import Skip, Tests, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 FILES = HERE.parents[1] / "preload/weave/files"
 SONAMES = {"CUDART": "libcudart.so.12", "CUDA": "libcuda.so.1", "HIP": "libamdhip64.so.6", "CUFILE": "libcufile.so.0"}
 
@@ -33,7 +30,7 @@ def calls(directory, which, weave):
     plain = run([directory / which], cwd=directory, env={**environment(), **more})
     done = run([directory / which], cwd=directory, env={**tracing(directory / "out/t", WEAVE=weave), **more})
     if b"built without libffi" in done.err:
-        raise Skip("the library was built without libffi")
+        pytest.skip("the library was built without libffi")
     equal((done.code, done.out, done.err), (plain.code, plain.out, b""), "what the program did")
     true(plain.code == 0 and plain.out.count(b"\n") > 3, plain)
     return [e for e in dump(directory / "out") if e["cat"] in ("CUDA", "CUDRV", "HIP", "CUFILE")], plain.out.decode()
@@ -56,13 +53,12 @@ def runtime_calls(prefix):
 def sql(directory, question):
     done = dftmerge("sql", "--json", directory / "out", question)
     if b"built without" in done.err:
-        raise Skip("dftmerge was built without SQLite")
+        pytest.skip("dftmerge was built without SQLite")
     equal(done.code, 0, done.err)
     return [tuple(row.values()) for row in json.loads(done.out)]
 
 
-@tests.case
-def cuda_runtime(directory):
+def test_cuda_runtime(directory):
     """Every call with its bytes, direction and stream; and the question that this is for."""
     events, out = calls(directory, "CUDART", "cudart")
     equal([told(e, "direction", "stream") for e in events], runtime_calls("cuda"), "calls")
@@ -70,8 +66,7 @@ def cuda_runtime(directory):
     equal(told(events[10], "dst_device", "src_device")[2:], (1, 2), "devices")
 
 
-@tests.case
-def bytes_by_direction_and_stream(directory):
+def test_bytes_by_direction_and_stream(directory):
     calls(directory, "CUDART", "cudart")
     rows = sql(directory, "select args->>'direction' as direction, args->>'stream' as stream, count(*) as calls, sum(size) as bytes "
                           "from events where cat = 'CUDA' and stream is not null and direction is not null group by 1, 2 order by 1, 2")
@@ -84,15 +79,13 @@ def bytes_by_direction_and_stream(directory):
     equal({(str(d), s): (c, b) for d, s, c, b in rows}, {(str(d), s): (times[d, s], b) for (d, s), b in wanted.items()}, "the answer")
 
 
-@tests.case
-def hip_runtime(directory):
+def test_hip_runtime(directory):
     events, out = calls(directory, "HIP", "hip")
     equal([told(e, "direction", "stream") for e in events], runtime_calls("hip"), "calls")
     equal(len(events), len(out.splitlines()) - 1, "calls as the stand-in counted them")
 
 
-@tests.case
-def cuda_driver(directory):
+def test_cuda_driver(directory):
     """The name has the direction, and the runtime finds the functions by another one."""
     events, out = calls(directory, "CUDA", "cuda")
     equal([told(e, "direction", "stream") for e in events],
@@ -103,8 +96,7 @@ def cuda_driver(directory):
     true("500 1 1" in out, "what is not found")
 
 
-@tests.case
-def cufile(directory):
+def test_cufile(directory):
     """Sizes and offsets that are told by pointers, too."""
     events, _ = calls(directory, "CUFILE", "cufile")
     equal([(*told(e, "direction", "stream"), e["offset"]) for e in events],
@@ -112,8 +104,7 @@ def cufile(directory):
            ("cuFileReadAsync", 500, "storage-device", "0x30", 96)], "calls")
 
 
-@tests.case
-def pointers_that_cannot_be_read(directory):
+def test_pointers_that_cannot_be_read(directory):
     """A size behind a pointer is looked for with care: a stand-in fails on it before the program would."""
     need("gcc")
     (directory / "lib.c").write_text("long f(unsigned long *n) { return (long)n; }\n")
@@ -161,7 +152,7 @@ def check_header(directory, weave, header, flags=()):
     need("g++")
     folders = [f for f in ("/usr/local/cuda/include", "/usr/include", "/opt/rocm/include") if (pathlib.Path(f) / header).exists()]
     if not folders:
-        raise Skip(f"there is no {header}")
+        pytest.skip(f"there is no {header}")
     found = {}
     for result, name, arguments in lines_of(weave):
         found.setdefault(re.sub(r"_pt[ds][sz]$", "", name), f"{result} (*)({arguments.replace('struct dim3', 'own::dim3')})".replace("CUfileError_t (", "own::CUfileError_t ("))
@@ -174,25 +165,17 @@ def check_header(directory, weave, header, flags=()):
     run_checked(["g++", "-std=c++17", "-fsyntax-only", *flags, f"-I{folders[0]}", source])
 
 
-@tests.case
-def prototypes_are_those_of_the_runtimes_header(directory):
+def test_prototypes_are_those_of_the_runtimes_header(directory):
     check_header(directory, "cudart", "cuda_runtime_api.h")
 
 
-@tests.case
-def prototypes_are_those_of_the_drivers_header(directory):
+def test_prototypes_are_those_of_the_drivers_header(directory):
     check_header(directory, "cuda", "cuda.h")
 
 
-@tests.case
-def prototypes_are_those_of_hips_header(directory):
+def test_prototypes_are_those_of_hips_header(directory):
     check_header(directory, "hip", "hip/hip_runtime_api.h", ["-D__HIP_PLATFORM_AMD__"])
 
 
-@tests.case
-def prototypes_are_those_of_cufiles_header(directory):
+def test_prototypes_are_those_of_cufiles_header(directory):
     check_header(directory, "cufile", "cufile.h")
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,18 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Real stacks of libraries: HDF5 over MPI-IO over POSIX, as the installed weave files show them. Every rank's calls are counted."""
 
 import collections
 import os
 import pathlib
-import sys
+
+import pytest
+
+from tracing import DFTMERGE, dump, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import DFTMERGE, Skip, Tests, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 RANKS = 2
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", RANKS]
 
@@ -24,11 +21,11 @@ def traced(directory, compiler, source, *files):
     done = run([compiler, *(["-shlib"] if compiler == "h5pcc" else []), HERE / source, "-O1", "-o", program],
                cwd=directory)  # h5pcc leaves its object file where it is
     if done.code:
-        raise Skip(f"{compiler} cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
+        pytest.skip(f"{compiler} cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
     home = {"HOME": directory, "OMPI_MCA_rmaps_base_oversubscribe": 1, "OMPI_MCA_btl": "self,vader"}
     plain = run([*MPIRUN, program, "plain"], cwd=directory, env=environment(**home))
     if plain.code:
-        raise Skip(f"mpirun does not work here: {plain.err.decode(errors='replace').splitlines()[-1]}")
+        pytest.skip(f"mpirun does not work here: {plain.err.decode(errors='replace').splitlines()[-1]}")
     (directory / "data").mkdir()
     settings = {k: v for k, v in tracing(directory / "out/t", WEAVE=":".join(files), DATA_DIR=directory / "data").items()
                 if k.startswith(("DFTRACER", "LD_PRELOAD"))}
@@ -55,8 +52,7 @@ def adds_up(events, outer, inner):
         true(within <= own, f"{name}: {within} ns of {inner} within {own} ns")
 
 
-@tests.case
-def mpi_io_over_posix(directory):
+def test_mpi_io_over_posix(directory):
     for rank, events in traced(directory, "mpicc", "layers_mpiio.c", "mpiio").items():
         equal({n: count(events, cat="MPIIO", name=f"MPI_File_{n}") for n in ("open", "write_at", "read_at", "sync", "close")},
               {"open": 1, "write_at": 10, "read_at": 10, "sync": 1, "close": 1}, f"calls of rank {rank}")
@@ -67,8 +63,7 @@ def mpi_io_over_posix(directory):
         adds_up(events, "MPIIO", "POSIX")
 
 
-@tests.case
-def hdf5_over_mpi_io_over_posix(directory):
+def test_hdf5_over_mpi_io_over_posix(directory):
     ranks = traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
     for rank, events in ranks.items():
         equal({n: count(events, cat="HDF5", name=n) for n in ("H5Fcreate", "H5Dcreate2", "H5Dwrite", "H5Dread", "H5Dclose", "H5Oexists_by_name",
@@ -84,8 +79,7 @@ def hdf5_over_mpi_io_over_posix(directory):
     equal(moved, RANKS * 3 * 100 * 1000 * 8, "bytes of all datasets reach POSIX")
 
 
-@tests.case
-def the_summary_shows_the_layers(directory):
+def test_the_summary_shows_the_layers(directory):
     traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
     done = run_checked([DFTMERGE, "summary", "--by", "region,cat,name", directory / "out"])
     for words in ((b"H5Fcreate", b"MPI_File_open"), (b"MPI_File_write_at_all", b"pwrite")):
@@ -93,8 +87,7 @@ def the_summary_shows_the_layers(directory):
     true(b"in no library" not in done.err, f"what this version of HDF5 lacks is no news: {done.err}")
 
 
-@tests.case
-def the_page_shows_the_layers_as_a_tree(directory):
+def test_the_page_shows_the_layers_as_a_tree(directory):
     traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
     page = run_checked([DFTMERGE, "summary", "--run", "all", directory / "out"]).out.decode()
     tree = page.partition("Regions and what is inside them\n")[2].partition("\n\n")[0].splitlines()
@@ -102,7 +95,3 @@ def the_page_shows_the_layers_as_a_tree(directory):
     depths = {line.split()[0]: len(line) - len(line.lstrip()) for line in tree}
     true("H5Fcreate" in names and depths["H5Fcreate"] == 0, page)
     true(names[names.index("H5Fcreate") + 1] == "MPI_File_open" and depths["MPI_File_open"] == 2, page)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,18 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """dlopen and dlsym in woven programs: the loader answers as it does without us, whichever library asks, and what is found is woven."""
 
 import collections
 import pathlib
 import platform
-import sys
+
+import pytest
+
+from tracing import LIBRARY, dump, environment, equal, need, run, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import LIBRARY, Skip, Tests, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 GCC = ["gcc", "-O1", "-g", "-D_GNU_SOURCE", f"-I{HERE}"]
 INCLUDE = '#include "loading.h"\n'
 RULES = "".join(f"lib{name}.so int {name}(int n) capture=*\n" for name in ("target", "other", "deep"))
@@ -56,7 +53,7 @@ def compare(directory, *command, calls, preload="", **more):
     traced = tracing(directory / "out/t", WEAVE=rules)
     done = run(command, cwd=directory, env={**traced, **more, "LD_PRELOAD": f"{LIBRARY}:{preload}" if preload else str(LIBRARY)})
     if b"built without libffi" in done.err:
-        raise Skip("the library was built without libffi")
+        pytest.skip("the library was built without libffi")
     equal((done.out.decode(), done.err, done.code), (plain.out.decode(), plain.err, plain.code), "what the program did")
     equal(plain.code, 0, plain.out)
     events = dump(directory / "out") if calls else []
@@ -64,8 +61,7 @@ def compare(directory, *command, calls, preload="", **more):
     return plain.out.decode()
 
 
-@tests.case
-def a_program_with_a_search_path(directory):
+def test_a_program_with_a_search_path(directory):
     """RUNPATH serves the program alone, RPATH what it loads, too; $ORIGIN is the caller's."""
     for old in (False, True):
         here = directory / ("rpath" if old else "runpath")
@@ -84,8 +80,7 @@ int main(void) {{
         equal(out.count("cannot open"), 0 if old else 1, out)
 
 
-@tests.case
-def a_library_with_a_search_path(directory):
+def test_a_library_with_a_search_path(directory):
     """It finds what the program does not; the libraries that it loads do not find it."""
     deep = target(directory, "deep", 100, "hidden/")
     target(directory, where="hidden/")
@@ -111,8 +106,7 @@ int main(void) {{
     equal((out.count("libtarget.so: cannot open"), out.count("libdeep.so: cannot open")), (2, 2), out)
 
 
-@tests.case
-def a_search_path_that_is_inherited(directory):
+def test_a_search_path_that_is_inherited(directory):
     """A library that the program needs searches the RPATH of the one that needs it."""
     target(directory, where="hidden/")
     opening = library(directory, "opening", 'int entry(int n) { return call_in("libtarget.so", RTLD_NOW, "target", n); }\n')
@@ -125,8 +119,7 @@ def a_search_path_that_is_inherited(directory):
         equal(out.count("cannot open"), 0 if old else 1, out)
 
 
-@tests.case
-def names_without_a_handle(directory):
+def test_names_without_a_handle(directory):
     """RTLD_NEXT and RTLD_DEFAULT of the program, of its libraries, and of those it loads, also with functions of the same name and
     RTLD_DEEPBIND."""
     found = target(directory)
@@ -176,8 +169,7 @@ int main(void) {{
     equal([l for l in out.splitlines() if l.lstrip("-").isdigit()], ["77", "-6", "40", "50", "-5", "-4", "-5", "1001"], out)
 
 
-@tests.case
-def loading_while_loading(directory):
+def test_loading_while_loading(directory):
     """Constructors that load, look up and call, handles that are held twice, RTLD_NOLOAD, and dlclose."""
     found = target(directory)
     maker = library(directory, "maker", f"""
@@ -202,8 +194,7 @@ int main(void) {{
     compare(directory, main, calls={"target": 9})
 
 
-@tests.case
-def another_namespace(directory):
+def test_another_namespace(directory):
     """A library that lives there and is handed our dlopen loads into its own namespace."""
     found = target(directory)
     plugin = library(directory, "plugin", f"""
@@ -227,8 +218,7 @@ int main(void) {{
     true("\n1 2\n" in out, out)
 
 
-@tests.case
-def a_library_that_stands_in_for_dlopen(directory):
+def test_a_library_that_stands_in_for_dlopen(directory):
     """It comes before ours or behind it."""
     found = target(directory)
     front = library(directory, "front", """
@@ -243,8 +233,7 @@ void *dlopen(const char *file, int flags) {
     equal(out.count("dlopen"), 1, out)
 
 
-@tests.case
-def many_threads(directory):
+def test_many_threads(directory):
     """Callers with and without a search path load and look up at the same time."""
     target(directory, where="hidden/")
     other = target(directory, "other")
@@ -271,11 +260,10 @@ int main(void) {{
     compare(directory, main, calls={"target": 200, "other": 200})
 
 
-@tests.case
-def every_return_goes_where_its_call_was_made(directory):
+def test_every_return_goes_where_its_call_was_made(directory):
     """Otherwise a processor with a shadow stack ends the program. Each way through the stand-ins is stepped through."""
     if platform.machine() != "x86_64":
-        raise Skip("the steps of other processors are not known here")
+        pytest.skip("the steps of other processors are not known here")
     need("gcc")
     found = target(directory)
     target(directory, "other", where="hidden/")
@@ -300,12 +288,8 @@ int main(void) {{
     rules.write_text(RULES)
     done = run([directory / "shadow_stack", main], cwd=directory, env=tracing(directory / "out/t", WEAVE=rules))
     if done.code == 77:
-        raise Skip("programs may not be traced here")
+        pytest.skip("programs may not be traced here")
     equal((done.code, done.err), (0, b""), done.out)
     calls = collections.Counter(e["name"] for e in dump(directory / "out") if e["cat"] == "WEAVE")
     equal(calls, {"target": 2, "other": 1}, "calls of woven functions")
     print(done.out.decode().splitlines()[-1])
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Weaving: functions of libraries become regions, and the program cannot tell."""
 
@@ -7,12 +6,11 @@ import json
 import pathlib
 import sys
 
+import pytest
+
+from tracing import BUILD, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-
-from tracing import BUILD, Skip, Tests, dftmerge, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
-
-tests = Tests()
 LINKING = {"lazy": ["-Wl,-z,lazy"], "now": ["-Wl,-z,now", "-Wl,-z,relro"], "no PIE": ["-no-pie", "-Wl,-z,lazy"], "no PLT": ["-fno-plt"]}
 
 
@@ -33,7 +31,7 @@ def weave(directory, *command, files=HERE / "woven.weave", **settings):
     plain = run(command, cwd=directory, env=environment())
     done = run(command, cwd=directory, env=tracing(directory / "out/t", WEAVE=files, **settings))
     if b"built without libffi" in done.err:
-        raise Skip("the library was built without libffi")
+        pytest.skip("the library was built without libffi")
     equal((done.code, done.out), (plain.code, plain.out), "what the program did")
     true(plain.code == 0, plain.err)
     return dump(directory / "out"), done.err.decode()
@@ -66,19 +64,15 @@ def check_calls(events):
     equal(len(nested), 5 + 20, "calls of outer within outer")
 
 
-def ways_of_linking(name):
-    def case(directory):
-        build(directory, LINKING[name])
-        events, said = weave(directory, directory / "calls", directory / "plugin.so")
-        check_calls(events)
-        equal(said, "", "messages")
-
-    case.__name__ = "linked_" + name.replace(" ", "_").lower()
-    return case
+@pytest.mark.parametrize("name", LINKING)
+def test_linked(directory, name):
+    build(directory, LINKING[name])
+    events, said = weave(directory, directory / "calls", directory / "plugin.so")
+    check_calls(events)
+    equal(said, "", "messages")
 
 
-@tests.case
-def what_our_libraries_do_is_not_the_programs(directory):
+def test_what_our_libraries_do_is_not_the_programs(directory):
     """libffi looks for SELinux when it is loaded."""
     build(directory)
     (directory / "file").write_bytes(b"text")
@@ -90,12 +84,7 @@ def what_our_libraries_do_is_not_the_programs(directory):
     equal(seen["woven"], seen["plain"], "events")
 
 
-for way in LINKING:
-    tests.case(ways_of_linking(way))
-
-
-@tests.case
-def unmet_functions_are_told(directory):
+def test_unmet_functions_are_told(directory):
     build(directory)
     weave(directory, directory / "calls", directory / "plugin.so")
     done = dftmerge("ps", "--json", directory / "out")
@@ -103,8 +92,7 @@ def unmet_functions_are_told(directory):
     true(b"absent" in dftmerge("summary", directory / "out").err, "the summary's note")
 
 
-@tests.case
-def wrong_lines_are_told_and_left_out(directory):
+def test_wrong_lines_are_told_and_left_out(directory):
     build(directory)
     wrong = {
         "libwoven.so int sum(int count, ...)": "a variable number of arguments",
@@ -163,8 +151,7 @@ def wrong_lines_are_told_and_left_out(directory):
     equal(sum(e["cat"] == "WEAVE" for e in events), 9, "calls by the line that is right")
 
 
-@tests.case
-def threads_forks_and_unloading(directory):
+def test_threads_forks_and_unloading(directory):
     """Calls in threads and in children, while libraries come and go."""
     build(directory)
     source = directory / "busy.c"
@@ -205,8 +192,7 @@ int main(int argc, char **argv) {
     equal((counts["outer"], counts["plus::add(int, int)"]), (3 * 400, 400), "calls of plugins")
 
 
-@tests.case
-def functions_that_are_left(directory):
+def test_functions_that_are_left(directory):
     """Exceptions and longjmp through woven functions, many more than regions can be open; variables and errno stay what they are; a fork that loads."""
     build(directory)
     source = directory / "left.cpp"
@@ -252,8 +238,7 @@ int main() {
     equal(collections.Counter(e["name"] for e in woven), {"call_back": 70001, "jumps": 70000, "outer": 2}, "calls")
 
 
-@tests.case
-def stacks_are_the_programs(directory):
+def test_stacks_are_the_programs(directory):
     """Neither ours nor libffi's frames."""
     build(directory)
     events, _ = weave(directory, directory / "calls", STACK=32)
@@ -261,8 +246,7 @@ def stacks_are_the_programs(directory):
     equal(deepest["stack"][: 5 * 2 + 1], [*["again", "outer"] * 5, "main"], "the innermost of six calls, woven each")
 
 
-@tests.case
-def functions_found_by_python(directory):
+def test_functions_found_by_python(directory):
     """ctypes looks functions up with dlsym."""
     build(directory)
     script = "import ctypes, sys\nlib = ctypes.CDLL(sys.argv[1])\nprint([lib.outer(i) for i in range(5)])\n"
@@ -270,8 +254,7 @@ def functions_found_by_python(directory):
     equal(sum(e["name"] == "outer" for e in events), 15, "calls")
 
 
-@tests.case
-def installed_files_are_found_by_name(directory):
+def test_installed_files_are_found_by_name(directory):
     installed = sorted(p.stem for p in (BUILD / "share/dftrace/weave").glob("*.weave"))
     true({"mpiio", "hdf5", "netcdf", "zlib", "cudart", "cufile"} <= set(installed), installed)
     source = directory / "deflate.c"
@@ -279,12 +262,8 @@ def installed_files_are_found_by_name(directory):
                       'return compress2(to, &n, (const void *)"hello", 5, 9); }\n')
     done = run(["gcc", source, "-lz", "-o", directory / "deflate"])
     if done.code:
-        raise Skip("no zlib to compile with")
+        pytest.skip("no zlib to compile with")
     events, said = weave(directory, directory / "deflate", files=":".join(installed))
     equal(said, "", "messages: every installed file is right")
     found = [e for e in events if e["cat"] == "ZLIB"]
     true(any(e["name"] == "compress2" and e["size"] == 5 and e["args"]["level"] == 9 for e in found), found)
-
-
-if __name__ == "__main__":
-    sys.exit(tests.main())
