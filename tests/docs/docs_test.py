@@ -173,9 +173,9 @@ def test_a_command_has_all_its_places():
     import generate
     rows = generate.commands()
     assert not list(missing_of(rows, ROOT)), list(missing_of(rows, ROOT))
-    assert list(missing_of([*rows, ("Look", "nosuch", ["none"])], ROOT)) == [
+    assert list(missing_of([*rows, ("Look", "nosuch", ["nowhere"])], ROOT)) == [
         "nosuch: no file in tools/ defines dft_command_nosuch", "nosuch: write docs/commands/dftmerge-nosuch.md",
-        "nosuch: write docs/schema/none.json", "nosuch: tests/tools/test_json.py has no case of none"]
+        "nosuch: write docs/schema/nowhere.json", "nosuch: tests/tools/test_json.py has no case of nowhere"]
     assert list(missing_of([row for row in rows if row[1] != "sql"], ROOT)) == ["docs/schema/sql.json stands in no row of commands.def"]
 
 
