@@ -6,6 +6,8 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (45 minutes on two cores)
+#   tests/run.sh --quick    what answers within two minutes after an edit, with what is built: rooms, format, aggregator,
+#                           wrappers and tables, units of tools, docs
 #   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
 #                           and Polars, file systems of other systems, packages in a system of their own, a container
 #                           of podman, unit tests under ThreadSanitizer, clang-tidy, shellcheck, gcc -fanalyzer, and
@@ -67,12 +69,13 @@ build_library() { # folder, compiler
 
 # Runs ctest; every test counts as many as its own last line says (pytest's has ' in N s' behind it), one without such a line
 # counts as one.
-run_ctest() { # folder, title, only tests of these names
-    log=$logs/ctest-$(basename "$1").log
-    choice='-LE long'
-    [ -z "$DFT_LONG" ] || choice=
-    # shellcheck disable=SC2086  # words on purpose
-    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 ${3:+-R "$3"} $choice >"$log" 2>&1
+run_ctest() { # folder, title, which tests
+    folder=$1
+    title=$2
+    shift 2
+    [ $# != 0 ] || [ -n "$DFT_LONG" ] || set -- -LE long
+    log=$logs/ctest-$(basename "$folder").log
+    ctest --test-dir "$folder" -V -j "$JOBS" --timeout 1500 "$@" >"$log" 2>&1
     status=$?
     counts=$(awk '
         /^ *[0-9]+: [0-9]+ [a-z]+(, [0-9]+ [a-z]+)*( in [0-9.]+s.*)?$/ {
@@ -91,7 +94,7 @@ run_ctest() { # folder, title, only tests of these names
         }
         END { printf "%d %d %d\n", p, f, s }' "$log")
     # shellcheck disable=SC2086  # words on purpose
-    set -- "$2" $counts
+    set -- "$title" $counts
     passed=$((passed + $2))
     failed=$((failed + $3))
     skipped=$((skipped + $4))
@@ -182,11 +185,17 @@ step_with() { # tool, title, command...
 
 run_long_form() {
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
-        run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
+        run_ctest build-tsan "unit tests under ThreadSanitizer" -R '^(format|aggregator|tools_unit|tools_scan)$'
     fi
     step_with clang-tidy "clang-tidy" run_tidy
     step_with shellcheck "shellcheck" run_shellcheck
     step_with gcc-12 "gcc -fanalyzer" env JOBS="$JOBS" python3 tests/analyzer/analyzer_test.py build-analyzer
+}
+
+run_quick() {
+    need_packages build test || exit 2
+    mkdir -p "$logs"
+    ! step "build with gcc, warnings are errors" build build gcc || run_ctest build "quick tests" -L quick
 }
 
 main() {
@@ -224,7 +233,11 @@ main() {
     fi
 }
 
-main "${1:-}"
+if [ "${1:-}" = --quick ]; then
+    run_quick
+else
+    main "${1:-}"
+fi
 if [ "$skipped" != 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else

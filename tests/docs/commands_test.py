@@ -30,6 +30,7 @@ tests/docs/standins. A line that no test can run goes into UNRUN of tests/docs/c
 UNRUN = {
     "examples/quickstart.sh": "builds the tree, for minutes",
     "tests/run.sh": "runs all tests, this one, too",
+    "tests/run.sh --quick": "builds the tree, and runs a test of the pages, too",
     "DFT_BUILD=build python3 -m pytest tests/e2e/test_programs.py -k sqlite": "a test of its own",
     "python3 -m pytest tests/aarch64/test_aarch64.py": "a test of its own",
 }

@@ -17,8 +17,8 @@ VALUES = {
     "INIT": ["PRELOAD", "FUNCTION"], "INC_METADATA": ["0"], "PRIVATE": ["1"], "DISABLE_IO": ["1"], "DISABLE_POSIX": ["1"],
     "DISABLE_STDIO": ["1"], "DISABLE_TIDS": ["1"], "TRACE_COMPRESSION": ["0"], "TIME_METRIC": ["US", "REL"], "TRACE_INTERVAL_MS": ["1", "x"],
     "ENABLE_AGGREGATION": ["1"], "AGGREGATION_TYPE": ["SELECTIVE"], "AGGREGATION_FILE": [None], "MAX_OVERHEAD_PERCENT": ["1"],
-    "MAX_TRACE_BYTES": ["65536"], "CONFIGURATION": [None], "BIND_SIGNALS": ["1"], "LOG_LEVEL": ["DEBUG"], "LIVE_DIR": ["/dev/shm", "/no/such"],
-    "STAGE_DIR": ["/dev/shm", "/no/such"], "FOLLOW_EXEC": ["1"], "STACK": ["16"], "STACK_MIN_US": ["1"],
+    "MAX_TRACE_BYTES": ["65536"], "CONFIGURATION": [None], "BIND_SIGNALS": ["1"], "LOG_LEVEL": ["DEBUG"], "LIVE_DIR": ["/dev/shm", "/proc/none"],
+    "STAGE_DIR": ["/dev/shm", "/proc/none"], "FOLLOW_EXEC": ["1"], "STACK": ["16"], "STACK_MIN_US": ["1"],
     "SYSTEM_METRICS": ["0", "thread"], "WEAVE": ["none"], "RANK": ["1"], "WORLD_SIZE": ["2"], "JOB_ID": ["a job"],
     "ROLE": ["worker 3"], "RUN_ID": ["run"],
 }
@@ -60,7 +60,7 @@ def test_no_variable_allocates(directory):
         for value in values:
             if value is not None:
                 counted.check(**{name: value})
-    return f"{counted.number} runs, {counted.untraced} calls each"
+    print(f"{counted.number} runs, {counted.untraced} calls each"
 
 
 def test_no_file_allocates(directory):
@@ -78,4 +78,4 @@ def test_weaving_allocates_at_the_start_alone(directory):
     counted = Counted(directory)
     more = [counted.count(WEAVE=value) - counted.untraced for value in ("no/such/file", "zlib")]
     true(all(0 <= calls < 100 for calls in more), f"{more} calls more")
-    return f"{more[1]} calls more"
+    print(f"{more[1]} calls more"
