@@ -60,7 +60,7 @@ def test_no_variable_allocates(directory):
         for value in values:
             if value is not None:
                 counted.check(**{name: value})
-    print(f"{counted.number} runs, {counted.untraced} calls each"
+    print(f"{counted.number} runs, {counted.untraced} calls each")
 
 
 def test_no_file_allocates(directory):
@@ -78,4 +78,4 @@ def test_weaving_allocates_at_the_start_alone(directory):
     counted = Counted(directory)
     more = [counted.count(WEAVE=value) - counted.untraced for value in ("no/such/file", "zlib")]
     true(all(0 <= calls < 100 for calls in more), f"{more} calls more")
-    print(f"{more[1]} calls more"
+    print(f"{more[1]} calls more")
