@@ -68,13 +68,21 @@ def version() -> str:
          "archive; build in the tree, with pip 21.3 or later")
 
 
-def headers() -> pathlib.Path:
-    """The folder that holds dftrace/api.h."""
-    for folder in (TOP / "include", TOP.parent / "include"):
-        if (folder / "dftrace" / "api.h").is_file():
+def folder_of(file: str, beside: str) -> pathlib.Path:
+    """The folder of a file that the sources include: in a source archive, or beside this one."""
+    for folder in (TOP / "include", TOP.parent / beside):
+        if (folder / file).is_file():
             return folder
-    fail(f"dftrace/api.h is neither in {TOP / 'include'} nor in {TOP.parent / 'include'}; build in dftrace's source "
+    fail(f"{file} is neither in {TOP / 'include'} nor in {TOP.parent / beside}; build in dftrace's source "
          "tree, with pip 21.3 or later")
+
+
+def headers() -> pathlib.Path:
+    return folder_of("dftrace/api.h", "include")
+
+
+def tables() -> pathlib.Path:
+    return folder_of("tables/tables.def", "tools")
 
 
 def compiler() -> List[str]:
@@ -119,7 +127,7 @@ def compile_extension(sources: List[pathlib.Path], target: pathlib.Path) -> None
     command = compiler() + FLAGS + shlex.split(os.environ.get("CFLAGS", ""))
     if not FREE_THREADED:
         command.append(f"-DPy_LIMITED_API={OLDEST:#010x}")
-    command += [f"-ffile-prefix-map={TOP}=.", f"-I{headers()}", "-isystem", python_headers()]
+    command += [f"-ffile-prefix-map={TOP}=.", f"-I{headers()}", f"-I{tables()}", "-isystem", python_headers()]
     unfinished = target.with_name(f"{target.name}.{os.getpid()}")
     command += ["-o", str(unfinished), *map(str, sources), *shlex.split(os.environ.get("LDFLAGS", "")), "-ldl"]
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -256,6 +264,7 @@ def source_files() -> Members:
     for path in sorted(headers().glob("dftrace/*")):
         if path.suffix in (".h", ".def"):
             members[f"include/dftrace/{path.name}"] = path.read_bytes()
+    members["include/tables/tables.def"] = (tables() / "tables" / "tables.def").read_bytes()
     members.update((name.rsplit("/", 1)[1], data) for name, data in information().items() if name.endswith("LICENSE"))
     return {**members, "PKG-INFO": metadata()}
 
@@ -283,7 +292,8 @@ def build_tree(directory: pathlib.Path) -> None:
     for name, sources in extensions():
         target = directory / name
         wanted.add(target)
-        inputs = [*sources, *(TOP / "src").glob("*.h"), *headers().glob("dftrace/*"), pathlib.Path(__file__)]
+        inputs = [*sources, *(TOP / "src").glob("*.h"), *headers().glob("dftrace/*"), tables() / "tables" / "tables.def",
+                  pathlib.Path(__file__)]
         if not target.is_file() or any(path.stat().st_mtime >= target.stat().st_mtime for path in inputs):
             compile_extension(sources, target)
     for package in PACKAGES:
@@ -296,7 +306,7 @@ def main(arguments: List[str]) -> None:
     if arguments == ["version"]:
         print(version())
     elif arguments == ["check"]:
-        headers(), compiler(), python_headers()
+        headers(), tables(), compiler(), python_headers()
     elif len(arguments) == 2 and arguments[0] == "tree":
         build_tree(pathlib.Path(arguments[1]))
     else:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import array
 import datetime
 import html
+import itertools
 import json
+import struct
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from dftrace import _arrow
@@ -168,10 +171,7 @@ class Table(Sequence[Row]):
 
     def _arrow_table(self) -> _arrow.Table:
         types = tuple((name, column_type(name, (row.get(name) for row in self._rows))) for name in self.columns)
-        table = _arrow.Table(types)
-        for row in self._rows:
-            table.append([_plain(row.get(name), letter) for name, letter in types])
-        return table
+        return arrow_table(types, [[_plain(row.get(name), letter) for row in self._rows] for name, letter in types])
 
     def __arrow_c_schema__(self) -> object:
         """Arrow's PyCapsule interface: the schema."""
@@ -189,3 +189,31 @@ def _plain(value: Any, letter: str) -> Union[int, float, str, None]:
     if letter == "f":
         return float(value)
     return json.dumps(value) if letter in "sw" else int(value)
+
+
+def arrow_table(types: Sequence[Tuple[str, str]], columns: Sequence[Sequence[Any]]) -> _arrow.Table:
+    """Values, column by column, as the frame that dftmerge would write."""
+    rows = len(columns[0]) if columns else 0
+    return _arrow.Table(types, struct.pack("=II", rows, len(types)) +
+                        b"".join(_packed(letter, values) for (_, letter), values in zip(types, columns)))
+
+
+def _packed(letter: str, values: Sequence[Any]) -> bytes:
+    valid = bytearray((len(values) + 7) // 8)
+    for row, value in enumerate(values):
+        valid[row // 8] |= (value is not None) << row % 8
+    head = letter.encode() + valid
+    if letter == "s":
+        return head + _packed_texts(["" if value is None else value for value in values])
+    if letter == "w":
+        words = {word: number for number, word in enumerate(dict.fromkeys(v for v in values if v is not None))}
+        codes = array.array("i", [words.get(value, 0) for value in values])
+        return head + codes.tobytes() + struct.pack("=I", len(words)) + _packed_texts(list(words))
+    if letter == "f":
+        return head + array.array("d", [value or 0.0 for value in values]).tobytes()
+    return head + array.array("Q", [(value or 0) & 2**64 - 1 for value in values]).tobytes()
+
+
+def _packed_texts(texts: Sequence[str]) -> bytes:
+    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return array.array("i", itertools.accumulate(map(len, pieces), initial=0)).tobytes() + b"".join(pieces)

@@ -9,24 +9,17 @@ import glob
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from typing import IO, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from dftrace import _arrow, _find
-from dftrace._table import Row, Table
+from dftrace._table import Row, Table, arrow_table
 
 FILTERS = ("from", "to", "last", "rank", "pid", "host", "program", "role", "cat", "name", "region", "file", "dir",
            "ext", "mount", "op", "class", "size", "access", "errno", "errors", "slower-than", "align", "classes", "job", "run",
            "dedupe", "no-index", "profile-granularity", "profile-end", "threads")
 SWITCHES = ("errors", "dedupe", "no-index", "profile-end")
-# Columns of events, in the order of dftmerge's lines; types as _arrow.Table has them.
-EVENTS = {"ts": "t", "dur": "i", "pid": "i", "tid": "i", "rank": "i", "seq": "i", "cat": "w", "name": "w", "class": "w",
-          "access": "w", "turn": "i", "phase": "w", "id": "i", "region_cat": "w", "region": "w", "file": "w",
-          "file2": "w", "fd": "i", "ret": "i", "errno": "i", "size": "i", "bytes": "i", "calls": "i", "offset": "i",
-          "flags": "i", "mode": "i", "args": "s", "cut": "i", "stack": "w", "open": "i"}
-BATCH_ROWS = 65536
-BATCH_BYTES = 64 << 20
-PIECE = 1 << 20
 Where = Optional[Mapping[str, Any]]
 OF_NEWEST = ("summary", "timeline", "findings")  # of several runs in a folder they take the last one
 
@@ -167,42 +160,41 @@ class Events:
     """Events one by one, in order of time: each iteration, and each reader of Arrow, asks dftmerge anew.
 
     Memory is bounded: a batch has 65,536 events, or 64 MiB. `notes` are those of the last reading that came to the
-    end. Columns are those of `dftmerge dump --json` (docs/json.md); `ts` and `dur` are nanoseconds.
+    end. Columns are those of lines of events (docs/sql.md); `ts` and `dur` are nanoseconds.
     """
 
     def __init__(self, words: Sequence[str], columns: Union[str, Sequence[str], None]) -> None:
         columns = _several("columns", columns, '["ts", "name"]') if columns is not None else None
         for name in columns or ():
-            if name not in EVENTS:
-                raise _nearest(str(name), list(EVENTS), "column")
+            if name not in _arrow.EVENTS:
+                raise _nearest(str(name), list(_arrow.EVENTS), "column")
         self._words = list(words)
-        self.columns = list(dict.fromkeys(columns)) if columns else list(EVENTS)
+        self.columns = list(dict.fromkeys(columns)) if columns else list(_arrow.EVENTS)
         self.notes: List[str] = []
 
-    def _empty(self) -> _arrow.Table:
-        return _arrow.Table(tuple((name, EVENTS[name]) for name in self.columns))
+    def _types(self) -> List[Tuple[str, str]]:
+        return [(name, _arrow.EVENTS[name]) for name in self.columns]
 
-    def _batches(self, rows: int = BATCH_ROWS) -> Iterator[_arrow.Table]:
-        question = _Question(self._words)
+    def _empty(self) -> _arrow.Table:
+        return arrow_table(self._types(), [[] for _ in self.columns])
+
+    def _batches(self) -> Iterator[_arrow.Table]:
+        question = _Question([*self._words[:1], "--batches=" + ",".join(self.columns), *self._words[1:]])
         ended = False
         try:
-            table = self._empty()
-            wrong = 0
             while True:
-                piece = question.out.read1(PIECE) if hasattr(question.out, "read1") else question.out.read(PIECE)
-                table.feed(piece)
-                if len(table) >= rows or table.size() >= BATCH_BYTES or not piece:
-                    following = table.next() if piece else None
-                    wrong += table.wrong()
-                    if len(table):
-                        yield table
-                    if following is None:
-                        break
-                    table = following
+                head = question.out.read(8)
+                length = int.from_bytes(head, sys.byteorder)
+                frame = question.out.read(length)
+                if len(head) < 8 or len(frame) < length:
+                    break  # end() says what was wrong
+                try:
+                    table = _arrow.Table(self._types(), frame)
+                except ValueError as error:
+                    raise TraceError(str(error)) from None
+                yield table
             ended = True
             self.notes = question.end()
-            if wrong:
-                self.notes.append(f"{wrong:,} lines of dftmerge could not be read: is it of another version?")
         finally:
             if not ended:
                 question.stop()
@@ -232,7 +224,8 @@ class Events:
         return Table(first, self._shown(first), notes, more=True)
 
     def _shown(self, rows: Sequence[Row]) -> List[str]:
-        return [name for name in self.columns if name != "seq" and any(row[name] is not None for row in rows)]
+        return [name for name in self.columns
+                if name != "seq" and any(row[name] not in (None, _arrow.ABSENT.get(name)) for row in rows)]
 
     def __str__(self) -> str:
         return str(self.head())

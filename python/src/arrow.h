@@ -43,70 +43,49 @@ struct ArrowArrayStream {
 
 enum { ARROW_NULLABLE = 2 };
 
-/* The letters by which Python names types of columns. */
+/* The letters by which Python and frames name types of columns. */
 enum arrow_type {
     TYPE_INT = 'i',
+    TYPE_UNSIGNED = 'u',
     TYPE_FLOAT = 'f',
     TYPE_TIME = 't', /* nanoseconds since the Unix epoch, UTC */
     TYPE_TEXT = 's',
     TYPE_WORD = 'w' /* text of which few values differ: a dictionary */
 };
 
-struct buffer {
-    char *data;
-    size_t used;
-    size_t size;
-};
-
-/* Texts, one after another: that of index i ends at ends[i + 1]. */
-struct texts {
-    struct buffer bytes;
-    struct buffer ends; /* int32_t, the first is 0 */
-    bool surrogates;    /* some text has bytes that are not UTF-8, see arrow_valid */
-};
-
+/* Memory from malloc. Of texts, the one of index i begins at ends[i] and ends at ends[i + 1]. */
 struct column {
     char *name;
-    size_t name_length;
     enum arrow_type type;
-    size_t rows;
     size_t nulls;
-    struct buffer valid;  /* a bit a row */
-    struct buffer values; /* int64_t, double, or int32_t indices of words */
-    struct texts texts;
-    struct buffer slots; /* of words: int32_t index + 1, by hash; a power of two of them */
+    unsigned char *valid; /* a bit a row */
+    char *values;         /* 8 bytes a row, or int32_t indices of words */
+    int32_t *ends;        /* of texts, or of words */
+    char *bytes;
     size_t words;
-    int32_t last; /* the word of the row before */
 };
 
 struct table {
     struct column *columns;
     size_t count;
     size_t rows;
-    bool failed; /* out of memory, or a text beyond what the format can hold */
 };
 
+/* Columns without rows. NULL: no memory. */
 struct table *arrow_table_new(size_t columns);
 void arrow_table_free(struct table *table);
-bool arrow_column_init(struct column *column, const char *name, size_t length, enum arrow_type type);
+/* Names a column of the table. */
+bool arrow_column_init(struct column *column, const char *name, enum arrow_type type);
 struct table *arrow_table_like(const struct table *table);
-size_t arrow_table_bytes(const struct table *table);
 
-/* Each adds the value of this row; a row that adds none is null. */
-void arrow_put_int(struct table *table, struct column *column, int64_t value);
-void arrow_put_float(struct table *table, struct column *column, double value);
-void arrow_put_text(struct table *table, struct column *column, const char *text, size_t length);
-/* Ends the row. */
-void arrow_end_row(struct table *table);
+/* Takes the rows of a frame, once (tools/dump/dump_batches.c says what it is, without its length). Returns 0, EINVAL: it
+ * is none of these columns, or ENOMEM. The table can only be freed after an error. */
+int arrow_read_frame(struct table *table, const char *frame, size_t length);
 
 bool arrow_is_null(const struct column *column, size_t row);
 int64_t arrow_int(const struct column *column, size_t row);
 double arrow_float(const struct column *column, size_t row);
 const char *arrow_text(const struct column *column, size_t row, size_t *length);
-
-/* Reads lines of JSON objects into rows; a name without a column is passed over. Returns the bytes
- * of complete lines, and how many lines were no such object. */
-size_t arrow_read_lines(struct table *table, const char *text, size_t length, size_t *wrong);
 
 /* These two take the table's memory; 0 or an errno. */
 int arrow_export_schema(const struct table *table, struct ArrowSchema *out);

@@ -43,6 +43,8 @@ static const char *format_of(enum arrow_type type)
     switch (type) {
     case TYPE_FLOAT:
         return "g";
+    case TYPE_UNSIGNED:
+        return "L";
     case TYPE_TIME:
         return "tsn:UTC";
     case TYPE_TEXT:
@@ -110,14 +112,6 @@ static void release_array(struct ArrowArray *array)
     array->release = NULL;
 }
 
-static void *take(struct buffer *buffer)
-{
-    void *data = buffer->data;
-
-    memset(buffer, 0, sizeof(*buffer));
-    return data;
-}
-
 static int begin_array(struct ArrowArray *out, size_t length, int buffers)
 {
     void **owned = calloc((size_t)buffers, sizeof(*owned));
@@ -134,37 +128,43 @@ static int begin_array(struct ArrowArray *out, size_t length, int buffers)
 }
 
 /* A surrogate has three bytes in our texts, and so has the replacement character. */
-static void make_valid(struct texts *texts)
+static void make_valid(struct column *column, size_t texts)
 {
-    unsigned char *at = (unsigned char *)texts->bytes.data;
+    char *at = column->bytes, *end = at + column->ends[texts];
 
-    for (size_t i = 0; texts->surrogates && i + 2 < texts->bytes.used; i++)
-        if (at[i] == 0xED && at[i + 1] >= 0xA0)
-            memcpy(at + i, "\xEF\xBF\xBD", 3);
+    while ((at = memchr(at, 0xED, (size_t)(end - at)))) {
+        if (end - at > 2 && (unsigned char)at[1] >= 0xA0)
+            memcpy(at, "\xEF\xBF\xBD", 3);
+        at++;
+    }
 }
 
-static void give_texts(struct texts *texts, void **owned)
+static void give_texts(struct column *column, size_t texts, void **owned)
 {
-    make_valid(texts);
-    owned[1] = take(&texts->ends);
-    owned[2] = take(&texts->bytes);
+    make_valid(column, texts);
+    owned[1] = column->ends;
+    owned[2] = column->bytes;
+    column->ends = NULL;
+    column->bytes = NULL;
 }
 
-static int export_column(struct column *column, struct ArrowArray *out)
+static int export_column(struct column *column, size_t rows, struct ArrowArray *out)
 {
     bool text = column->type == TYPE_TEXT;
-    int rc = begin_array(out, column->rows, text ? 3 : 2);
+    int rc = begin_array(out, rows, text ? 3 : 2);
     void **owned = out->private_data;
 
     if (rc)
         return rc;
     out->null_count = (int64_t)column->nulls;
-    owned[0] = take(&column->valid);
+    owned[0] = column->valid;
+    column->valid = NULL;
     if (text) {
-        give_texts(&column->texts, owned);
+        give_texts(column, rows, owned);
         return 0;
     }
-    owned[1] = take(&column->values);
+    owned[1] = column->values;
+    column->values = NULL;
     if (column->type != TYPE_WORD)
         return 0;
     out->dictionary = calloc(1, sizeof(*out->dictionary));
@@ -172,7 +172,7 @@ static int export_column(struct column *column, struct ArrowArray *out)
         return ENOMEM;
     rc = begin_array(out->dictionary, column->words, 3);
     if (!rc)
-        give_texts(&column->texts, out->dictionary->private_data);
+        give_texts(column, column->words, out->dictionary->private_data);
     return rc;
 }
 
@@ -191,7 +191,7 @@ int arrow_export_table(struct table *table, struct ArrowArray *out)
             break;
         }
         out->children[out->n_children++] = child;
-        rc = export_column(&table->columns[i], child);
+        rc = export_column(&table->columns[i], table->rows, child);
     }
     if (rc || !out->children) {
         release_array(out);

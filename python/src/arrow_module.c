@@ -3,22 +3,15 @@
  * interface. */
 #include "arrow_module.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct object {
     PyObject_HEAD struct table *table;
-    PyObject *rest; /* bytes: the begin of a line whose end is not there yet */
-    size_t wrong;
 };
 
 static PyTypeObject *table_type;
 
-static PyObject *fail(void)
-{
-    return PyErr_Format(PyExc_MemoryError, "out of memory, or texts of more than 2 GiB in one batch");
-}
-
-/* A table that failed has columns of other lengths. */
 struct table *arrow_table_of(PyObject *object)
 {
     struct table *table;
@@ -30,9 +23,7 @@ struct table *arrow_table_of(PyObject *object)
     table = ((struct object *)object)->table;
     if (!table)
         PyErr_SetString(PyExc_ValueError, "the table was handed on already");
-    else if (table->failed)
-        fail();
-    return table && !table->failed ? table : NULL;
+    return table;
 }
 
 void arrow_table_taken(PyObject *object)
@@ -50,11 +41,11 @@ static bool init_columns(struct table *table, PyObject *columns)
         const char *name = NULL, *type = NULL;
         bool fine = pair && PyTuple_Check(pair) && PyArg_ParseTuple(pair, "ss", &name, &type);
 
-        if (fine && (!type[0] || type[1] || !strchr("iftsw", type[0]))) {
+        if (fine && (!type[0] || type[1] || !strchr("iuftsw", type[0]))) {
             PyErr_Format(PyExc_ValueError, "no type of columns: %s", type);
             fine = false;
         }
-        if (fine && !arrow_column_init(&table->columns[i], name, strlen(name), (enum arrow_type)type[0])) {
+        if (fine && !arrow_column_init(&table->columns[i], name, (enum arrow_type)type[0])) {
             PyErr_NoMemory();
             fine = false;
         }
@@ -68,9 +59,29 @@ static bool init_columns(struct table *table, PyObject *columns)
     return true;
 }
 
+static bool read_frame(struct table *table, PyObject *frame)
+{
+    char *bytes = NULL;
+    Py_ssize_t length = 0;
+    int rc;
+
+    if (!PyBytes_Check(frame)) {
+        PyErr_SetString(PyExc_TypeError, "bytes are wanted");
+        return false;
+    }
+    if (PyBytes_AsStringAndSize(frame, &bytes, &length))
+        return false;
+    rc = arrow_read_frame(table, bytes, (size_t)length);
+    if (rc == EINVAL)
+        PyErr_SetString(PyExc_ValueError, "the frame has other columns: is dftmerge of another version?");
+    else if (rc)
+        PyErr_NoMemory();
+    return !rc;
+}
+
 static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *columns;
+    PyObject *columns, *frame;
     struct object *self;
     Py_ssize_t count;
 
@@ -78,7 +89,7 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "Table takes no keywords");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "O", &columns))
+    if (!PyArg_ParseTuple(args, "OO", &columns, &frame))
         return NULL;
     count = PySequence_Size(columns);
     if (count < 0)
@@ -89,7 +100,7 @@ static PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->table = arrow_table_new((size_t)count);
     if (!self->table)
         PyErr_NoMemory();
-    if (!self->table || !init_columns(self->table, columns)) {
+    if (!self->table || !init_columns(self->table, columns) || !read_frame(self->table, frame)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -102,97 +113,8 @@ static void table_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
 
     arrow_table_free(self->table);
-    Py_XDECREF(self->rest);
     PyObject_Free(self);
     Py_DECREF(type);
-}
-
-static PyObject *outcome(struct table *table)
-{
-    if (table->failed)
-        return fail();
-    Py_RETURN_NONE;
-}
-
-static PyObject *table_feed(PyObject *object, PyObject *bytes)
-{
-    struct object *self = (struct object *)object;
-    struct table *table = arrow_table_of(object);
-    char *text;
-    Py_ssize_t length;
-    size_t used;
-
-    if (!table)
-        return NULL;
-    if (!PyBytes_Check(bytes))
-        return PyErr_Format(PyExc_TypeError, "bytes are wanted");
-    Py_INCREF(bytes);
-    if (self->rest) {
-        PyBytes_ConcatAndDel(&self->rest, bytes);
-        bytes = self->rest;
-        self->rest = NULL;
-    }
-    if (!bytes || PyBytes_AsStringAndSize(bytes, &text, &length)) {
-        Py_XDECREF(bytes);
-        return NULL;
-    }
-    used = arrow_read_lines(table, text, (size_t)length, &self->wrong);
-    if (used < (size_t)length)
-        self->rest = PyBytes_FromStringAndSize(text + used, length - (Py_ssize_t)used);
-    Py_DECREF(bytes);
-    if (used < (size_t)length && !self->rest)
-        return NULL;
-    return outcome(table);
-}
-
-static bool append_text(struct table *table, struct column *column, PyObject *value)
-{
-    PyObject *bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass");
-    char *text;
-    Py_ssize_t length;
-
-    if (!bytes || PyBytes_AsStringAndSize(bytes, &text, &length)) {
-        Py_XDECREF(bytes);
-        return false;
-    }
-    for (Py_ssize_t i = 0; i + 1 < length; i++)
-        if ((unsigned char)text[i] == 0xED && (unsigned char)text[i + 1] >= 0xA0)
-            column->texts.surrogates = true;
-    arrow_put_text(table, column, text, (size_t)length);
-    Py_DECREF(bytes);
-    return true;
-}
-
-static bool append_value(struct table *table, struct column *column, PyObject *value)
-{
-    if (value == Py_None)
-        return true;
-    if (PyUnicode_Check(value))
-        return append_text(table, column, value);
-    if (PyFloat_Check(value))
-        arrow_put_float(table, column, PyFloat_AsDouble(value));
-    else
-        arrow_put_int(table, column, (int64_t)PyLong_AsUnsignedLongLongMask(value));
-    return !PyErr_Occurred();
-}
-
-static PyObject *table_append(PyObject *object, PyObject *row)
-{
-    struct table *table = arrow_table_of(object);
-    bool fine = true;
-
-    if (!table)
-        return NULL;
-    if (PySequence_Size(row) != (Py_ssize_t)table->count)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a row has %zu values", table->count);
-    for (size_t i = 0; fine && i < table->count; i++) {
-        PyObject *value = PySequence_GetItem(row, (Py_ssize_t)i);
-
-        fine = value && append_value(table, &table->columns[i], value);
-        Py_XDECREF(value);
-    }
-    arrow_end_row(table);
-    return fine ? outcome(table) : NULL;
 }
 
 static PyObject *value_at(const struct column *column, size_t row)
@@ -209,6 +131,8 @@ static PyObject *value_at(const struct column *column, size_t row)
     case TYPE_WORD:
         text = arrow_text(column, row, &length);
         return PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "surrogatepass");
+    case TYPE_UNSIGNED:
+        return PyLong_FromUnsignedLongLong((uint64_t)arrow_int(column, row));
     default:
         return PyLong_FromLongLong(arrow_int(column, row));
     }
@@ -249,28 +173,6 @@ static Py_ssize_t table_length(PyObject *object)
     return table ? (Py_ssize_t)table->rows : -1;
 }
 
-/* A new table with the same columns takes the unfinished line over. */
-static PyObject *table_next(PyObject *object, PyObject *unused)
-{
-    struct object *self = (struct object *)object, *next;
-    const struct table *table = arrow_table_of(object);
-
-    (void)unused;
-    if (!table)
-        return NULL;
-    next = (struct object *)PyType_GenericAlloc(table_type, 0);
-    if (!next)
-        return NULL;
-    next->table = arrow_table_like(table);
-    if (!next->table) {
-        Py_DECREF(next);
-        return PyErr_NoMemory();
-    }
-    next->rest = self->rest;
-    self->rest = NULL;
-    return (PyObject *)next;
-}
-
 static PyObject *table_stream(PyObject *object, PyObject *tables)
 {
     const struct table *table = arrow_table_of(object);
@@ -286,59 +188,95 @@ static PyObject *table_schema(PyObject *object, PyObject *unused)
     return table ? arrow_schema_new(table) : NULL;
 }
 
-static PyObject *table_size(PyObject *object, PyObject *unused)
-{
-    const struct table *table = arrow_table_of(object);
-
-    (void)unused;
-    return table ? PyLong_FromSize_t(arrow_table_bytes(table)) : NULL;
-}
-
-/* Lines that were no JSON object, and the unfinished one that the text ended in. */
-static PyObject *table_wrong(PyObject *object, PyObject *unused)
-{
-    const struct object *self = (struct object *)object;
-
-    (void)unused;
-    return PyLong_FromSize_t(self->wrong + (self->rest != NULL));
-}
-
 static PyMethodDef methods[] = {
-    {"feed", table_feed, METH_O, "feed(bytes): adds a row for each line, an object of JSON"},
-    {"append", table_append, METH_O, "append(values): adds a row"},
     {"rows", table_rows, METH_NOARGS, "rows() -> list of tuples"},
-    {"next", table_next, METH_NOARGS,
-     "next() -> an empty Table of the same columns, which takes an unfinished line over"},
     {"stream", table_stream, METH_O, "stream(tables) -> capsule arrow_array_stream of tables like this one"},
     {"schema", table_schema, METH_NOARGS, "schema() -> capsule arrow_schema"},
-    {"size", table_size, METH_NOARGS, "size() -> bytes that the values take"},
-    {"wrong", table_wrong, METH_NOARGS, "wrong() -> how many lines could not be read"},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_new, table_new},
-                              {Py_tp_dealloc, table_dealloc},
-                              {Py_tp_methods, methods},
-                              {Py_sq_length, table_length},
-                              {Py_tp_doc, "Table(((name, type), ...)): rows as columns; types i, f, t (ns), s, w"},
-                              {0, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_new, table_new},
+    {Py_tp_dealloc, table_dealloc},
+    {Py_tp_methods, methods},
+    {Py_sq_length, table_length},
+    {Py_tp_doc, "Table(((name, type), ...), frame): rows as columns; types i, u (unsigned), f, t (ns), s, w"},
+    {0, NULL}};
 static PyType_Spec spec = {
     .name = "dftrace._arrow.Table", .basicsize = sizeof(struct object), .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "dftrace._arrow", .m_size = -1};
 
+/* Adds to a dict. Takes the dict and the value, of which either may be NULL; returns the dict, or NULL. */
+static PyObject *with(PyObject *dict, const char *name, PyObject *value)
+{
+    if (dict && (!value || PyDict_SetItemString(dict, name, value)))
+        Py_CLEAR(dict);
+    Py_XDECREF(value);
+    return dict;
+}
+
+/* Adds to the module. The value then lives as long as the program. */
+static bool add(PyObject *module, const char *name, PyObject *value)
+{
+    if (!value)
+        return false;
+    Py_INCREF(value);
+    if (!PyModule_AddObject(module, name, value))
+        return true;
+    Py_DECREF(value);
+    return false;
+}
+
+#define DFT_TABLE(NAME, name, help)
+#define DFT_TABLE_COLUMN(NAME, COLUMN, name, type, unit, help)
+#define DFT_TABLE_END(NAME)
+
+/* The columns that lines of events have, and their types. */
+static PyObject *event_types(void)
+{
+    PyObject *dict = PyDict_New();
+
+#define LETTER_TIME     "t"
+#define LETTER_INTEGER  "i"
+#define LETTER_UNSIGNED "u"
+#define LETTER_TEXT     "w"
+#define LETTER_OBJECT   "s"
+#define DFT_EVENT_COLUMN(COLUMN, name, line, type, unit, absent, help)                                                 \
+    dict = line[0] ? with(dict, line, PyUnicode_FromString(LETTER_##type)) : dict;
+#include "tables/tables.def"
+    return dict;
+}
+
+/* The values that say nothing: an object of `dftmerge dump --json` lacks them. */
+static PyObject *absent_values(void)
+{
+    PyObject *dict = PyDict_New();
+
+#define VALUE_NEVER dict
+#define VALUE_NULL  dict
+#define VALUE_ZERO  with(dict, name, PyLong_FromLong(0))
+#define VALUE_ONE   with(dict, name, PyLong_FromLong(1))
+#define DFT_EVENT_COLUMN(COLUMN, column, line, type, unit, absent, help)                                               \
+    {                                                                                                                  \
+        const char *name = line;                                                                                       \
+                                                                                                                       \
+        (void)name;                                                                                                    \
+        dict = VALUE_##absent;                                                                                         \
+    }
+#include "tables/tables.def"
+    return dict;
+}
+
 PyMODINIT_FUNC PyInit__arrow(void);
 PyMODINIT_FUNC PyInit__arrow(void)
 {
-    PyObject *module = PyModule_Create(&definition), *type;
+    PyObject *module = PyModule_Create(&definition);
 
     if (!module)
         return NULL;
-    type = PyType_FromSpec(&spec);
-    if (!type || PyModule_AddObject(module, "Table", type)) {
-        Py_XDECREF(type);
-        Py_DECREF(module);
-        return NULL;
-    }
-    Py_INCREF(type);
-    table_type = (PyTypeObject *)type;
-    return module;
+    table_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (add(module, "Table", (PyObject *)table_type) && add(module, "EVENTS", event_types()) &&
+        add(module, "ABSENT", absent_values()))
+        return module;
+    Py_DECREF(module);
+    return NULL;
 }

@@ -33,6 +33,8 @@ def source(directory):
     top = directory / "project"
     shutil.copytree(ROOT / "python", top / "python", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     shutil.copytree(ROOT / "include", top / "include")
+    (top / "tools" / "tables").mkdir(parents=True)
+    shutil.copy(ROOT / "tools" / "tables" / "tables.def", top / "tools" / "tables")
     for name in ("CMakeLists.txt", "LICENSE"):
         shutil.copy(ROOT / name, top)
     return top / "python"

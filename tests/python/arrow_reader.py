@@ -43,7 +43,7 @@ def values(schema: Schema, array: Array) -> List[Any]:
     """One column."""
     assert array.offset == 0 and schema.flags & 2
     count, buffers = array.length, array.buffers
-    number = {b"l": ctypes.c_int64, b"tsn:UTC": ctypes.c_int64, b"g": ctypes.c_double, b"i": ctypes.c_int32}
+    number = {b"l": ctypes.c_int64, b"L": ctypes.c_uint64, b"tsn:UTC": ctypes.c_int64, b"g": ctypes.c_double, b"i": ctypes.c_int32}
     found: List[Any]
     if schema.format == b"u":
         assert array.n_buffers == 3

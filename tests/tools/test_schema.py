@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An event is the same in every form: dump --json, CSV, SQL and Parquet have the columns that tools/tables/tables.def
-lists, by their names there, and agree in every cell."""
+"""An event is the same in every form: dump --json, CSV, SQL, Parquet and Python have the columns that
+tools/tables/tables.def lists, by their names there, and agree in every cell."""
 
 import csv
 import gzip
@@ -110,6 +110,19 @@ def shown(cells, everything=False):
     return {name: valid(value) if everything or name in ("args", "stack") else value for name, value in cells.items()}
 
 
+def cells_of_python(path):
+    """The events that dftrace.open() gives; None where the package is not built."""
+    if not (BUILD / "python" / "dftrace").is_dir():
+        return None
+    done = run(sys.executable, "-c", "import dftrace, json, sys\nfor event in dftrace.open(sys.argv[1]).events(): print(json.dumps(event))", path,
+               env={"PYTHONPATH": str(BUILD / "python"), "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}"})
+    assert done.code == 0, done.err
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert all(list(event) == LINES for event in events), list(events[0])
+    return [{name: json.loads(value) if name in ("args", "stack") and value is not None else value for name, value in event.items()}
+            for event in events]
+
+
 def same_in_every_form(where, path, seen):
     lines = [cells_of_json(event) for event in dump(path)]
     for cells in lines:
@@ -117,8 +130,10 @@ def same_in_every_form(where, path, seen):
     rows = csv.DictReader(io.StringIO(dftmerge("export", "--format", "csv", "-o", "-", path).out.decode(), newline=""))
     found = [cells_of_csv(row) for row in rows]
     assert rows.fieldnames == LINES and len(found) == len(lines) > 2
-    for mine, theirs in zip(found, lines):
-        assert mine == shown(theirs), (path, mine, theirs)
+    for form in (found, cells_of_python(path) or found):
+        assert len(form) == len(lines)
+        for mine, theirs in zip(form, lines):
+            assert mine == shown(theirs), (path, mine, theirs)
     by_key = {key(cells): cells for cells in lines}
     calls = json.loads(dftmerge("summary", "--json", path).out)["events_kept"]
     tables = {}

@@ -171,10 +171,12 @@ static int read_by_rank(struct dft_reading *reading, const struct dft_block **bl
 static int add_next(void *context, const struct dft_event_at *at)
 {
     struct dft_reading *reading = context;
+    int rc;
 
-    if (!dft_event_counts(at->event, at->op))
+    if (!reading->request->every && !dft_event_counts(at->event, at->op))
         return dft_reading_stops(reading);
-    return add_events(reading, 0, &at, 1, &(uint32_t){0});
+    rc = add_events(reading, 0, &at, 1, &(uint32_t){0});
+    return rc || reading->makers->count % DFT_CHUNK_EVENTS || !is_large(reading, 0) ? rc : dft_reading_give(reading, 0);
 }
 
 static int read_by_time(struct dft_reading *reading)

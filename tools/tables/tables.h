@@ -89,7 +89,8 @@ struct dft_table_request {
      * can be, and its rows are in order of time. It may have more than `rows` rows where one block
      * has more, and fewer where they take more than `bytes`. */
     int parts;
-    uint64_t bytes; /* 0: no limit */
+    uint64_t bytes; /* of a batch of events in parts, or in order of time; 0: no limit */
+    int every;      /* events, in order of time: also those that `summary` does not count: in flight, instants ... */
     /* not NULL: once it is not 0, events, rows and counters are not read on, and the result is
      * -ECANCELED; also where nothing passes, so that `take` is not called */
     const _Atomic int *stop;
