@@ -98,7 +98,7 @@ static int write_all(struct dft_export *export, const struct dft_exporter *expor
 {
     int error;
 
-    if (!in_parts || export->split_ns)
+    if (!in_parts)
         return write_out(export, exporter, path);
     error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_make_directory(path));
     if (error && !dft_comm_rank())
@@ -119,7 +119,7 @@ static int takes_part(const struct dft_exporter *exporter, int quiet)
 
 /* The values of this command's own options. */
 struct asked {
-    const char *format, *path, *max_bytes, *split;
+    const char *format, *path, *max_bytes;
     /* --to once meant what --format means now, and --until what --to means now */
     const char *to, *until;
 };
@@ -154,27 +154,19 @@ static const struct dft_exporter *understand(struct asked *asked, struct dft_fil
     return NULL;
 }
 
-/* Understands --max-bytes and --split. Says on stderr what is wrong with them. Returns 0 or -EINVAL. */
-static int divide(struct dft_export *export, const struct asked *asked, const struct dft_exporter *exporter,
-                  int in_parts)
+/* Understands --max-bytes. Says on stderr what is wrong with it. Returns 0 or -EINVAL. */
+static int limit(struct dft_export *export, const struct asked *asked, const struct dft_exporter *exporter)
 {
-    const char *option = asked->max_bytes ? "max-bytes" : "split";
-    int64_t ns = 0;
-
-    if ((asked->max_bytes || asked->split) && !exporter->divides)
-        fprintf(stderr, "dftmerge: export: --%s has no effect on %s; --format perfetto takes it\n", option,
+    if (!asked->max_bytes)
+        return 0;
+    if (!exporter->fits)
+        fprintf(stderr, "dftmerge: export: --max-bytes has no effect on %s; --format perfetto takes it\n",
                 exporter->name);
-    else if (asked->max_bytes && (dft_filter_bytes(&export->max_bytes, asked->max_bytes) || !export->max_bytes))
+    else if (dft_filter_bytes(&export->max_bytes, asked->max_bytes) || !export->max_bytes)
         fprintf(stderr, "dftmerge: export: --max-bytes takes a size above 0, as in 50M or 1GiB, not '%s'\n",
                 asked->max_bytes);
-    else if (asked->split && (dft_filter_seconds(&ns, asked->split) || ns <= 0))
-        fprintf(stderr, "dftmerge: export: --split takes a time above 0, as in 10 (seconds) or 2min, not '%s'\n",
-                asked->split);
-    else if (asked->split && !in_parts)
-        fprintf(stderr, "dftmerge: export: --split writes several files: -o %s/ makes a directory for them\n",
-                strcmp(asked->path, "-") ? asked->path : "traces");
     else
-        return export->split_ns = (uint64_t)ns, 0;
+        return 0;
     return -EINVAL;
 }
 
@@ -207,11 +199,7 @@ static int run(int argc, char **argv)
         {.name = "max-bytes",
          .argument = "SIZE",
          .text = &asked.max_bytes,
-         .help = "Perfetto: merge short slices so that a file has at most SIZE (50M)"},
-        {.name = "split",
-         .argument = "SECONDS",
-         .text = &asked.split,
-         .help = "Perfetto: a file for each SECONDS, trace-0000.json ... in DIRECTORY/"},
+         .help = "Perfetto: leave out the shortest slices so that the file has at most SIZE (50M)"},
         {.name = "to", .argument = "FORMAT", .text = &asked.to},
         {.name = "until", .argument = "SECONDS", .text = &asked.until},
         {0}};
@@ -225,7 +213,7 @@ static int run(int argc, char **argv)
     exporter = understand(&asked, &options.filter);
     in_parts = exporter && (is_always_directory(exporter) ||
                             dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(asked.path)));
-    if (exporter && divide(&export, &asked, exporter, in_parts))
+    if (exporter && limit(&export, &asked, exporter))
         exporter = NULL;
     if (!exporter || !takes_part(exporter, options.source.quiet)) {
         dft_options_fini(&options);

@@ -58,9 +58,9 @@ static void put_lacks(struct dft_perfetto *p, const struct dft_plan *plan, uint6
     dft_json_string(json, "note", sentence);
     dft_json_uint(json, "max_bytes", max_bytes);
     if (plan->below_ns && plan->below_ns != UINT64_MAX)
-        dft_json_uint(json, "merged_below_ns", plan->below_ns);
-    dft_json_uint(json, "merged_slices", plan->merged);
-    dft_json_uint(json, "merged_into", plan->into);
+        dft_json_uint(json, "left_out_below_ns", plan->below_ns);
+    dft_json_uint(json, "left_out_slices", plan->slices);
+    dft_json_uint(json, "left_out_time_ns", plan->time_ns);
     dft_json_uint(json, "left_out_links", plan->links);
     dft_json_uint(json, "left_out_samples", plan->samples);
 }
@@ -68,7 +68,7 @@ static void put_lacks(struct dft_perfetto *p, const struct dft_plan *plan, uint6
 void dft_perfetto_put_head(struct dft_perfetto *p, const struct dft_plan *plan, uint64_t max_bytes,
                            const char *sentence)
 {
-    uint64_t width_ns = plan && plan->width_ns ? plan->width_ns : p->tracks.width_ns;
+    uint64_t width_ns = plan->width_ns ? plan->width_ns : p->tracks.width_ns;
     struct dft_json *json = &p->json;
     char origin[24];
 
@@ -81,12 +81,7 @@ void dft_perfetto_put_head(struct dft_perfetto *p, const struct dft_plan *plan, 
     dft_json_seconds(json, "origin_s", p->origin_ns);
     if (width_ns && width_ns != UINT64_MAX)
         dft_json_uint(json, "counter_width_ns", width_ns);
-    if (plan && plan->parts) {
-        dft_json_uint(json, "part", plan->part);
-        dft_json_uint(json, "parts", plan->parts);
-        dft_json_microseconds(json, "part_ts", plan->from_ns - p->origin_ns);
-    }
-    if (plan && dft_plan_lacks(plan))
+    if (dft_plan_lacks(plan))
         put_lacks(p, plan, max_bytes, sentence);
     dft_json_end_object(json);
     fputs(",\n\"traceEvents\": [\n", p->export->out);
@@ -103,30 +98,14 @@ static void begin_line(struct dft_perfetto *p)
     dft_json_init_unicode(&p->json, p->export->out);
 }
 
-/* The title of the notice: which part the file is, and what it lacks. */
-static void put_title(struct dft_perfetto *p, const struct dft_plan *plan, const char *sentence)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-
-    if (out && plan->parts)
-        fprintf(out, "part %u of %u (from 0)%s", plan->part, plan->parts, dft_plan_lacks(plan) ? ": " : "");
-    if (out && dft_plan_lacks(plan))
-        fputs(sentence, out);
-    if (!out || fclose(out))
-        p->error = -ENOMEM;
-    else
-        dft_json_text(&p->json, "name", text, length);
-    free(text);
-}
-
 void dft_perfetto_put_notice(struct dft_perfetto *p, const struct dft_plan *plan, const char *sentence)
 {
-    uint64_t to_ns = plan->to_ns < p->end_ns ? plan->to_ns : p->end_ns;
+    uint64_t from_ns = p->export->filter->from_ns, to_ns = p->export->filter->to_ns;
     uint32_t pid = 0;
 
-    if (!plan->parts && !dft_plan_lacks(plan))
+    from_ns = from_ns > p->origin_ns ? from_ns : p->origin_ns;
+    to_ns = to_ns < p->end_ns ? to_ns : p->end_ns;
+    if (!dft_plan_lacks(plan))
         return;
     for (uint32_t i = 0; i < p->pids.count; i++)
         pid = p->pids.shown[i] > pid ? p->pids.shown[i] : pid;
@@ -142,27 +121,19 @@ void dft_perfetto_put_notice(struct dft_perfetto *p, const struct dft_plan *plan
     dft_perfetto_end_metadata(p);
     begin_line(p);
     dft_json_object(&p->json, NULL);
-    put_title(p, plan, sentence);
+    dft_json_string(&p->json, "name", sentence);
     dft_json_string(&p->json, "cat", "dftmerge");
     dft_json_string(&p->json, "ph", "X");
-    dft_json_microseconds(&p->json, "ts", plan->from_ns - p->origin_ns);
+    dft_json_microseconds(&p->json, "ts", from_ns - p->origin_ns);
     dft_json_uint(&p->json, "pid", pid);
     dft_json_uint(&p->json, "tid", pid);
-    dft_json_microseconds(&p->json, "dur", to_ns > plan->from_ns ? to_ns - plan->from_ns : 0);
+    dft_json_microseconds(&p->json, "dur", to_ns > from_ns ? to_ns - from_ns : 0);
     dft_json_end_object(&p->json);
 }
 
 void dft_perfetto_put_end(struct dft_perfetto *p)
 {
     fputs("\n]}\n", p->export->out);
-}
-
-void dft_perfetto_put_frame(struct dft_perfetto *p, const struct dft_plan *plan, uint64_t max_bytes,
-                            const char *sentence)
-{
-    dft_perfetto_put_head(p, plan, max_bytes, sentence);
-    dft_perfetto_put_notice(p, plan, sentence);
-    dft_perfetto_put_end(p);
 }
 
 /* A point of a counter track. Tracks stand behind all events, each in order of time. */

@@ -199,7 +199,7 @@ void dft_perfetto_put_arrow(struct dft_perfetto *p, const struct dft_event_at *a
     put_flow_end(p, at, child, 1);
 }
 
-void dft_perfetto_put_arguments(struct dft_perfetto *p, const struct dft_event_at *at)
+static void put_arguments(struct dft_perfetto *p, const struct dft_event_at *at)
 {
     char phase = dft_export_phase(at->event, at->op), capacity[18];
     struct dft_text category, name;
@@ -214,48 +214,15 @@ void dft_perfetto_put_arguments(struct dft_perfetto *p, const struct dft_event_a
     }
 }
 
-/* Says of a piece what the whole event is. The end of an open slice is not known. */
-static void put_piece_arguments(struct dft_perfetto *p, const struct dft_event_at *at, const struct dft_piece *piece)
-{
-    int is_open = dft_export_phase(at->event, at->op) == 'B';
-    struct dft_json *json = &p->json;
-
-    dft_json_object(json, "dftmerge");
-    if (piece->continues)
-        dft_json_bool(json, "continues", 1);
-    if (piece->goes_on && !is_open)
-        dft_json_bool(json, "goes_on", 1);
-    dft_json_microseconds(json, "whole_ts", piece->start_ns - p->origin_ns);
-    if (!is_open)
-        dft_json_microseconds(json, "whole_dur", piece->dur_ns);
-    dft_json_end_object(json);
-    if (!piece->args) {
-        dft_perfetto_put_arguments(p, at);
-    } else if (piece->args_length) {
-        dft_json_before(json, NULL, 0);
-        dft_line_bytes(&json->line, piece->args, piece->args_length);
-    }
-}
-
-/* The begin of a span is an event of its own, which lies in a file before. */
-static void put_span_begin(struct dft_perfetto *p, const struct dft_event_at *at, struct dft_text category,
-                           struct dft_text name)
-{
-    begin_event(p, at, category, name, 'b', at->event->start_ns);
-    dft_json_end_object(&p->json);
-    fputs(",\n", p->export->out);
-    dft_json_init_unicode(&p->json, p->export->out);
-}
-
 /* Of a span that crosses others there is no other event. */
 static int is_span(const struct dft_event_at *at)
 {
     return at->op == DFT_OP_REGION && !(at->event->bits & DFT_EXPORT_CROSSES);
 }
 
-void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, const struct dft_piece *piece)
+void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at)
 {
-    char phase = dft_export_phase(at->event, at->op), capacity[18];
+    char phase = dft_export_phase(at->event, at->op), text[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
     /* requests and spans may overlap; slices of a thread may not */
@@ -263,12 +230,7 @@ void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, con
     /* the begin of the span is an event of its own */
     int span = overlaps && is_span(at);
 
-    if (piece && piece->name) {
-        category = (struct dft_text){piece->category, (uint32_t)piece->category_length};
-        name = (struct dft_text){piece->name, (uint32_t)piece->name_length};
-    } else {
-        dft_names_call(p->export->names, at->call, &category, &name, capacity);
-    }
+    dft_names_call(p->export->names, at->call, &category, &name, text);
     fputs(",\n", p->export->out);
     dft_json_init_unicode(json, p->export->out);
     if (phase == 'M' && put_thread_name(p, at, category, name))
@@ -277,14 +239,9 @@ void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, con
         phase = 'i';
     else if (overlaps)
         phase = span ? 'e' : 'b';
-    if (span && piece && piece->continues)
-        put_span_begin(p, at, category, name);
     begin_event(p, at, category, name, phase, at->event->start_ns + (span ? at->event->dur_ns : 0));
     dft_json_object(json, "args");
-    if (piece)
-        put_piece_arguments(p, at, piece);
-    else
-        dft_perfetto_put_arguments(p, at);
+    put_arguments(p, at);
     dft_json_end_object(json);
     dft_json_end_object(json);
     if (overlaps && !span)

@@ -10,6 +10,21 @@
 #include "export/export_tracks.h"
 #include "export/exporting.h"
 
+/* What a file lacks, so that it keeps to a size. All zero: nothing. */
+struct dft_plan {
+    uint64_t below_ns; /* slices shorter than this are left out, and samples that follow so soon; UINT64_MAX: all */
+    unsigned zeros;    /* arrows and spans whose hash ends in fewer zeros are left out */
+    uint64_t width_ns; /* counter tracks have a point for so long; 0: all; UINT64_MAX: none */
+    uint64_t slices, time_ns; /* left out: so many slices, which took so long in all */
+    uint64_t samples, links;  /* left out: samples of the program's counters; ends of arrows and spans */
+};
+
+/* Is anything not there that the trace has? */
+static inline int dft_plan_lacks(const struct dft_plan *plan)
+{
+    return plan->slices || plan->samples || plan->links || plan->width_ns;
+}
+
 struct dft_perfetto {
     struct dft_export *export; /* records go to its `out`; each begins with the comma before it */
     struct dft_json json;
@@ -18,40 +33,13 @@ struct dft_perfetto {
     uint64_t origin_ns, end_ns; /* of the whole trace */
     struct dft_reorder reorder; /* events of one start */
     struct dft_tracks tracks;
-    FILE *memory, *file; /* a stream of the text below; `out` of the export meanwhile */
+    struct dft_plan plan;
+    struct dft_map samples; /* process and counter -> when its last sample was; for dft_fit_keeps */
+    FILE *memory, *file;    /* a stream of the text below; `out` of the export meanwhile */
     char *text;
     size_t length;
     int has_names; /* metadata was written: the next record is not the first one */
     int error;     /* of what cannot return it */
-};
-
-/* What a file has of the events: all, or less. */
-struct dft_plan {
-    uint64_t from_ns, to_ns; /* it has the events that start in [from_ns, to_ns) */
-    uint32_t part, parts;    /* of how many files; 0: of one that is not split */
-    uint64_t below_ns;       /* slices shorter than this are merged; UINT64_MAX: all may be */
-    uint32_t zeros;          /* arrows and spans whose hash ends in fewer zeros are left out */
-    uint64_t width_ns;       /* counter tracks have a point for so long; 0: all; UINT64_MAX: none */
-    uint64_t merged, into;   /* so many slices became so many */
-    uint64_t samples, links; /* left out: samples of the program's counters; ends of arrows and spans */
-};
-
-/* Is anything not there that the trace has? */
-static inline int dft_plan_lacks(const struct dft_plan *plan)
-{
-    return plan->into || plan->samples || plan->links || plan->width_ns;
-}
-
-/* An event that is cut at a border of files. */
-struct dft_piece {
-    struct dft_event event;     /* begins and ends with the piece */
-    struct dft_event_at at;     /* refers to `event` of the piece that it was made for */
-    uint64_t start_ns, dur_ns;  /* of the whole event */
-    uint8_t continues, goes_on; /* it began in a file before; it ends in a file behind */
-    /* Of a piece that waits for its file, from malloc; NULL: as the event has them. `args`: members
-     * of the JSON object. */
-    char *category, *name, *args;
-    size_t category_length, name_length, args_length;
 };
 
 /* How a record takes part in what a viewer shows. */
@@ -66,12 +54,9 @@ enum dft_record {
 };
 enum dft_record dft_perfetto_record(struct dft_perfetto *p, const struct dft_event_at *at);
 
-/* Writes an event; piece NULL: a whole one. */
-void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at, const struct dft_piece *piece);
+void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at);
 /* Writes the arrow from a call to the process that it started, if there is one. */
 void dft_perfetto_put_arrow(struct dft_perfetto *p, const struct dft_event_at *at);
-/* Writes the members of args of an event. */
-void dft_perfetto_put_arguments(struct dft_perfetto *p, const struct dft_event_at *at);
 
 /* Records go to p->text from now on; NULL: no memory. dft_perfetto_end_text sets p->length. It
  * returns 0 or -ENOMEM. */
@@ -83,18 +68,14 @@ int dft_perfetto_end_text(struct dft_perfetto *p);
 /* A record of metadata; the members of its args stand between the two. */
 void dft_perfetto_begin_metadata(struct dft_perfetto *p, const char *name, uint32_t pid, uint32_t tid);
 void dft_perfetto_end_metadata(struct dft_perfetto *p);
-/* Begins a file, up to the first record that has no comma. plan NULL: a file that has everything.
- * `sentence`: what the file lacks. */
+/* Begins a file, up to the first record that has no comma. `sentence`: what the file lacks, if it lacks anything. */
 void dft_perfetto_put_head(struct dft_perfetto *p, const struct dft_plan *plan, uint64_t max_bytes,
                            const char *sentence);
-/* Head, notice and end of a file in one, to measure them. */
-void dft_perfetto_put_frame(struct dft_perfetto *p, const struct dft_plan *plan, uint64_t max_bytes,
-                            const char *sentence);
 void dft_perfetto_put_end(struct dft_perfetto *p);
 /* Names processes and threads. Returns 0 or -ENOMEM. */
 int dft_perfetto_put_metadata(struct dft_perfetto *p);
-/* A process above all others, with a slice over the whole file that says what the file lacks, and which
- * part it is. Nothing where there is nothing to say. */
+/* A process above all others, with a slice over the whole file that says what the file lacks. Nothing where it lacks
+ * nothing. */
 void dft_perfetto_put_notice(struct dft_perfetto *p, const struct dft_plan *plan, const char *sentence);
 void dft_perfetto_put_tracks(struct dft_perfetto *p, const struct dft_tracks *tracks);
 

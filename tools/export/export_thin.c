@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter tracks of a part of the time; see export_thin.h. */
+/* Owns counter tracks with fewer points, and counts their bytes. */
 #include "export/export_thin.h"
 
 #include <errno.h>
@@ -94,47 +94,50 @@ static size_t first_at(const struct dft_track_point *points, size_t count, const
     return low;
 }
 
-/* Adds the points from..past, of one track. */
+/* Adds means of the points from..past, of one track. */
 static int add_track(struct dft_tracks *thin, const struct dft_track_point *from, const struct dft_track_point *past,
-                     const struct dft_plan *plan)
+                     uint64_t base_ns, uint64_t width_ns)
 {
-    const struct dft_track_point *point = from;
-    uint64_t from_ns = plan->part ? plan->from_ns : 0;
-    struct thinning t = {
-        .thin = thin, .point = *from, .base_ns = plan->from_ns, .width_ns = plan->width_ns, .first = thin->count};
+    struct thinning t = {.thin = thin, .point = *from, .base_ns = base_ns, .width_ns = width_ns, .first = thin->count};
     int rc = 0;
 
-    point = from + first_at(from, (size_t)(past - from), from, from_ns);
-    if (point > from && (point == past || point->time_ns > from_ns) &&
-        (point[-1].value != 0 || (point < past && point->time_ns < plan->to_ns)))
-        rc = t.width_ns ? hold(&t, from_ns, point < past && point->time_ns < plan->to_ns ? point->time_ns : from_ns + 1,
-                               point[-1].value)
-                        : add(&t, from_ns, point[-1].value);
-    for (; !rc && point < past && (point->time_ns < plan->to_ns || plan->to_ns == UINT64_MAX); point++) {
-        uint64_t next = point + 1 < past ? point[1].time_ns : 0;
-
-        if (!t.width_ns)
-            rc = add(&t, point->time_ns, point->value);
-        else if (next)
-            rc = hold(&t, point->time_ns, next < plan->to_ns ? next : plan->to_ns, point->value);
-        else
-            rc = close_interval(&t) ? -ENOMEM : add_mean(&t, point->time_ns, point->value);
-    }
-    return rc ? rc : close_interval(&t);
+    for (const struct dft_track_point *point = from; !rc && point + 1 < past; point++)
+        rc = hold(&t, point->time_ns, point[1].time_ns, point->value);
+    rc = rc ? rc : close_interval(&t);
+    return rc ? rc : add_mean(&t, past[-1].time_ns, past[-1].value);
 }
 
-int dft_thin_make(struct dft_tracks *thin, const struct dft_tracks *tracks, const struct dft_plan *plan)
+/* The points with means over intervals of this width; the last point of a track stays. The caller frees thin->points. */
+static int make(struct dft_tracks *thin, const struct dft_perfetto *p, uint64_t width_ns)
 {
-    const struct dft_track_point *points = tracks->points;
+    const struct dft_track_point *points = p->tracks.points;
+    uint64_t from_ns = p->export->filter->from_ns, base_ns = from_ns > p->origin_ns ? from_ns : p->origin_ns;
     int rc = 0;
 
-    *thin = (struct dft_tracks){.width_ns = tracks->width_ns, .series = tracks->series, .nseries = tracks->nseries};
-    if (plan->width_ns == UINT64_MAX)
-        return 0;
-    for (size_t first = 0, past; !rc && first < tracks->count; first = past) {
-        past = first + first_at(points + first, tracks->count - first, points + first, UINT64_MAX);
-        rc = add_track(thin, points + first, points + past, plan);
+    *thin =
+        (struct dft_tracks){.width_ns = p->tracks.width_ns, .series = p->tracks.series, .nseries = p->tracks.nseries};
+    for (size_t first = 0, past; !rc && first < p->tracks.count; first = past) {
+        past = first + first_at(points + first, p->tracks.count - first, points + first, UINT64_MAX);
+        rc = add_track(thin, points + first, points + past, base_ns, width_ns);
     }
+    return rc;
+}
+
+int dft_thin_put(struct dft_perfetto *p, uint64_t width_ns)
+{
+    struct dft_tracks thin;
+    int rc = 0;
+
+    if (width_ns == UINT64_MAX)
+        return 0;
+    if (!width_ns) {
+        dft_perfetto_put_tracks(p, &p->tracks);
+        return 0;
+    }
+    rc = make(&thin, p, width_ns);
+    if (!rc)
+        dft_perfetto_put_tracks(p, &thin);
+    free(thin.points);
     return rc;
 }
 
@@ -153,39 +156,34 @@ FILE *dft_thin_counter(uint64_t *bytes)
     return fopencookie(bytes, "w", (cookie_io_functions_t){.write = count_bytes});
 }
 
-int dft_thin_bytes(struct dft_perfetto *p, const struct dft_plan *plan, uint64_t *bytes)
+int dft_thin_bytes(struct dft_perfetto *p, uint64_t width_ns, uint64_t *bytes)
 {
     FILE *out = dft_thin_counter(bytes);
-    struct dft_tracks thin;
-    int rc = out ? dft_thin_make(&thin, &p->tracks, plan) : -ENOMEM;
+    int rc;
 
     if (!out)
-        return rc;
+        return -ENOMEM;
     p->export->out = out;
-    if (!rc)
-        dft_perfetto_put_tracks(p, &thin);
+    rc = dft_thin_put(p, width_ns);
     p->export->out = NULL;
     fclose(out);
-    free(thin.points);
     return rc;
 }
 
-int dft_thin_fit(struct dft_perfetto *p, struct dft_plan *plan, uint64_t most_bytes, uint64_t *bytes)
+int dft_thin_fit(struct dft_perfetto *p, uint64_t most_bytes, uint64_t *bytes)
 {
-    uint64_t range_ns = p->end_ns - p->origin_ns;
-    int rc;
+    uint64_t range_ns = p->end_ns - p->origin_ns, *width_ns = &p->plan.width_ns;
+    int rc = dft_thin_bytes(p, 0, bytes);
 
-    plan->width_ns = 0;
-    rc = dft_thin_bytes(p, plan, bytes);
     if (rc || *bytes <= most_bytes)
         return rc;
-    plan->width_ns = p->tracks.width_ns > LEAST_WIDTH_NS ? p->tracks.width_ns : LEAST_WIDTH_NS;
-    while (!rc && *bytes > most_bytes && plan->width_ns < range_ns) {
-        plan->width_ns *= 2;
-        rc = dft_thin_bytes(p, plan, bytes);
+    *width_ns = p->tracks.width_ns > LEAST_WIDTH_NS ? p->tracks.width_ns : LEAST_WIDTH_NS;
+    while (!rc && *bytes > most_bytes && *width_ns < range_ns) {
+        *width_ns *= 2;
+        rc = dft_thin_bytes(p, *width_ns, bytes);
     }
     if (*bytes > most_bytes) {
-        plan->width_ns = UINT64_MAX;
+        *width_ns = UINT64_MAX;
         *bytes = 0;
     }
     return rc;

@@ -20,7 +20,6 @@ struct dft_export {
     FILE *out;
     int is_inside;      /* the path of the file is a name in a directory, which the user did not give */
     uint64_t max_bytes; /* of a file; 0: no limit */
-    uint64_t split_ns;  /* a file has so much of the time; 0: all of it */
     /* events that the format has no form for; the writer counts them, and the user is told */
     uint64_t left_out;
 };
@@ -38,9 +37,8 @@ struct dft_exporter {
     /* Writes files, named by the format, into a directory that exists. Says what goes wrong. NULL:
      * the format has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
-    int alone; /* one rank of dftmerge-mpi does all the work */
-    /* `write_text` knows max_bytes, and with split_ns writes files into a directory of that path */
-    int divides;
+    int alone;      /* one rank of dftmerge-mpi does all the work */
+    int fits;       /* `write_text` keeps to max_bytes */
     int takes_rows; /* aggregates alone suffice, or nearly so */
 };
 
