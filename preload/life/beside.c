@@ -11,13 +11,14 @@
 #include "format/notes.h"
 #include "os/bulk.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "loader/library.h"
 #include "os/line.h"
 #include "loader/loader.h"
 #include "loader/resolve.h"
 #include "os/self.h"
 #include "regions/annotate.h"
-#include "store/process.h"
+#include "store/notes.h"
 
 /* --- another copy of this library ------------------------------------------------------------- */
 

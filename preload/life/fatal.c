@@ -20,6 +20,7 @@
 #include "unwind/backtrace.h"
 #include "os/clock.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "os/onstack.h"
 #include "loader/resolve.h"
 #include "os/sys.h"

@@ -21,6 +21,8 @@
 #include "os/clock.h"
 #include "format/hash.h"
 #include "settings/config.h"
+#include "settings/config_init.h"
+#include "settings/message.h"
 #include "settings/config_place.h"
 #include "store/context.h"
 #include "life/shutdown.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "store/livefile.h"
-#include "store/process.h"
+#include "store/notes.h"
 
 int dft_requests_on(void)
 {

@@ -8,6 +8,7 @@
 #include "os/bulk.h"
 #include "probe/call.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "settings/config_place.h"
 #include "probe/paths.h"
 #include "probe/traced_real.h"

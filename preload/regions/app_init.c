@@ -6,6 +6,7 @@
 #include "regions/annotate.h"
 #include "probe/call.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 

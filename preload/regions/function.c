@@ -14,7 +14,6 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
-#include "store/process.h"
 #include "loader/image.h"
 #include "loader/resolve.h"
 

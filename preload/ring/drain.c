@@ -18,6 +18,7 @@
 #include "os/self.h"
 #include "store/livefile.h"
 #include "os/onstack.h"
+#include "store/notes.h"
 #include "store/process.h"
 #include "store/staging.h"
 #include "ring/drain_events.h"

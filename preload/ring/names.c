@@ -10,7 +10,7 @@
 #include "loader/elf.h"
 #include "loader/image.h"
 #include "settings/rules.h"
-#include "store/process.h"
+#include "store/identity.h"
 
 #define NAME_ROOM 448u /* longer names are cut */
 

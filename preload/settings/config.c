@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the options and the launcher's variables. Reads the environment once and copies the texts
- * that stay. */
+/* Owns the options: their values, how each type is read, and copies of texts that stay. */
 #include "settings/config.h"
 
-#include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "settings/config_inside.h"
-#include "settings/configuration.h"
-#include "settings/settings.h"
-#include "os/ourfile.h"
-#include "os/secure.h"
 #include "os/sys.h"
 
 struct dft_config dft_config = {
@@ -50,48 +43,6 @@ static const char *keep_text(const char *text)
 const char *dft_config_keep(const char *text)
 {
     return keep_text(text);
-}
-
-static size_t put(char *text, size_t capacity, size_t used, const char *more)
-{
-    for (; *more && used < capacity; more++)
-        text[used++] = *more;
-    return used;
-}
-
-/* Descriptor 2 as the program was given it. A file that the program opens there later is its
- * own. */
-static struct dft_ourfile messages;
-
-/* A message may quote a file. Who runs a program with other rights must not read it by that. */
-int dft_messages_can_be_seen(void)
-{
-    return !dft_is_secure() && dft_ourfile_has(&messages, 2);
-}
-
-void dft_message(enum dft_log_level level, const char *text, ...)
-{
-    static const char *const names[] = {"error", "warning", "info", "debug"};
-    char line[512] = "dftrace: ";
-    size_t used = strlen(line);
-    va_list list;
-
-    if (level > dft_config.log_level || dft_config.log_level == DFT_LOG_OFF || !dft_messages_can_be_seen())
-        return;
-    used = put(line, sizeof line - 1, used, names[level]);
-    used = put(line, sizeof line - 1, used, ": ");
-    va_start(list, text);
-    for (; text; text = va_arg(list, const char *))
-        used = put(line, sizeof line - 1, used, text);
-    va_end(list);
-    line[used++] = '\n';
-    dft_sys_write(2, line, used);
-}
-
-/* Most variables of an environment differ in the first letter. */
-static int begins(const char *text, const char *with)
-{
-    return *text == *with && strncmp(text, with, strlen(with)) == 0;
 }
 
 static int equals_nocase(const char *a, const char *b)
@@ -211,9 +162,6 @@ static int parse_METRICS(const char *value, enum dft_metrics_mode *to)
     return understood;
 }
 
-#define PREFIX         DFT_CONFIG_PREFIX
-#define NOT_UNDERSTOOD DFT_CONFIG_NOT_UNDERSTOOD
-
 enum dft_config_set dft_config_set(const char *name, size_t length, const char *value)
 {
 #define DFT_OPTION(field, option, type, initial, help)                                                                 \
@@ -235,25 +183,6 @@ int dft_config_is_true(const char *value)
     return parse_BOOL(value, &is_true) ? is_true : -1;
 }
 
-static void set_option(const char *variable, const char *value)
-{
-    const char *name = variable + strlen(PREFIX);
-    size_t length = (size_t)(value - name) - 1;
-
-    switch (dft_config_set(name, length, value)) {
-    case DFT_CONFIG_SET:
-        return;
-    case DFT_CONFIG_UNCLEAR:
-        dft_settings_doubt(variable, NOT_UNDERSTOOD, begins(name, "ENABLE="));
-        return;
-    default:
-        if (dft_settings_is_accepted(name, length))
-            dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
-        else if (!begins(name, "FOLLOWED=")) /* env_propagation.h */
-            dft_settings_unknown(variable);
-    }
-}
-
 const char *dft_config_find(char *const *environment, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -270,84 +199,4 @@ const char *dft_config_find(char *const *environment, const char *const *names, 
 const char *dft_config_find_own(char *const *environment, const char *name)
 {
     return dft_config_find(environment, &name, 1);
-}
-
-/* Notes that a value of one of our settings cannot be used. */
-void dft_config_doubt(char *const *environment, const char *name, const char *reason)
-{
-    const char *value = dft_config_find_own(environment, name);
-
-    if (value)
-        dft_settings_doubt(value - strlen(name) - 1, reason, 0);
-    else
-        dft_configuration_doubt(name + strlen(PREFIX), reason);
-}
-
-/* Is tracing explicitly switched off? */
-static int is_off(void)
-{
-    return !dft_config.enable && dft_config_enabled_by && parse_BOOL(strchr(dft_config_enabled_by, '=') + 1, &(int){0});
-}
-
-static int configuration_is_given;
-
-/* A variable without a value counts as not set. */
-static void read_environment(char *const *environment, int log_level)
-{
-    for (char *const *e = environment; *e; e++) {
-        int is_ours = begins(*e, PREFIX), is_level = is_ours && begins(*e, PREFIX "LOG_LEVEL=");
-        const char *equals;
-        struct stat st;
-
-        configuration_is_given |=
-            is_ours && begins(*e, PREFIX "CONFIGURATION=") && (*e)[strlen(PREFIX "CONFIGURATION=")];
-        if (is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
-            continue;
-        equals = strchr(*e, '=');
-        if (!equals || !equals[1])
-            continue;
-        /* Without a variable of ours, the kernel is not asked about descriptor 2. */
-        if (!messages.inode && DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) == 0)
-            messages = dft_ourfile_of(&st);
-        if (is_ours)
-            set_option(*e, equals + 1);
-        else
-            dft_settings_unknown(*e);
-        if (begins(*e, PREFIX "ENABLE="))
-            dft_config_enabled_by = *e;
-    }
-}
-
-/* The file of settings, unless tracing is explicitly off. */
-static void read_configuration(char *const *environment)
-{
-    const char *path, *enable;
-
-    if (!configuration_is_given)
-        return;
-    path = dft_config_find_own(environment, PREFIX "CONFIGURATION");
-    enable = dft_config_find_own(environment, PREFIX "ENABLE");
-    if (!enable || dft_config_is_true(enable) != 0)
-        dft_configuration_read(path - strlen(PREFIX "CONFIGURATION="));
-}
-
-void dft_config_init(char *const *environment)
-{
-    if (!environment)
-        return;
-    read_environment(environment, 1);
-    read_configuration(environment);
-    read_environment(environment, 0);
-    dft_config_settle(environment);
-    dft_configuration_done();
-    if (is_off())
-        dft_settings_forget();
-    if (dft_is_secure() && *dft_config.log_file != '/') /* the user has chosen the working directory */
-        dft_config.enable = 0;
-    if (!dft_config.enable && !dft_settings_any())
-        return;
-    dft_config_find_job(environment);
-    for (char *const *e = environment; *e; e++)
-        if (begins(*e, "LD_PRELOAD=") && strstr(*e, "libdftrace"))
-            dft_config_preloaded = 1;
 }

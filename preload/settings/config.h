@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options: every DFTRACER_* variable of config.def. The constructor reads them once from its
- * environment argument. */
+/* The options: every DFTRACER_* variable of config.def. config_init.h reads them once. */
 #ifndef DFT_CONFIG_H
 #define DFT_CONFIG_H
 
@@ -36,10 +35,6 @@ extern int dft_config_preloaded; /* LD_PRELOAD names this library */
 /* DFTRACER_ENABLE=value; NULL: not set. Valid until main begins */
 extern const char *dft_config_enabled_by;
 
-/* Reads the environment and copies its texts. Values that cannot be understood get their defaults,
- * and are reported later (settings.h). So are unknown names. */
-void dft_config_init(char *const *environment);
-
 /* Sets one option; `name` is without DFTRACER_. Constructor only. */
 enum dft_config_set { DFT_CONFIG_SET, DFT_CONFIG_UNCLEAR, DFT_CONFIG_UNKNOWN };
 enum dft_config_set dft_config_set(const char *name, size_t length, const char *value);
@@ -64,13 +59,5 @@ struct dft_config_job {
     const char *job_id;
 };
 extern struct dft_config_job dft_config_job;
-
-/* Prints one line on descriptor 2, when the level permits. Allocates nothing. The arguments after
- * `text` are further texts, ended by NULL. */
-void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
-
-/* Is descriptor 2 still the file that the program was given there? A file that the program opened
- * itself never receives a byte of ours. */
-int dft_messages_can_be_seen(void);
 
 #endif

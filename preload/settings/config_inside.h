@@ -19,8 +19,6 @@ extern struct dft_config_given {
 const char *dft_config_find(char *const *environment, const char *const *names, size_t count);
 /* The same of one variable. */
 const char *dft_config_find_own(char *const *environment, const char *name);
-/* Notes that a value of one of our settings cannot be used; `name` begins with DFTRACER_. */
-void dft_config_doubt(char *const *environment, const char *name, const char *reason);
 /* Returns 1, or 0: this is no number. */
 int dft_config_number(const char *value, uint64_t *number);
 

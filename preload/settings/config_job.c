@@ -2,6 +2,7 @@
 /* Owns the place of this process in its job, from our variables and those of launchers. */
 #include "format/launch.h"
 #include "settings/config_inside.h"
+#include "settings/config_init.h"
 
 #define PREFIX DFT_CONFIG_PREFIX
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "settings/config_inside.h"
+#include "settings/config_init.h"
 #include "settings/configuration.h"
 #include "settings/rules_file.h"
 

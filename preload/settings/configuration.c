@@ -6,6 +6,7 @@
 
 #include "os/bulk.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "os/line.h"
 #include "settings/nearest.h"
 #include "settings/rules_file.h"

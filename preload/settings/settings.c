@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "settings/config.h"
+#include "settings/message.h"
 #include "settings/nearest.h"
 
 #define NOTES_MAX 16u

@@ -12,7 +12,7 @@
 #include "os/clock.h"
 #include "os/self.h"
 #include "os/sys.h"
-#include "store/process.h"
+#include "store/notes.h"
 
 #define UNWRITTEN_MAX (DFT_LIVE_KEPT / 2) /* pairs that the live file alone has */
 

@@ -24,7 +24,8 @@
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
 #include "store/kept.h"
-#include "store/process.h"
+#include "store/identity.h"
+#include "store/notes.h"
 #include "os/ourfile.h"
 #include "os/secure.h"
 #include "os/sys.h"
@@ -297,7 +298,7 @@ static int create_and_map(void)
         take_over(live, before);
     dft_kept_place(live, before);
     live->version = DFT_LIVE_VERSION;
-    dft_process_identify(live, &ours);
+    dft_process_identify(live, &ours, dft_tracefile_identity());
     live->rows_id = dft_call_rows_id();
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;

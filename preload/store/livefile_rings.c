@@ -16,7 +16,7 @@
 #include "os/memory.h"
 #include "format/live_table.h"
 #include "store/livefile.h"
-#include "store/process.h"
+#include "store/notes.h"
 #include "os/sys.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -14,7 +14,7 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "store/place.h"
-#include "store/process.h"
+#include "store/notes.h"
 
 enum { LINES_ROOM = 8192, LINKS_ROOM = 4096, MET = 512, DEVICES = 16 };
 

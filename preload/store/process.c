@@ -4,22 +4,20 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "os/bulk.h"
 #include "os/clock.h"
-#include "format/notes.h"
 #include "format/encode.h"
 #include "settings/config.h"
 #include "store/counters.h"
 #include "store/first.h"
+#include "store/identity.h"
 #include "store/kept.h"
 #include "store/livefile.h"
 #include "store/mounts.h"
+#include "store/notes.h"
 #include "tables/fd_progress.h"
-#include "os/ourfile.h"
-#include "os/proc.h"
 #include "os/self.h"
 #include "store/staging.h"
 #include "os/sys.h"
@@ -34,67 +32,8 @@ static struct dft_text text_of(const char *bytes, size_t length)
     return (struct dft_text){bytes, (uint32_t)length};
 }
 
-enum { EXE_ROOM = 4096, COMMAND_ROOM = 16384, CWD_ROOM = 4096, OPTIONS_ROOM = 2048 };
-/* Texts of PROCESS, one behind the other: usual ones share a page. The path of the program is the
- * first, and stays in a forked child. */
-static char texts[EXE_ROOM + COMMAND_ROOM + CWD_ROOM + OPTIONS_ROOM] DFT_BULK;
-
-/* Reads the path once, at the first event. The path does not change, and a forked child may be
- * where there is no /proc. A process's first access to /proc is the expensive one. */
-const char *dft_process_exe(void)
-{
-    static int asked; /* one thread at a time starts the process */
-    long n;
-
-    if (!asked && (n = dft_proc_link("exe", texts, EXE_ROOM - 1)) > 0) {
-        texts[n] = 0;
-        asked = 1;
-    }
-    return texts;
-}
-
-/* Of /proc. */
-static struct dft_text read_file(long fd, char *capacity, size_t size)
-{
-    long n;
-
-    if (fd < 0)
-        return text_of(capacity, 0);
-    n = dft_sys_read((int)fd, capacity, size);
-    dft_fd_progress_close_brief(fd);
-    return text_of(capacity, n < 0 ? 0 : (size_t)n);
-}
-
-/* Reads the id once: a forked child may be where there is no /proc. */
-static const char *boot_id(void)
-{
-    static char boot[DFT_BOOT_ID_ROOM];
-
-    if (!boot[0]) {
-        read_file(dft_fd_progress_open_brief("/proc/sys/kernel/random/boot_id", O_RDONLY), boot, sizeof boot - 1);
-        boot[strcspn(boot, "\n")] = 0;
-    }
-    return boot;
-}
-
-void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
-{
-    const struct dft_ourfile *trace = dft_tracefile_identity();
-    struct stat pids = {0};
-
-    /* a child may be in another namespace */
-    DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0);
-    live->key = dft_key;
-    live->pid = dft_pid;
-    live->start_ns = dft_clock_start_ns;
-    live->clock_offset = dft_clock_offset;
-    memcpy(live->boot_id, boot_id(), sizeof live->boot_id);
-    live->pid_namespace = pids.st_ino;
-    live->device = file->device;
-    live->inode = file->inode;
-    live->trace_device = trace->device;
-    live->trace_inode = trace->inode;
-}
+enum { COMMAND_ROOM = 16384, CWD_ROOM = 4096, OPTIONS_ROOM = 2048 };
+_Static_assert(COMMAND_ROOM + CWD_ROOM + OPTIONS_ROOM <= DFT_PROCESS_TEXTS, "all texts have room");
 
 /* The next image searches this block for reported settings, and has no decoder. So such a block is
  * stored uncompressed. */
@@ -141,51 +80,16 @@ static struct dft_text role_now(void)
     return role_length == ROLE_UNSET ? text_of(dft_config.role, strlen(dft_config.role)) : text_of(role, role_length);
 }
 
-static const char *const note_texts[] = {
-    "no place for a live file: events not yet written are lost if the process is killed\n",
-    "some rings lie in plain memory: the live file could not grow\n",
-    "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
-    "the stage could not take the trace: it was written to its place at once\n",
-    DFT_NOTES_REMOVED "\n",
-    DFT_NOTES_COPY "\n",
-    DFT_NOTES_DEEPBIND "\n",
-    DFT_NOTES_HANDLE "\n",
-};
-#define LASTING (~UINT32_C(0) << DFT_NOTE_SECOND_COPY)
-static const char *note_text = ""; /* one more line, without its end */
-static uint32_t notes;             /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
 static uint32_t reported;
 #define TOLD_NOTHING UINT32_MAX
 
-/* Atomic: what has changed since the start, but for notes, and how much of it the file has. */
-static uint32_t changes, changes_reported;
-
-void dft_process_changed(void)
-{
-    __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
-}
-
-void dft_process_note(enum dft_process_note note)
-{
-    __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
-}
-
-void dft_process_note_text(const char *line)
-{
-    note_text = line;
-}
-
-int dft_process_has_unseen(void)
-{
-    uint32_t unseen = UINT32_C(1) << DFT_NOTE_DEEPBIND | UINT32_C(1) << DFT_NOTE_HANDLE;
-
-    return *note_text || __atomic_load_n(&notes, __ATOMIC_RELAXED) & unseen;
-}
+/* Atomic: how much of what has changed the file has. */
+static uint32_t changes_reported;
 
 void dft_process_untold(int is_paused)
 {
-    notes &= LASTING;
+    dft_process_notes_forked();
     reported = TOLD_NOTHING;
     role_length = ROLE_UNSET;
     dft_kept_forked(is_paused);
@@ -194,33 +98,20 @@ void dft_process_untold(int is_paused)
 /* The description of the process is put together once: only the notes change. */
 static struct dft_process process;
 
-static size_t add_note(char *text, size_t used, size_t capacity, const char *from)
-{
-    while (*from && used < capacity)
-        text[used++] = *from++;
-    return used;
-}
-
 static void collect_notes(void)
 {
     static char text[1024];
-    size_t used = 0;
 
-    for (uint32_t i = 0; i < sizeof note_texts / sizeof *note_texts; i++)
-        if (reported >> i & 1)
-            used = add_note(text, used, sizeof text, note_texts[i]);
-    if (*note_text)
-        used = add_note(text, add_note(text, used, sizeof text, note_text), sizeof text, "\n");
-    process.notes = text_of(text, used);
+    process.notes = text_of(text, dft_process_notes_tell(reported, text, sizeof text));
 }
 
 static int write_process(const struct dft_staging_block *blocks, uint32_t count)
 {
-    uint32_t now = __atomic_load_n(&notes, __ATOMIC_RELAXED);
+    uint32_t now = dft_process_notes();
     int result;
 
     __atomic_store_n(&reported, now, __ATOMIC_RELAXED);
-    __atomic_store_n(&changes_reported, __atomic_load_n(&changes, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_store_n(&changes_reported, dft_process_changes(), __ATOMIC_RELAXED);
     collect_notes();
     process.role = role_now();
     process.kept = dft_kept_column();
@@ -252,10 +143,11 @@ int dft_process_write_start(void)
                                    .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
-    at = texts + process.exe.length + 1;
-    process.command = dft_config.private_texts
-                          ? text_of("", 0)
-                          : read_file(dft_fd_progress_open_proc("cmdline", O_RDONLY), at, COMMAND_ROOM);
+    at = dft_process_texts();
+    process.command =
+        dft_config.private_texts
+            ? text_of("", 0)
+            : text_of(at, dft_process_read_file(dft_fd_progress_open_proc("cmdline", O_RDONLY), at, COMMAND_ROOM));
     at += process.command.length;
     n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);
     process.cwd = text_of(at, n > 1 ? (size_t)n - 1 : 0);
@@ -313,8 +205,8 @@ void dft_process_set_role(const char *name)
 
 static int is_described(void)
 {
-    return __atomic_load_n(&reported, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) &&
-           __atomic_load_n(&changes_reported, __ATOMIC_RELAXED) == __atomic_load_n(&changes, __ATOMIC_RELAXED);
+    return __atomic_load_n(&reported, __ATOMIC_RELAXED) == dft_process_notes() &&
+           __atomic_load_n(&changes_reported, __ATOMIC_RELAXED) == dft_process_changes();
 }
 
 void dft_process_describe(void)

@@ -11,6 +11,7 @@
 
 #include "os/bulk.h"
 #include "settings/config.h"
+#include "settings/message.h"
 #include "os/line.h"
 #include "os/sys.h"
 #include "store/livefile.h"

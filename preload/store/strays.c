@@ -12,7 +12,6 @@
 #include "os/bulk.h"
 #include "os/sys.h"
 #include "store/livefile.h"
-#include "store/process.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
 #include "tables/fd_list.h"

@@ -13,12 +13,12 @@
 
 #include "format/live_format.h"
 #include "os/bulk.h"
-#include "settings/config.h"
+#include "settings/message.h"
 #include "os/line.h"
 #include "os/self.h"
 #include "os/proc.h"
 #include "os/sys.h"
-#include "store/process.h"
+#include "store/notes.h"
 #include "store/tracefile.h"
 #include "store/tracefile_inside.h"
 

@@ -16,7 +16,7 @@
 #include "os/proc.h"
 #include "os/secure.h"
 #include "os/self.h"
-#include "store/process.h"
+#include "store/identity.h"
 #include "os/sys.h"
 #include "tables/fd_progress.h"
 

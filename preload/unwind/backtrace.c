@@ -6,7 +6,7 @@
 #include <setjmp.h>
 
 #include "os/bulk.h"
-#include "settings/config.h"
+#include "settings/message.h"
 #include "os/line.h"
 #include "loader/resolve.h"
 #include "os/sys.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DFTRACER_WEAVE: functions of any library become events without the program being changed. Weave
  * files say which (weave_rules.c); calls that cross a library's boundary are sent through closures
- * of libffi (weave.c), by changing the addresses that the loader has put into the callers
+ * of libffi (weave_closure.c), by changing the addresses that the loader has put into the callers
  * (weave_patch.c), also of what is loaded or looked up later (weave_loader.c).
  *
  *   who                                         may
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "settings/config.h"
+#include "settings/message.h"
 
 #ifdef DFT_HAVE_FFI
 

@@ -72,11 +72,6 @@ int dft_weave_parse_role(struct dft_weave_text *text, struct dft_weave_rule *rul
 struct dft_region_data dft_weave_capture(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments);
 void dft_weave_capture_result(struct dft_thread *self, const struct dft_weave_rule *rule, const void *result);
 
-/* A target for any function; NULL: no memory. Allocates. */
-struct dft_weave_target *dft_weave_new_target(void);
-/* Makes it that of a rule's function at `real`. Returns 0 or -EINVAL: libffi cannot. */
-int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real);
-
 /* Looks for functions of rules in what is loaded, and sends calls to them through their closures.
  * `handle`: what dlopen just gave; NULL: after a dlclose, or at the start (everything is loaded and
  * relocated then). */
@@ -89,14 +84,7 @@ void dft_weave_complete(void *handle);
 /* dl_iterate_phdr; from the first scan on. */
 extern int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
-/* What stands in for the loader's functions: found by their names at the first scan, which sets
- * `real`. */
-struct dft_weave_loader {
-    const char *name;
-    void *code;
-    void **real;
-};
-#define DFT_WEAVE_LOADER 3u
-extern const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER];
+/* The loader's functions, before the first scan. */
+void dft_weave_begin_loader(void);
 
 #endif

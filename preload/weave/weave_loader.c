@@ -11,7 +11,7 @@
 
 #include "loader/loader.h"
 #include "weave/weave_caller.h"
-#include "weave/weave_inside.h"
+#include "weave/weave_target.h"
 
 /* Of weave_loader.S. */
 void *dft_weave_dlopen(const char *path, int flags);
@@ -19,10 +19,6 @@ void *dft_weave_dlsym(void *handle, const char *name);
 void *dft_weave_dlvsym(void *handle, const char *name, const char *version);
 
 static void *real_dlopen, *real_dlsym, *real_dlvsym;
-
-const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {{"dlopen", (void *)dft_weave_dlopen, &real_dlopen},
-                                                                    {"dlsym", (void *)dft_weave_dlsym, &real_dlsym},
-                                                                    {"dlvsym", (void *)dft_weave_dlvsym, &real_dlvsym}};
 
 /* For weave_loader.S. */
 struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused,
@@ -103,4 +99,14 @@ struct dft_answer dft_weave_answer_dlsym(void *handle, const char *name, const v
 struct dft_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
 {
     return find(handle, name, version, caller);
+}
+
+void dft_weave_begin_loader(void)
+{
+    static const struct dft_weave_loader functions[DFT_WEAVE_LOADER] = {
+        {"dlopen", (void *)dft_weave_dlopen, &real_dlopen},
+        {"dlsym", (void *)dft_weave_dlsym, &real_dlsym},
+        {"dlvsym", (void *)dft_weave_dlvsym, &real_dlvsym}};
+
+    dft_weave_stand_in(functions);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "settings/config.h"
+#include "settings/message.h"
 #include "os/bulk.h"
 #include "store/first.h"
 #include "os/line.h"

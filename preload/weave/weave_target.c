@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "os/sys.h"
+#include "weave/weave_closure.h"
 #include "weave/weave_loaded.h"
 
 #define SAME_NAME_MAX 8u /* versions of one function in a library */
@@ -15,8 +16,14 @@
 
 static struct dft_weave_target *_Atomic targets; /* only ever grows, at its head */
 static struct dft_weave_target *spare;           /* made ahead: nothing is allocated while the loader waits */
+static const struct dft_weave_loader *stand_ins; /* DFT_WEAVE_LOADER of them */
 uint32_t dft_weave_newest;
 int dft_weave_is_short;
+
+void dft_weave_stand_in(const struct dft_weave_loader *functions)
+{
+    stand_ins = functions;
+}
 
 /* Bits of the addresses of targets: most slots hold none of them. */
 static _Atomic uint64_t some[64];
@@ -96,7 +103,7 @@ void dft_weave_find_loader(uint32_t scan)
         if (strncmp(file, "libc.so.", 8) && strncmp(file, "libdl.so.", 9))
             continue;
         for (size_t i = 0; i < DFT_WEAVE_LOADER; i++) {
-            const struct dft_weave_loader *function = &dft_weave_loader[i];
+            const struct dft_weave_loader *function = &stand_ins[i];
             void *addresses[SAME_NAME_MAX];
             size_t n = dft_library_find_all(&object->library, function->name, NULL, addresses, SAME_NAME_MAX);
 

@@ -9,6 +9,16 @@
 extern uint32_t dft_weave_newest; /* number of the last scan that found a new one */
 extern int dft_weave_is_short;    /* the scan needed more than were made ahead */
 
+/* What stands in for the loader's functions: found by their names at the first scan, which sets
+ * `real`. */
+struct dft_weave_loader {
+    const char *name;
+    void *code;
+    void **real;
+};
+#define DFT_WEAVE_LOADER 3u
+void dft_weave_stand_in(const struct dft_weave_loader *functions);
+
 /* Before a scan: makes targets ahead. Returns 0 when there are none. Allocates. */
 int dft_weave_make_spares(void);
 

@@ -15,7 +15,7 @@
 #include "os/self.h"
 #include "os/sys.h"
 #include "ring/names.h"
-#include "store/process.h"
+#include "store/notes.h"
 #include "unwind/unwind.h"
 #include "weave/weave.h"
 #include "wrap/wrapper.h"
