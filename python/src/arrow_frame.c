@@ -117,7 +117,7 @@ static void read_words(struct reader *reader, struct column *column, size_t rows
         int32_t word;
 
         memcpy(&word, column->values + row * sizeof(word), sizeof(word));
-        if (!arrow_is_null(column, row) && (word < 0 || (size_t)word >= column->words))
+        if ((uint32_t)word >= column->words && (word || !arrow_is_null(column, row))) /* null is 0 */
             reader->rc = EINVAL;
     }
 }
