@@ -77,32 +77,6 @@ static int comes_before(const struct dft_stride *a, const struct dft_stride *b)
     return a->bytes > b->bytes;
 }
 
-/* Puts the one that comes before first. */
-static void order(struct dft_stride strides[2])
-{
-    struct dft_stride first = strides[0];
-
-    if (comes_before(&strides[1], &strides[0])) {
-        strides[0] = strides[1];
-        strides[1] = first;
-    }
-}
-
-/* Misra and Gries' count with two places, where another distance takes from the smaller count alone:
- * what is frequent outlives what came first. */
-void dft_strides_add(struct dft_stride strides[2], int64_t bytes)
-{
-    for (uint32_t i = 0; i < 2; i++)
-        if (strides[i].count && strides[i].bytes == bytes) {
-            strides[i].count++;
-            order(strides);
-            return;
-        }
-    if (!strides[1].count || !--strides[1].count)
-        strides[1] = (struct dft_stride){bytes, 1};
-    order(strides);
-}
-
 void dft_strides_merge(struct dft_stride into[2], const struct dft_stride from[2])
 {
     struct dft_stride all[4] = {into[0], into[1]};

@@ -88,28 +88,6 @@ static void test_touched_bytes(void)
     CU_ASSERT(dft_touched_bytes(&touched) == UINT64_C(2) << 53 && touched.shift == 53);
 }
 
-/* More than half of the accesses are as far from each other, wherever they come. */
-static void test_the_common_stride_is_found(void)
-{
-    for (unsigned round = 0; round < 200; round++) {
-        struct dft_stride strides[2] = {{0, 0}};
-        uint32_t common = 0, others = 0;
-
-        for (unsigned i = 0; i < 200; i++) {
-            int is_common = common <= others + 2 || below(2);
-
-            common += is_common != 0;
-            others += !is_common;
-            dft_strides_add(strides, is_common ? -4096 : (int64_t)below(below(2) ? 3 : 1000));
-        }
-        CU_ASSERT(common > others);
-        CU_ASSERT_FATAL(strides[0].bytes == -4096 || (strides[1].count && strides[1].bytes == -4096));
-        for (unsigned i = 0; i < 2; i++)
-            CU_ASSERT(strides[i].bytes != -4096 || strides[i].count <= common);
-        CU_ASSERT(strides[0].count >= strides[1].count);
-    }
-}
-
 static int are_strides(const struct dft_stride strides[2], int64_t a, uint64_t na, int64_t b, uint64_t nb)
 {
     return strides[0].bytes == a && strides[0].count == na && strides[1].bytes == b && strides[1].count == nb;
@@ -185,7 +163,6 @@ int suite_pattern(void)
     CU_TestInfo tests[] = {
         {"parts of any split of accesses", test_touched_by_any_split},
         {"bytes touched", test_touched_bytes},
-        {"the common stride is found", test_the_common_stride_is_found},
         {"strides are merged", test_strides_are_merged},
         {"rows of files merge patterns", test_rows_of_files_merge_patterns},
         {"occupancy", test_occupancy},

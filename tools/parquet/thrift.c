@@ -33,12 +33,6 @@ void dft_thrift_i64(struct dft_thrift *thrift, int id, int64_t number)
     dft_thrift_item_number(thrift, number);
 }
 
-void dft_thrift_byte(struct dft_thrift *thrift, int id, int8_t number)
-{
-    put_field(thrift, id, DFT_THRIFT_BYTE);
-    put_byte(thrift, (uint8_t)number);
-}
-
 void dft_thrift_bool(struct dft_thrift *thrift, int id, int value)
 {
     put_field(thrift, id, value ? DFT_THRIFT_TRUE : DFT_THRIFT_FALSE);

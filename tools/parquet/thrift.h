@@ -9,7 +9,6 @@
 enum dft_thrift_type {
     DFT_THRIFT_TRUE = 1,
     DFT_THRIFT_FALSE = 2,
-    DFT_THRIFT_BYTE = 3,
     DFT_THRIFT_I32 = 5,
     DFT_THRIFT_I64 = 6,
     DFT_THRIFT_BINARY = 8,
@@ -28,7 +27,6 @@ struct dft_thrift {
 
 void dft_thrift_i32(struct dft_thrift *thrift, int id, int32_t number);
 void dft_thrift_i64(struct dft_thrift *thrift, int id, int64_t number);
-void dft_thrift_byte(struct dft_thrift *thrift, int id, int8_t number);
 void dft_thrift_bool(struct dft_thrift *thrift, int id, int value);
 void dft_thrift_binary(struct dft_thrift *thrift, int id, const void *bytes, size_t length);
 /* Opens a struct as a field; dft_thrift_end closes it, and the outermost one, too. */

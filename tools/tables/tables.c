@@ -39,11 +39,3 @@ const struct dft_table_shape *dft_tables_find(const char *name, enum dft_table_n
             return *number = (enum dft_table_number)i, &tables[i];
     return NULL;
 }
-
-int dft_tables_column_of(const struct dft_table_shape *table, const char *name)
-{
-    for (unsigned i = 0; i < table->ncolumns; i++)
-        if (!strcmp(name, table->columns[i].name))
-            return (int)i;
-    return -1;
-}

@@ -53,9 +53,6 @@ struct dft_table_shape {
 /* A table, by number or by name (NULL: there is none). */
 const struct dft_table_shape *dft_tables_at(enum dft_table_number number);
 const struct dft_table_shape *dft_tables_find(const char *name, enum dft_table_number *number);
-/* The number of a column of this name, or -1. */
-int dft_tables_column_of(const struct dft_table_shape *table, const char *name);
-
 /* Cells without a value: SQL's NULL. A real one is NaN. */
 #define DFT_CELL_NULL INT64_MIN
 #define DFT_CODE_NULL UINT32_MAX

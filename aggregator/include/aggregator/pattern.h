@@ -28,8 +28,6 @@ void dft_touched_merge(struct dft_touched *into, const struct dft_touched *from)
 /* At most so many different bytes were accessed. */
 uint64_t dft_touched_bytes(const struct dft_touched *touched);
 
-/* A strided access at this distance from the one before. */
-void dft_strides_add(struct dft_stride strides[2], int64_t bytes);
 /* Counts of equal distances are added, and the two with the highest ones kept; of equal ones the
  * shorter distance, and the one forward. */
 void dft_strides_merge(struct dft_stride into[2], const struct dft_stride from[2]);
