@@ -7,6 +7,9 @@
 
 A layer (format, aggregator, preload, tools) uses the layers below it and only their public headers. Inside preload/ and tools/ a
 room uses the rooms that its line in ROOMS names. A name in ROOMS that nothing needs is an error, too: the file says what is so.
+Inside a layer no circle of files is larger than CIRCLE_MOST says, and DECLARED_LEAST of its declarations stand in the header with the
+name of the file that defines them. Both numbers are as the tree has them: they may only get better.
+
 The last line is 'N passed, N failed[, N skipped]'."""
 import os
 import pathlib
@@ -21,6 +24,10 @@ LAYERS = {"format": (), "aggregator": ("format",), "preload": ("format", "aggreg
 HOUSES = ("preload", "tools")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 LINES_MAX = 60
+CIRCLE_MOST = {"preload": 17, "tools": 8, "format": 2, "aggregator": 1}  # files that need each other's functions
+DECLARED_LEAST = {"preload": 74, "tools": 68, "format": 54, "aggregator": 50}  # per cent
+DECLARATION = re.compile(r"^(?!static|typedef|extern|return|#|\s)[^;{}=#]*?\b(dft_\w+)\s*\([^;{]*?\)[^;{()]*(?:__attribute__\s*\(\([^;]*?\)\))?\s*;", re.M)
+NO_CODE = re.compile(r"/\*.*?\*/|^[ \t]*#(?:.*\\\n)*.*$", re.S | re.M)
 SOURCES = (".c", ".h", ".S", ".def")
 
 
@@ -159,6 +166,53 @@ def check_need(house, rooms, seen):
             for room, used in rooms.items() for name in used if name not in seen[room]]
 
 
+def circles(arrows):
+    """arrows: {file: files it needs}. The sets of more than one file that need each other, largest first (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(at):
+        index[at] = low[at] = len(index)
+        stack.append(at)
+        for to in sorted(arrows.get(at, ())):
+            if to not in index:
+                visit(to)
+            if to in stack:
+                low[at] = min(low[at], low[to])
+        if low[at] == index[at]:
+            circle = stack[stack.index(at):]
+            del stack[-len(circle):]
+            found.append(sorted(circle))
+
+    sys.setrecursionlimit(10000)
+    for at in sorted(arrows):
+        if at not in index:
+            visit(at)
+    return sorted((circle for circle in found if len(circle) > 1), key=len, reverse=True)
+
+
+def check_circles(objects, most):
+    """objects: [(file, path)]. No circle of files by their symbols is larger than `most`."""
+    owners, needs = owners_of(objects)
+    arrows = {file: {owner for name in undefined & owners.keys() for owner in owners[name]} - {file} for file, _, undefined in needs}
+    return [f"{len(circle)} files need each other, and {most} may: {' '.join(circle)}" for circle in circles(arrows) if len(circle) > most]
+
+
+def declarations(path):
+    return DECLARATION.findall(NO_CODE.sub("", path.read_text(errors="replace")))
+
+
+def check_declarations(headers, objects, least):
+    """Of the functions that `headers` declare and `objects` define, so many per cent in the header of the file's own name."""
+    owners, _ = owners_of(objects)
+    known = [(path, name) for path in headers for name in declarations(path) if name in owners]
+    apart = [(path, name) for path, name in known if path.stem not in {pathlib.Path(file).stem for file in owners[name]}]
+    share = 100 - 100 * len(apart) / max(len(known), 1)
+    if share >= least:
+        return []
+    return [f"{share:.1f} % of {len(known)} declarations stand in the header of their definer, and {least} % is the least"] + [
+        f"{path}: {name} of {' '.join(sorted(owners[name]))}" for path, name in apart]
+
+
 def built_objects(top, build, layer):
     """The objects of a layer whose source is there: a build folder keeps those of sources that are gone."""
     for folder in sorted((build / layer).glob("CMakeFiles/*.dir")):
@@ -169,6 +223,11 @@ def built_objects(top, build, layer):
 
 def house_objects(top, build, house, rooms):
     return [(path.parent.name, path) for path in built_objects(top, build, house) if path.parent.name in rooms]
+
+
+def file_objects(top, build, layer):
+    """[(source, object)], without what CMake puts around the name."""
+    return [(str(path).split(".dir/", 1)[1].removesuffix(".o"), path) for path in built_objects(top, build, layer)]
 
 
 def layer_objects(top, build):
@@ -213,6 +272,13 @@ def check_tree(top, build, report):
     report.say("layers: includes", check_layer_includes(top))
     if build:
         report.say("layers: symbols", check_layer_objects(layer_objects(top, build)))
+    for layer in LAYERS:
+        objects = file_objects(top, build, layer) if build else []
+        if not objects:
+            report.skip(f"{layer}: circles and declarations", "there are no objects of it in this build")
+            continue
+        report.say(f"{layer}: circles", check_circles(objects, CIRCLE_MOST[layer]))
+        report.say(f"{layer}: declarations", check_declarations((top / layer).rglob("*.h"), objects, DECLARED_LEAST[layer]))
 
 
 # Planted trouble: a small tree of its own, in which each rule is broken once.
@@ -257,6 +323,18 @@ def check_planted(report):
         report.say("planted: a symbol upwards", [] if len(wrong) == 1 and "uses dft_b of high" in wrong[0] else [f"found {wrong}"])
         wrong = check_layer_objects([("format", objects[0][1]), ("tools", objects[1][1])])
         report.say("planted: a layer's symbol upwards", [] if len(wrong) == 1 and "tools defines" in wrong[0] else [f"found {wrong}"])
+        files = [("low/a.c", objects[0][1]), ("high/b.c", objects[1][1])]
+        report.say("planted: a circle that is small enough", check_circles(files, 2))
+        wrong = check_circles(files, 1)
+        report.say("planted: a circle", [] if wrong == ["2 files need each other, and 1 may: high/b.c low/a.c"] else [f"found {wrong}"])
+        report.say("planted: no circle", [f"found {found}" for found in circles({"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"a"}})])
+        headers = [top / "tools/low/a.h", top / "tools/high/b.h"]
+        report.say("planted: declarations where they belong", check_declarations(headers, files, 100))
+        plant(top, {"tools/low/shared.h": "/* int dft_a(void); */\nint\ndft_b(void);\nstatic inline int dft_c(void) { return dft_a(); }\n"})
+        wrong = check_declarations([*headers, top / "tools/low/shared.h"], files, 67)
+        report.say("planted: a declaration elsewhere",
+                   [] if len(wrong) == 2 and wrong[1].endswith("dft_b of high/b.c") else [f"found {wrong}"])
+        (top / "tools/low/shared.h").unlink()
         wrong = check_need(house, {"low": [], "high": ["low"]}, {"low": set(), "high": set()})
         report.say("planted: a name that nothing needs", [] if len(wrong) == 1 else [f"found {wrong}"])
         plant(top, {"format/f.c": "#include \"../tools/low/a.h\"\n", "format/secret.h": "\n", "format/include/format/open.h": "\n",
