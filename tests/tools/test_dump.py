@@ -2,6 +2,7 @@
 """dump: order, completeness, texts; bounded windows give the same as one."""
 
 import json
+import sys
 
 from tooltest import dftmerge, dump, make, summary
 
@@ -79,3 +80,14 @@ def test_big_windows(where):
     events = dump(where / "b")
     ties = [e["seq"] for e in events if e["ts"] == events[0]["ts"]]
     assert len(ties) > 100 and ties == sorted(ties)
+
+
+def test_batches_are_of_known_columns(where):
+    """What they hold, test_schema.py and the tests of Python compare."""
+    make(where, processes=1, threads=1, events=50)
+    for names, more in (("tss", "Did you mean ts?"), ("", "no column ''"), ("ts,", "no column ''"), ("process", "no column 'process'")):
+        done = dftmerge("dump", "--batches", names, where, expect=2)
+        assert more in done.err and not done.out, (names, done)
+    once = dftmerge("dump", "--batches", "ts,name", where).out
+    assert int.from_bytes(once[:8], sys.byteorder) == len(once) - 8 and once == dftmerge("dump", "--batches", "ts,name,ts", where).out
+    assert dftmerge("dump", "--batches", "ts", "--name", "none", where).out == b""

@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 
 from parquetfile import read_table
@@ -161,3 +162,7 @@ def test_the_schema_has_the_columns_of_the_table():
     always = [line for (_, line, _, _), row in zip(COLUMNS, generate.rows_of(ROOT / "tools" / "tables" / "tables.def", "DFT_EVENT_COLUMN", 7))
               if line and row[5] == "NEVER"]
     assert [name for name in schema["required"] if name != "ts_s"] == always
+    words = (ROOT / "tools" / "base" / "facet_words.h").read_text()
+    for name, of in (("class", "dft_io_word"), ("access", "dft_access_word"), ("phase", "dft_phase_word")):
+        listed = re.search(rf"\*{of}\(.*?words\[.*?\] = {{(.*?)}};", words, re.DOTALL)[1]
+        assert set(schema["properties"][name]["enum"]) == set(re.findall(r'"(\w+)"', listed)), name

@@ -158,6 +158,19 @@ static int put_texts(FILE *out, const struct dft_cells *cells, int by_row, uint3
     return 0;
 }
 
+static void put_words(FILE *out, const uint32_t *codes, uint32_t count)
+{
+    uint32_t words[1024], n = 0;
+
+    for (uint32_t row = 0; row < count; row++) {
+        words[n++] = codes[row] == DFT_CODE_NULL ? 0 : codes[row];
+        if (n < sizeof words / sizeof *words && row + 1 < count)
+            continue;
+        fwrite(words, sizeof *words, n, out);
+        n = 0;
+    }
+}
+
 static int put_column(FILE *out, char letter, const struct dft_cells *cells, uint32_t count)
 {
     fputc(letter, out);
@@ -168,8 +181,7 @@ static int put_column(FILE *out, char letter, const struct dft_cells *cells, uin
         fwrite(cells->integers, sizeof *cells->integers, count, out);
         return 0;
     }
-    for (uint32_t row = 0; row < count; row++)
-        put_number(out, cells->codes[row] == DFT_CODE_NULL ? 0 : cells->codes[row]);
+    put_words(out, cells->codes, count);
     put_number(out, cells->ntexts);
     return put_texts(out, cells, 0, cells->ntexts);
 }
