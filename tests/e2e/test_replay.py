@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from tracing import BUILD, DFTMERGE, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
+from tracing import BUILD, DFTMERGE, LONG, compile_program, dftmerge, dump, environment, equal, run_checked, tracing, true
 
 from pfw_files import Writer
 
@@ -402,7 +402,7 @@ def test_calls_that_are_not_what_they_say(directory):
         pytest.skip("there is no make_traces")
     for number in (5, 20, 23, 25, 26):
         out = directory / f"t{number}"
-        run_checked([BUILD / "bin" / "make_traces", out, f"liar={number}", "events=60", "processes=1"])
+        run_checked([BUILD / "bin" / "make_traces", out, f"liar={number}", f"events={60 if LONG else 10}", "processes=1"])
         root = new_root(directory, f"root{number}")
         done = dftmerge("replay", "--json", "--root", root, "--speed", "max", out)
         true(done.code in (0, 1) and not done.err.count(b"Sanitizer"), f"operation {number}: {done.code}, {done.err}")

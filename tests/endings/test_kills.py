@@ -16,7 +16,7 @@ import struct
 import subprocess
 import time
 
-from tracing import LIBRARY, SECONDS, dftmerge, equal, need, run_checked, tracing, true
+from tracing import LIBRARY, LONG, SECONDS, dftmerge, equal, need, run_checked, tracing, true
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("DFT_KILLS", "8"))
@@ -154,18 +154,18 @@ def kill(place, program, stdin, enough, aggregates):
     return sum(calls.values())
 
 
-def rounds(directory, program, prepare, stdin="/dev/null", most=3000, aggregates=False):
+def rounds(directory, program, prepare, stdin="/dev/null", most=3000, aggregates=False, times=ROUNDS):
     need(program[0], "gcc")
     run_checked(["gcc", "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", "-fno-builtin", "-o", directory / "counting.so",
                  HERE / "counting.c", "-ldl"])
     calls, chance = 0, random.Random(1)
-    for i in range(ROUNDS):
+    for i in range(times):
         place = directory / str(i)
         (place / "work").mkdir(parents=True)
         prepare(place / "work")
         calls += kill(place, program, stdin, chance.randrange(most), aggregates)
         shutil.rmtree(place, ignore_errors=True)
-    true(calls > 10 * ROUNDS, f"only {calls} calls in {ROUNDS} rounds")
+    true(calls > 10 * times, f"only {calls} calls in {times} rounds")
 
 
 def test_python(directory):
@@ -179,7 +179,7 @@ def test_sqlite(directory):
 
 
 def test_make_in_parallel(directory):
-    rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), most=1000)
+    rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), most=1000, times=ROUNDS if LONG else -(-ROUNDS // 3))
 
 
 def test_git_gc(directory):

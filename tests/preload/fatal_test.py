@@ -40,7 +40,7 @@ def ended(place):
 
 
 def all_there(place, name="file", calls=CALLS):
-    offsets = sorted(e["offset"] for e in dump(place) if e["name"] == "pwrite" and e["file"].endswith("/" + name))
+    offsets = sorted(e["offset"] for e in dump(place, options=("--name", "pwrite", "--file", f"*/{name}")))
     true(offsets == list(range(calls)), f"{name}: {len(offsets)} writes of {calls}, {len(set(offsets))} different ones")
 
 

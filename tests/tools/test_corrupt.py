@@ -19,10 +19,10 @@ import tempfile
 from corrupt import ANY_LIVE, ANY_TEXT, ANY_TRACE, damage, damage_compressed
 from pfw_files import DIALECTS
 from test_pfw import sample
-from tooltest import DFTMERGE, ROOT, dftmerge, make
+from tooltest import DFTMERGE, LONG, ROOT, dftmerge, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
-COUNT, FIRST = (*map(int, os.environ.get("DFT_CORRUPT", "300").split(",")), 0)[:2]
+COUNT, FIRST = (*map(int, os.environ.get("DFT_CORRUPT", "300" if LONG else "30").split(",")), 0)[:2]
 SECONDS = 300
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--format", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--format", "csv", "-o", "EXPORT"), ("export", "--format", "pfw", "-o", "EXPORT"),

@@ -9,7 +9,7 @@ import random
 import pytest
 
 import reportpage
-from tooltest import BUILD, DFTMERGE, LIBRARY, ROOT, bin_middle, counts, dftmerge, dump, make, need_library, run, summary
+from tooltest import BUILD, DFTMERGE, LIBRARY, LONG, ROOT, bin_middle, counts, dftmerge, dump, make, need_library, run, summary
 
 SIZES = ["0 B", "1 B", "2 B-64 B", "64 B-1 KiB", "1 KiB-4 KiB", "4 KiB-16 KiB", "16 KiB-64 KiB", "64 KiB-256 KiB", "256 KiB-1 MiB",
          "1 MiB-4 MiB", "4 MiB-16 MiB", "16 MiB-64 MiB", "64 MiB-256 MiB", "256 MiB-1 GiB", "1 GiB-"]
@@ -376,6 +376,7 @@ def test_durations_that_aggregates_do_not_know(where):
     assert entry["dims"] == ["c", "g"] and sum(page.table(entry["table"])["n"]) == lack["kept"] < lack["of"] and lack["kept"] <= known, lack
 
 
+@pytest.mark.skipif(not LONG, reason="in the long form")
 def test_many_calls_of_many_processes(where):
     """Where no cube has both processes and calls, or both times and calls, each of them still has one."""
     rng, total, where = random.Random(1), collections.Counter(), where / "t"
