@@ -56,15 +56,15 @@ def check_events(path, env=None, **more):
     return len(rows)
 
 
-def test_events_are_those_of_the_dump(tmp):
-    path = make(tmp / "a", processes=3, threads=3, events=2000, ranks=3)
+def test_events_are_those_of_the_dump(where):
+    path = make(where / "a", processes=3, threads=3, events=2000, ranks=3)
     for order in ("none", "time", "name", "rank"):
         check_events(path, order=order)
     assert int(run(READ, "events", "count", 0, path).out) == check_events(path)
 
 
-def test_orders_are_kept(tmp):
-    path = make(tmp / "a", processes=5, threads=2, events=1500, ranks=5)
+def test_orders_are_kept(where):
+    path = make(where / "a", processes=5, threads=2, events=1500, ranks=5)
     times = [r["time"] for r in read("events", path, order="time", rows=77)]
     assert times == sorted(times)
     names = [r["name"].encode() for r in read("events", path, order="name", rows=77)]
@@ -73,10 +73,10 @@ def test_orders_are_kept(tmp):
     assert ranks == sorted(ranks)
 
 
-def test_events_by_name_go_to_the_disk(tmp):
+def test_events_by_name_go_to_the_disk(where):
     """With 16 KiB for all batches; nothing is left in TMPDIR."""
-    path = make(tmp / "a", processes=2, threads=3, events=4000)
-    spills = tmp / "spills"
+    path = make(where / "a", processes=2, threads=3, events=4000)
+    spills = where / "spills"
     spills.mkdir()
     little = {"DFTMERGE_GROUP_BYTES": "16384", "TMPDIR": str(spills)}
     names = [r["name"].encode() for r in read("events", path, order="name", rows=50, env=little)]
@@ -88,11 +88,11 @@ def test_events_by_name_go_to_the_disk(tmp):
     assert done.code == 1, "no place for a temporary file, and no error"
 
 
-def test_many_names_take_little_memory(tmp):
+def test_many_names_take_little_memory(where):
     """Events of each name are put aside, and so is what collects them."""
     line = '{"id":%d,"name":"step-%d","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":5,"ph":"X","args":{}}\n'
-    (tmp / "t.pfw").write_text("[\n" + "".join(line % (i, i % 20_000, 10 * i) for i in range(40_000)))
-    process = subprocess.Popen([READ, "events", "name", "1000", tmp / "t.pfw"], stdout=subprocess.PIPE, env={**os.environ, "DFTMERGE_GROUP_BYTES": str(8 << 20)})
+    (where / "t.pfw").write_text("[\n" + "".join(line % (i, i % 20_000, 10 * i) for i in range(40_000)))
+    process = subprocess.Popen([READ, "events", "name", "1000", where / "t.pfw"], stdout=subprocess.PIPE, env={**os.environ, "DFTMERGE_GROUP_BYTES": str(8 << 20)})
     names = [json.loads(text)["name"] for text in process.stdout]
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -100,15 +100,15 @@ def test_many_names_take_little_memory(tmp):
     assert SANITIZED or usage.ru_maxrss < 150 << 10, usage.ru_maxrss
 
 
-def test_texts_come_again_where_memory_is_little(tmp):
+def test_texts_come_again_where_memory_is_little(where):
     """Texts of names that are not kept are looked up again, for each batch."""
-    path = make(tmp / "a", processes=2, threads=2, events=2000)
+    path = make(where / "a", processes=2, threads=2, events=2000)
     for order in ("none", "time", "name", "rank"):
         check_events(path, order=order, env={"DFTMERGE_NAMES_BYTES": "1"})
 
 
-def test_parts_are_in_order_of_time(tmp):
-    path = make(tmp / "a", processes=6, threads=2, events=1500, ranks=6)
+def test_parts_are_in_order_of_time(where):
+    path = make(where / "a", processes=6, threads=2, events=1500, ranks=6)
     parts, all_ranks = [], []
     for row in read("events", path, order="parts", rows=4000):
         if row is None:
@@ -138,10 +138,10 @@ def answered(by, *paths):
             for g in summary("--by", by, *paths)["groups"]}
 
 
-def test_rows_stand_for_all_calls(tmp):
-    kept = make(tmp / "kept", processes=2, threads=2, events=1500, ranks=2)
-    for path in (kept, make(tmp / "bare", processes=2, threads=2, events=1500, ranks=2, rows=0),
-                 make(tmp / "alone", processes=2, threads=1, events=1500, ranks=2, keep=0)):
+def test_rows_stand_for_all_calls(where):
+    kept = make(where / "kept", processes=2, threads=2, events=1500, ranks=2)
+    for path in (kept, make(where / "bare", processes=2, threads=2, events=1500, ranks=2, rows=0),
+                 make(where / "alone", processes=2, threads=1, events=1500, ranks=2, keep=0)):
         rows = read("rows", path)
         for by in ("cat,name", "rank", "class", "name,access"):
             said = answered(by, path)
@@ -149,8 +149,8 @@ def test_rows_stand_for_all_calls(tmp):
             assert found == said, (path, by, set(found.items()) ^ set(said.items()))
 
 
-def test_files_are_those_of_the_summary(tmp):
-    path = make(tmp / "a", processes=3, threads=2, events=1500)
+def test_files_are_those_of_the_summary(where):
+    path = make(where / "a", processes=3, threads=2, events=1500)
     said = summary("--by", "file,class", path)["groups"]
     rows = {(r["file"], r["class"]): r for r in read("files", path)}
     assert len(rows) == len(said)
@@ -160,8 +160,8 @@ def test_files_are_those_of_the_summary(tmp):
             (group["count"], group["errors"], group["time_ns"], group["bytes"], group["time_max_ns"]), (row, group)
 
 
-def test_regions_and_what_is_inside(tmp):
-    path = make(tmp / "a", processes=2, threads=2, events=1500)
+def test_regions_and_what_is_inside(where):
+    path = make(where / "a", processes=2, threads=2, events=1500)
     rows, inside, entered = read("regions", path), collections.Counter(), collections.Counter()
     for event in dump(path):
         if not counts(event):
@@ -175,8 +175,8 @@ def test_regions_and_what_is_inside(tmp):
     assert {(pids[r["process"]], r["cat"], r["name"]): r["calls"] for r in rows if r["calls"]} == dict(entered)
 
 
-def test_processes_are_those_of_ps(tmp):
-    path = make(tmp / "a", processes=4, threads=1, events=300, ranks=4)
+def test_processes_are_those_of_ps(where):
+    path = make(where / "a", processes=4, threads=1, events=300, ranks=4)
     told = {p["pid"]: p for p in json.loads(dftmerge("ps", "--json", path).out)["processes"]}
     rows = read("processes", path)
     assert len(rows) == len(told) and sorted(r["process"] for r in rows) == list(range(len(rows)))
@@ -187,8 +187,8 @@ def test_processes_are_those_of_ps(tmp):
         assert row["command"] == " ".join(process["command"])
 
 
-def test_notes_say_what_is_missing(tmp):
-    path = make(tmp / "a", processes=1, threads=1, events=3000)
+def test_notes_say_what_is_missing(where):
+    path = make(where / "a", processes=1, threads=1, events=3000)
     trace = next(path.glob("*.dft"))
     data = bytearray(trace.read_bytes())
     data[len(data) // 2] ^= 255
