@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Each command line in `sh` blocks of the pages runs, and ends as the page says.
 
@@ -6,7 +5,6 @@ Each page has a folder of its own, made by sandbox.py; each block a shell of its
 stand-in in the folder standins. Output is not looked at: that of `console` blocks is, by samples_test.py.
 """
 
-import concurrent.futures
 import os
 import pathlib
 import re
@@ -14,11 +12,11 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import textwrap
 
-sys.dont_write_bytecode = True
+import pytest
+
 import sandbox
 from sandbox import BUILD, ROOT
 
@@ -223,7 +221,7 @@ done
 """
 
 
-def finds_what_is_wrong(template):
+def test_finds_what_is_wrong(template):
     """The first block is right, and of the second the first line alone."""
     with tempfile.TemporaryDirectory() as directory:
         page = pathlib.Path(directory) / "page.md"
@@ -240,25 +238,24 @@ def finds_what_is_wrong(template):
         assert "If the real program has it, add it to tests/docs/standins" in wrong[2], wrong[2]
 
 
-def main():
-    chosen = [page for page in pages() if blocks(page) and (len(sys.argv) < 2 or str(page.relative_to(ROOT)) in sys.argv[1:])]
-    passed, skipped, wrong = 0, [], stale() + untested()
+@pytest.fixture(scope="module", name="template")
+def folder_of_all():
     with tempfile.TemporaryDirectory(prefix="docs-", dir="/var/tmp") as directory:
-        template = pathlib.Path(directory)
-        sandbox.make(template)
-        finds_what_is_wrong(template)
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for ran, left_out, failures in pool.map(lambda page: try_page(page, template), chosen):
-                passed, skipped, wrong = passed + ran - len(failures), skipped + left_out, wrong + failures
-    for line in skipped:
+        sandbox.make(pathlib.Path(directory))
+        yield pathlib.Path(directory)
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page, template):
+    ran, left_out, failures = try_page(page, template)
+    for line in left_out:
         print(f"skipped {line}")
-    for line in wrong:
-        print(f"FAILED  {line}")
-    if wrong:
-        print(ADVICE)
-    print(f"{passed} passed, {len(wrong)} failed, {len(skipped)} skipped")
-    sys.exit(1 if wrong or not passed else 0)
+    assert not failures, "\n".join([*failures, ADVICE])
+    if not ran:
+        pytest.skip("none of its lines can run here")
 
 
-if __name__ == "__main__":
-    main()
+def test_lists():
+    """No line of a list here is stale, and no command stands where nobody runs it."""
+    wrong = stale() + untested()
+    assert not wrong, "\n".join(wrong)
