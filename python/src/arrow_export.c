@@ -127,21 +127,93 @@ static int begin_array(struct ArrowArray *out, size_t length, int buffers)
     return 0;
 }
 
-/* A surrogate has three bytes in our texts, and so has the replacement character. */
-static void make_valid(struct column *column, size_t texts)
+/* A surrogate has three bytes in our texts, and so has the replacement character. Returns whether there was one. */
+static bool make_valid(struct column *column, size_t texts)
 {
     char *at = column->bytes, *end = at + column->ends[texts];
+    bool changed = false;
 
     while ((at = memchr(at, 0xED, (size_t)(end - at)))) {
-        if (end - at > 2 && (unsigned char)at[1] >= 0xA0)
+        if (end - at > 2 && (unsigned char)at[1] >= 0xA0) {
             memcpy(at, "\xEF\xBF\xBD", 3);
+            changed = true;
+        }
         at++;
     }
+    return changed;
 }
 
-static void give_texts(struct column *column, size_t texts, void **owned)
+struct word {
+    const char *bytes;
+    size_t length;
+    int32_t index;
+};
+
+static int by_text(const void *left, const void *right)
 {
-    make_valid(column, texts);
+    const struct word *a = left, *b = right;
+
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    return memcmp(a->bytes, b->bytes, a->length);
+}
+
+/* The first word that has the text of each word. */
+static bool find_first(const struct column *column, int32_t *first)
+{
+    struct word *words = malloc((column->words + 1) * sizeof(*words));
+
+    if (!words)
+        return false;
+    for (size_t i = 0; i < column->words; i++)
+        words[i] =
+            (struct word){column->bytes + column->ends[i], (size_t)(column->ends[i + 1] - column->ends[i]), (int32_t)i};
+    qsort(words, column->words, sizeof(*words), by_text);
+    for (size_t i = 0, next; i < column->words; i = next) {
+        int32_t least = words[i].index;
+
+        for (next = i + 1; next < column->words && !by_text(&words[i], &words[next]); next++)
+            least = words[next].index < least ? words[next].index : least;
+        for (size_t k = i; k < next; k++)
+            first[words[k].index] = least;
+    }
+    free(words);
+    return true;
+}
+
+/* A dictionary has each value once, also where different bytes became the replacement character. */
+static bool merge_words(struct column *column, size_t rows)
+{
+    int32_t *number = malloc((column->words + 1) * sizeof(*number)), kept = 0, begin = 0, end = 0;
+
+    if (!number || !find_first(column, number)) {
+        free(number);
+        return false;
+    }
+    for (int32_t i = 0, next; (size_t)i < column->words; i++, begin = next) {
+        next = column->ends[i + 1];
+        if (number[i] < i) {
+            number[i] = number[number[i]];
+            continue;
+        }
+        memmove(column->bytes + end, column->bytes + begin, (size_t)(next - begin));
+        end += next - begin;
+        number[i] = kept++;
+        column->ends[kept] = end;
+    }
+    for (size_t row = 0; row < rows && column->words; row++) {
+        int32_t word;
+
+        memcpy(&word, column->values + row * sizeof(word), sizeof(word));
+        memcpy(column->values + row * sizeof(word), &number[word], sizeof(word));
+    }
+    column->words = (size_t)kept;
+    free(number);
+    return true;
+}
+
+static void give_texts(struct column *column, void **owned)
+{
     owned[1] = column->ends;
     owned[2] = column->bytes;
     column->ends = NULL;
@@ -150,29 +222,33 @@ static void give_texts(struct column *column, size_t texts, void **owned)
 
 static int export_column(struct column *column, size_t rows, struct ArrowArray *out)
 {
-    bool text = column->type == TYPE_TEXT;
-    int rc = begin_array(out, rows, text ? 3 : 2);
-    void **owned = out->private_data;
+    bool text = column->type == TYPE_TEXT, word = column->type == TYPE_WORD;
+    void **owned;
+    int rc;
 
+    if ((text || word) && make_valid(column, text ? rows : column->words) && word && !merge_words(column, rows))
+        return ENOMEM;
+    rc = begin_array(out, rows, text ? 3 : 2);
     if (rc)
         return rc;
+    owned = out->private_data;
     out->null_count = (int64_t)column->nulls;
     owned[0] = column->valid;
     column->valid = NULL;
     if (text) {
-        give_texts(column, rows, owned);
+        give_texts(column, owned);
         return 0;
     }
     owned[1] = column->values;
     column->values = NULL;
-    if (column->type != TYPE_WORD)
+    if (!word)
         return 0;
     out->dictionary = calloc(1, sizeof(*out->dictionary));
     if (!out->dictionary)
         return ENOMEM;
     rc = begin_array(out->dictionary, column->words, 3);
     if (!rc)
-        give_texts(column, column->words, out->dictionary->private_data);
+        give_texts(column, out->dictionary->private_data);
     return rc;
 }
 
