@@ -189,7 +189,6 @@ run_long_form() {
     fi
     step_with clang-tidy "clang-tidy" run_tidy
     step_with shellcheck "shellcheck" run_shellcheck
-    step_with gcc-12 "gcc -fanalyzer" env JOBS="$JOBS" python3 tests/analyzer/analyzer_test.py build-analyzer
 }
 
 run_quick() {

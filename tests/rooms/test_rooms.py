@@ -1,25 +1,25 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The rooms: what may use what, held from the includes of the sources and from the symbols of the objects.
-
-    rooms_test.py BUILD     the tree above this file, built in BUILD
-    rooms_test.py           the same with BUILD from DFT_BUILD; without objects the includes alone
 
 A layer (format, aggregator, preload, tools) uses the layers below it and only their public headers. Inside preload/ and tools/ a
 room uses the rooms that its line in ROOMS names. A name in ROOMS that nothing needs is an error, too: the file says what is so.
 Inside a layer no circle of files is larger than CIRCLE_MOST says, and DECLARED_LEAST of its declarations stand in the header with the
 name of the file that defines them. Both numbers are as the tree has them: they may only get better.
 
-The last line is 'N passed, N failed[, N skipped]'."""
+Without objects in DFT_BUILD the includes alone are held.
+"""
+
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DFT_BUILD", TOP / "build"))
 LAYERS = {"format": (), "aggregator": ("format",), "preload": ("format", "aggregator"), "tools": ("format", "aggregator")}
 HOUSES = ("preload", "tools")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -234,51 +234,43 @@ def layer_objects(top, build):
     return [(layer, path) for layer in LAYERS for path in built_objects(top, build, layer)]
 
 
-class Report:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-
-    def say(self, title, wrong):
-        if wrong:
-            self.failed += 1
-            print(f"FAIL {title}")
-            for line in wrong[:LINES_MAX]:
-                print(f"     {line}")
-            if len(wrong) > LINES_MAX:
-                print(f"     and {len(wrong) - LINES_MAX} more")
-        else:
-            self.passed += 1
-
-    def skip(self, title, why):
-        self.skipped += 1
-        print(f"SKIP {title}: {why}")
+def nothing(wrong):
+    assert not wrong, "\n".join(wrong[:LINES_MAX] + ([f"and {len(wrong) - LINES_MAX} more"] if len(wrong) > LINES_MAX else []))
 
 
-def check_tree(top, build, report):
-    for name in HOUSES:
-        house = top / name
-        rooms = read_rooms(house / "ROOMS")
-        seen = {room: set() for room in rooms}
-        report.say(f"{name}: includes", check_house_includes(house, rooms, seen))
-        objects = house_objects(top, build, name, rooms) if build else []
-        if not objects:
-            report.skip(f"{name}: symbols", "there are no objects of it in this build")
-            continue
-        report.say(f"{name}: symbols", check_house_objects(objects, rooms, seen))
-        if {room for room, _ in objects} >= set(rooms):
-            report.say(f"{name}: every name in ROOMS is needed", check_need(house, rooms, seen))
-        else:
-            report.skip(f"{name}: every name in ROOMS is needed", "not every room is in this build")
-    report.say("layers: includes", check_layer_includes(top))
-    if build:
-        report.say("layers: symbols", check_layer_objects(layer_objects(top, build)))
-    for layer in LAYERS:
-        objects = file_objects(top, build, layer) if build else []
-        if not objects:
-            report.skip(f"{layer}: circles and declarations", "there are no objects of it in this build")
-            continue
-        report.say(f"{layer}: circles", check_circles(objects, CIRCLE_MOST[layer]))
-        report.say(f"{layer}: declarations", check_declarations((top / layer).rglob("*.h"), objects, DECLARED_LEAST[layer]))
+def some(objects):
+    if not objects or not shutil.which("nm"):
+        pytest.skip("there are no objects of it in this build, or no nm")
+    return objects
+
+
+@pytest.mark.parametrize("name", HOUSES)
+def test_house(name):
+    """Includes, symbols, and that every name in ROOMS is needed."""
+    house = TOP / name
+    rooms = read_rooms(house / "ROOMS")
+    seen = {room: set() for room in rooms}
+    nothing(check_house_includes(house, rooms, seen))
+    objects = some(house_objects(TOP, BUILD, name, rooms))
+    nothing(check_house_objects(objects, rooms, seen))
+    if not {room for room, _ in objects} >= set(rooms):
+        pytest.skip("not every room is in this build")
+    nothing(check_need(house, rooms, seen))
+
+
+def test_layers():
+    nothing(check_layer_includes(TOP))
+    nothing(check_layer_objects(some(layer_objects(TOP, BUILD))))
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_circles(layer):
+    nothing(check_circles(some(file_objects(TOP, BUILD, layer)), CIRCLE_MOST[layer]))
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_declarations(layer):
+    nothing(check_declarations((TOP / layer).rglob("*.h"), some(file_objects(TOP, BUILD, layer)), DECLARED_LEAST[layer]))
 
 
 # Planted trouble: a small tree of its own, in which each rule is broken once.
@@ -296,67 +288,63 @@ def compile_to(folder, source):
     return out
 
 
-def raises(path, text, word):
-    path.write_text(text)
-    try:
-        read_rooms(path)
-    except BadRooms as bad:
-        return [] if word in str(bad) else [f"says '{bad}', without '{word}'"]
-    return [f"'{text.strip()}' was taken"]
+@pytest.fixture
+def top(directory):
+    """A right tree."""
+    plant(directory, {"tools/ROOMS": "low:\nhigh: low\n", "tools/low/a.h": "int dft_a(void);\n",
+                      "tools/low/a.c": "int dft_b(void);\nint dft_a(void) { return dft_b(); }\n", "tools/high/b.h": "int dft_b(void);\n",
+                      "tools/high/b.c": "#include \"low/a.h\"\nint dft_b(void) { return dft_a(); }\n"})
+    return directory
 
 
-def check_planted(report):
-    with tempfile.TemporaryDirectory(prefix="dft-rooms-") as name:
-        top = pathlib.Path(name)
-        plant(top, {"tools/ROOMS": "low:\nhigh: low\n", "tools/low/a.h": "int dft_a(void);\n",
-                    "tools/low/a.c": "int dft_b(void);\nint dft_a(void) { return dft_b(); }\n", "tools/high/b.h": "int dft_b(void);\n",
-                    "tools/high/b.c": "#include \"low/a.h\"\nint dft_b(void) { return dft_a(); }\n"})
-        house = top / "tools"
-        rooms = read_rooms(house / "ROOMS")
-        seen = {room: set() for room in rooms}
-        report.say("planted: a right tree has right includes", check_house_includes(house, rooms, seen))
-        plant(top, {"tools/low/c.c": "#include \"high/b.h\"\n", "tools/low/d.c": "#include \"b.h\"\n"})
-        wrong = check_house_includes(house, rooms, seen)
-        report.say("planted: an include upwards, and one without its room", [] if len(wrong) == 2 else [f"found {wrong}"])
-        objects = [("low", compile_to(top, "tools/low/a.c")), ("high", compile_to(top, "tools/high/b.c"))]
-        wrong = check_house_objects(objects, rooms, seen)
-        report.say("planted: a symbol upwards", [] if len(wrong) == 1 and "uses dft_b of high" in wrong[0] else [f"found {wrong}"])
-        wrong = check_layer_objects([("format", objects[0][1]), ("tools", objects[1][1])])
-        report.say("planted: a layer's symbol upwards", [] if len(wrong) == 1 and "tools defines" in wrong[0] else [f"found {wrong}"])
-        files = [("low/a.c", objects[0][1]), ("high/b.c", objects[1][1])]
-        report.say("planted: a circle that is small enough", check_circles(files, 2))
-        wrong = check_circles(files, 1)
-        report.say("planted: a circle", [] if wrong == ["2 files need each other, and 1 may: high/b.c low/a.c"] else [f"found {wrong}"])
-        report.say("planted: no circle", [f"found {found}" for found in circles({"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"a"}})])
-        headers = [top / "tools/low/a.h", top / "tools/high/b.h"]
-        report.say("planted: declarations where they belong", check_declarations(headers, files, 100))
-        plant(top, {"tools/low/shared.h": "/* int dft_a(void); */\nint\ndft_b(void);\nstatic inline int dft_c(void) { return dft_a(); }\n"})
-        wrong = check_declarations([*headers, top / "tools/low/shared.h"], files, 67)
-        report.say("planted: a declaration elsewhere",
-                   [] if len(wrong) == 2 and wrong[1].endswith("dft_b of high/b.c") else [f"found {wrong}"])
-        (top / "tools/low/shared.h").unlink()
-        wrong = check_need(house, {"low": [], "high": ["low"]}, {"low": set(), "high": set()})
-        report.say("planted: a name that nothing needs", [] if len(wrong) == 1 else [f"found {wrong}"])
-        plant(top, {"format/f.c": "#include \"../tools/low/a.h\"\n", "format/secret.h": "\n", "format/include/format/open.h": "\n",
-                    "tools/low/e.c": "#include \"secret.h\"\n#include \"format/open.h\"\n"})
-        wrong = check_layer_includes(top)
-        report.say("planted: a private header, and a layer above", [] if len(wrong) == 2 else [f"found {wrong}"])
-        for text, word in (("low:\nhigh: lwo\n", "'lwo', which is no room above it"), ("low: high\nhigh:\n", "no room above"),
-                           ("low:\nhigh: low\nattic: low\n", "no folder for the room 'attic'"), ("low:\n", "'high' has no line"),
-                           ("low\n", "is no line")):
-            report.say(f"planted: ROOMS with {word}", raises(house / "ROOMS", text, word))
+def objects_of(top):
+    return compile_to(top, "tools/low/a.c"), compile_to(top, "tools/high/b.c")
 
 
-def main():
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("DFT_BUILD", TOP / "build"))
-    report = Report()
-    try:
-        check_tree(TOP, build if shutil.which("nm") and build.is_dir() else None, report)
-        check_planted(report)
-    except BadRooms as bad:
-        report.say("ROOMS", [str(bad)])
-    print(f"{report.passed} passed, {report.failed} failed" + (f", {report.skipped} skipped" if report.skipped else ""))
-    return 1 if report.failed else 0
+def test_planted_includes(top):
+    house = top / "tools"
+    rooms = read_rooms(house / "ROOMS")
+    seen = {room: set() for room in rooms}
+    nothing(check_house_includes(house, rooms, seen))
+    plant(top, {"tools/low/c.c": "#include \"high/b.h\"\n", "tools/low/d.c": "#include \"b.h\"\n"})
+    assert len(check_house_includes(house, rooms, seen)) == 2, "an include upwards, and one without its room"
+    assert len(check_need(house, {"low": [], "high": ["low"]}, {"low": set(), "high": set()})) == 1, "a name that nothing needs"
+    plant(top, {"format/f.c": "#include \"../tools/low/a.h\"\n", "format/secret.h": "\n", "format/include/format/open.h": "\n",
+                "tools/low/e.c": "#include \"secret.h\"\n#include \"format/open.h\"\n"})
+    assert len(check_layer_includes(top)) == 2, "a private header, and a layer above"
 
 
-sys.exit(main())
+def test_planted_symbols(top):
+    low, high = objects_of(top)
+    rooms = read_rooms(top / "tools" / "ROOMS")
+    (wrong,) = check_house_objects([("low", low), ("high", high)], rooms, {room: set() for room in rooms})
+    assert "uses dft_b of high" in wrong
+    (wrong,) = check_layer_objects([("format", low), ("tools", high)])
+    assert "tools defines" in wrong
+
+
+def test_planted_circle(top):
+    low, high = objects_of(top)
+    files = [("low/a.c", low), ("high/b.c", high)]
+    nothing(check_circles(files, 2))
+    assert check_circles(files, 1) == ["2 files need each other, and 1 may: high/b.c low/a.c"]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set(), "d": {"a"}}) == []
+
+
+def test_planted_declarations(top):
+    low, high = objects_of(top)
+    files = [("low/a.c", low), ("high/b.c", high)]
+    headers = [top / "tools/low/a.h", top / "tools/high/b.h"]
+    nothing(check_declarations(headers, files, 100))
+    plant(top, {"tools/low/shared.h": "/* int dft_a(void); */\nint\ndft_b(void);\nstatic inline int dft_c(void) { return dft_a(); }\n"})
+    wrong = check_declarations([*headers, top / "tools/low/shared.h"], files, 67)
+    assert len(wrong) == 2 and wrong[1].endswith("dft_b of high/b.c"), wrong
+
+
+@pytest.mark.parametrize("text, word", (("low:\nhigh: lwo\n", "'lwo', which is no room above it"), ("low: high\nhigh:\n", "no room above"),
+                                        ("low:\nhigh: low\nattic: low\n", "no folder for the room 'attic'"), ("low:\n", "'high' has no line"),
+                                        ("low\n", "is no line")))
+def test_planted_rooms(top, text, word):
+    (top / "tools/ROOMS").write_text(text)
+    with pytest.raises(BadRooms, match=word):
+        read_rooms(top / "tools/ROOMS")

@@ -1,18 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What gcc -fanalyzer warns of: each warning is mended, or known.txt says why it is false.
 
-    analyzer_test.py BUILD     builds the tree above this file in BUILD, all anew, with gcc-12
+The tree is built in build-analyzer, all anew, with gcc-12.
 
 A line of known.txt is 'room function option: reason'. It has no line number, so other edits leave it alone. One line
 stands for all warnings of that option in that function. A warning without a line fails, and so does a line without a
 warning. Another version of gcc warns of other things: the list is that of gcc 12.
-The last line is 'N passed, N failed'."""
+"""
+
 import os
 import pathlib
 import re
+import shutil
 import subprocess
-import sys
+
+import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 KNOWN = pathlib.Path(__file__).with_name("known.txt")
@@ -30,8 +32,7 @@ def build_log(build):
     jobs = os.environ.get("JOBS", str(os.cpu_count()))
     built = subprocess.run(["cmake", "--build", build, "--clean-first", "-j", jobs], env=environment, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if built.returncode:
-        sys.exit(built.stdout[-4000:])
+    assert not built.returncode, built.stdout[-4000:]
     return built.stdout
 
 
@@ -54,24 +55,14 @@ def known_entries():
     for number, line in enumerate(KNOWN.read_text().splitlines(), 1):
         if line and not line.startswith("#"):
             match = ENTRY.fullmatch(line)
-            if not match:
-                sys.exit(f"{KNOWN}:{number}: '{line}' is no line 'room function option: reason'")
+            assert match, f"{KNOWN}:{number}: '{line}' is no line 'room function option: reason'"
             entries.add(match[1])
     return entries
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    known = known_entries()
-    found = warnings_of(build_log(sys.argv[1]))
-    for key in sorted(found.keys() - known):
-        print(f"FAIL new: {key}\n    {found[key]}\n    mend the cause, or say in {KNOWN.name} why the warning is false")
-    for key in sorted(known - found.keys()):
-        print(f"FAIL {KNOWN.name}: {key}: gcc no longer warns of this: remove the line")
-    failed = len(found.keys() ^ known)
-    print(f"{len(found.keys() & known)} passed, {failed} failed")
-    return failed != 0
-
-
-sys.exit(main())
+@pytest.mark.skipif(not shutil.which("gcc-12"), reason="gcc-12 is not installed")
+def test_warnings():
+    known, found = known_entries(), warnings_of(build_log(TOP / "build-analyzer"))
+    wrong = [f"new: {key}\n    {found[key]}\n    mend the cause, or say in {KNOWN.name} why the warning is false" for key in sorted(found.keys() - known)]
+    wrong += [f"{KNOWN.name}: {key}: gcc no longer warns of this: remove the line" for key in sorted(known - found.keys())]
+    assert not wrong, "\n".join(wrong)
