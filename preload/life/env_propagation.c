@@ -25,7 +25,7 @@
 #include "os/reading.h"
 #include "loader/resolve.h"
 #include "os/sys.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 #include "store/first.h"
 
 #define KEPT_MAX 48u

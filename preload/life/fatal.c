@@ -24,7 +24,7 @@
 #include "os/onstack.h"
 #include "loader/resolve.h"
 #include "os/sys.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 
 #define STACK_BYTES (256u << 10)
 #define PATIENCE_NS UINT64_C(60000000000) /* for another thread that ends the process */

@@ -13,7 +13,7 @@
 #include <dftrace/dftrace.h>
 
 #include "ring/control.h"
-#include "ring/mode.h"
+#include "rows/mode.h"
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "life/at_exit.h"

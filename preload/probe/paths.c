@@ -23,7 +23,7 @@
 #include "os/proc.h"
 #include "settings/rules.h"
 #include "ring/ring.h"
-#include "ring/rows.h"
+#include "rows/rows.h"
 #include "probe/traced.h"
 #include "ring/pending_names.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ring/thread.h"
+#include "thread/state.h"
 #include "format/event.h"
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`

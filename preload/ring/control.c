@@ -5,7 +5,7 @@
 
 #include "os/clock.h"
 #include "ring/drain.h"
-#include "ring/mode.h"
+#include "rows/mode.h"
 #include "store/kept.h"
 #include "store/livefile.h"
 #include "store/process.h"

@@ -5,7 +5,7 @@
 #ifndef DFT_RING_CONTROL_H
 #define DFT_RING_CONTROL_H
 
-#include "ring/thread.h"
+#include "thread/state.h"
 
 /* Does what is asked for, if nobody does. No lock of a thread's state is held; signals are blocked. */
 void dft_control_look(void);

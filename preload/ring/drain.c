@@ -21,16 +21,15 @@
 #include "store/notes.h"
 #include "store/process.h"
 #include "store/staging.h"
-#include "ring/drain_events.h"
-#include "ring/mode.h"
+#include "store/drain_events.h"
+#include "rows/mode.h"
+#include "rows/own_time.h"
 #include "ring/rings.h"
 #include "ring/control.h"
-#include "ring/rows.h"
+#include "rows/rows.h"
 #include "ring/pending_names.h"
 
 #define GROW_AFTER 2u
-
-int dft_drain_kept;
 
 /* --- the drain -------------------------------------------------------------------------------- */
 
@@ -153,7 +152,7 @@ static struct dft_context *widened(struct dft_context *context)
 static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
     struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
-    uint64_t begin = dft_ticks(), own_ns = dft_mode_own_begin(), mult;
+    uint64_t begin = dft_ticks(), own_ns = dft_own_time_begin(), mult;
 
     if (!job.context)
         return -ENOMEM;
@@ -166,7 +165,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     dft_context_release(job.context);
     if (job.done)
         atomic_store_explicit(&ring->tail, to, memory_order_release);
-    dft_mode_own_end(own_ns);
+    dft_own_time_end(own_ns);
     atomic_fetch_add(&dft_live->overhead_ns, (uint64_t)(((__uint128_t)(dft_ticks() - begin) * mult) >> 32));
     return 0;
 }

@@ -4,7 +4,7 @@
 #ifndef DFT_DRAIN_H
 #define DFT_DRAIN_H
 
-#include "ring/thread.h"
+#include "thread/state.h"
 
 /* The owner drains its ring, because the ring is full enough, the process is late, or the thread
  * ends. Does nothing in a vfork child. */
@@ -17,9 +17,6 @@ uint32_t dft_drain_all_of(struct dft_thread *thread);
 /* Writes the rows that wait in contexts for those of later drains: nothing is to come, or somebody
  * asks. Signals blocked. */
 void dft_drain_all_rows(void);
-
-/* Nonzero: something could not be written at the end and stays in the live file. */
-extern int dft_drain_kept; /* atomic */
 
 /* Takes the open bursts of a thread, after dft_late was announced. Takes its open regions, too, if
  * they end with the process. Returns 1 when they cannot be taken, because the thread is changing

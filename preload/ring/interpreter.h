@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "dftrace/api.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 
 #define DFT_INTERPRETER_LEAST 16u  /* a library's frames may lie above the program's line */
 #define DFT_INTERPRETER_MAX   128u /* frames of one stack */

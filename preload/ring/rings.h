@@ -5,7 +5,7 @@
 #define DFT_RINGS_H
 
 #include "format/row.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 
 /* Makes a ring, whose head is filled in, the current ring of the thread. */
 void dft_rings_add(struct dft_thread *thread, struct dft_ring *ring);

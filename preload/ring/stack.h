@@ -3,7 +3,7 @@
 #ifndef DFT_STACK_H
 #define DFT_STACK_H
 
-#include "ring/thread.h"
+#include "thread/state.h"
 
 extern uint32_t dft_stack_depth DFT_HIDDEN; /* number of the program's frames to keep, at most; 0: off */
 

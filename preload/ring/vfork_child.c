@@ -3,11 +3,11 @@
 #include "ring/vfork_child.h"
 
 #include "os/clock.h"
+#include "format/live_format.h"
 #include "format/format.h"
 #include "format/hash.h"
-#include "ring/drain.h"
-#include "ring/ring.h"
 #include "os/self.h"
+#include "os/sys.h"
 
 static __thread struct dft_vfork_child *current __attribute__((tls_model("initial-exec")));
 
@@ -16,22 +16,10 @@ static uint64_t now_ns(void)
     return dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
 }
 
-/* The child can neither make a thread's state nor drain. So the child finds a state, and a ring of
- * which three quarters are free. */
-static void make_room(void)
-{
-    struct dft_thread *self = dft_thread_get();
-
-    if (self && atomic_load_explicit(&self->ring->head, memory_order_relaxed) - dft_ring_tail(self->ring) >
-                    self->ring->capacity / 4)
-        dft_drain_own(self);
-}
-
 void dft_vfork_child_begin(struct dft_vfork_child *child)
 {
     const uint64_t unlike[] = {dft_key, dft_ticks(), (uintptr_t)child};
 
-    make_room();
     *child = (struct dft_vfork_child){.before = current,
                                       .mark = dft_vfork_mark,
                                       .process = {.key = dft_name_id(unlike, sizeof unlike), .start_ns = now_ns()}};

@@ -23,7 +23,7 @@ struct dft_vfork_item {
 } __attribute__((packed));
 
 /* In the parent, around the call that makes the child. `child` belongs to the parent and lasts
- * until the end call. pid: the result of the call. */
+ * until the end call. dft_thread_make_room() comes before. pid: the result of the call. */
 void dft_vfork_child_begin(struct dft_vfork_child *child);
 void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid);
 

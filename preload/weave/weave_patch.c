@@ -15,7 +15,7 @@
 
 #include "loader/resolve.h"
 #include "os/sys.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 #include "weave/weave_inside.h"
 #include "weave/weave_loaded.h"
 #include "weave/weave_target.h"

@@ -7,6 +7,7 @@
 #include "life/lifecycle.h"
 #include "probe/directories.h"
 #include "probe/probe_process.h"
+#include "ring/threads.h"
 #include "ring/vfork_child.h"
 
 /* A call of vfork under way. A second one is that of a signal handler that came in between. */
@@ -41,6 +42,7 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
     }
     dft_lifecycle_forking(DFT_CHILD_EXECS);
     frames[nframes] = (struct frame){at, address, probe.start, {0}};
+    dft_thread_make_room();
     dft_vfork_child_begin(&frames[nframes++].child);
     return (struct dft_vfork_plan){DFT_REAL(vfork), 1};
 }

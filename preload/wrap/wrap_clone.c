@@ -22,6 +22,7 @@
 #include "probe/directories.h"
 #include "probe/probe_process.h"
 #include "store/tracefile.h"
+#include "ring/threads.h"
 #include "ring/vfork_child.h"
 
 typedef int child_function(void *argument);
@@ -137,8 +138,10 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
         dft_lifecycle_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
     if (begin == begin_shared_tls && stack)
         dft_shared_tls_begin((uint64_t)flags);
-    if (begin == begin_waited_for)
+    if (begin == begin_waited_for) {
+        dft_thread_make_room();
         dft_vfork_child_begin(&child);
+    }
     dft_tracefile_shared = begin == begin_forked && flags & CLONE_FILES;
     pid = make_child(begin, start, stack, flags, rest);
     error = errno;

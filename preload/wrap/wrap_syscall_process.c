@@ -13,7 +13,7 @@
 
 #include "life/lifecycle.h"
 #include "probe/probe_process.h"
-#include "ring/thread.h"
+#include "ring/threads.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_prctl.h"
 #include "wrap/wrap_special.h"

@@ -15,7 +15,7 @@
 #include "model.h"
 #include "settings/config.h"
 #include "os/self.h"
-#include "ring/drain_events.h"
+#include "store/drain_events.h"
 #include "store/staging.h"
 #include "suites.h"
 

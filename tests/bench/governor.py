@@ -34,7 +34,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PHASES = ("getc", "pread", "idle")
 FILE_BYTES = 1 << 20
-READINGS_OF_CALL = 4  # as preload/ring/mode.c has it
+READINGS_OF_CALL = 4  # as preload/rows/mode.c has it
 POINT = 1.0
 LEAST_GAP_NS = 900_000_000  # a change is written down some time after it was decided
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The governor: decisions from injected times, over phases of a simulated program. */
-#include "ring/governor.h"
+#include "rows/governor.h"
 
 #include <CUnit/Basic.h>
 #include <stdio.h>

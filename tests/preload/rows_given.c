@@ -9,7 +9,7 @@
 #include "format/hash.h"
 #include "format/slot_event.h"
 #include "os/clock.h"
-#include "ring/ring.h"
+#include "thread/append.h"
 
 /* --- random numbers --------------------------------------------------------------------------- */
 

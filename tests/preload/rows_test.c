@@ -12,9 +12,8 @@
 #include "format/slot_event.h"
 #include "os/clock.h"
 #include "os/sys.h"
-#include "ring/control.h"
-#include "ring/mode.h"
-#include "ring/ring.h"
+#include "thread/append.h"
+#include "rows/mode.h"
 #include "store/counters.h"
 
 /* --- what the rows need of the library -------------------------------------------------------- */
@@ -45,7 +44,7 @@ int dft_is_vfork_child(void)
     return 0;
 }
 
-void dft_control_look(void) {}
+struct dft_thread_hooks dft_thread_hooks;
 
 void dft_counters_drained(void) {}
 

@@ -4,7 +4,7 @@
 #define ROWS_TEST_H
 
 #include "aggregator/aggregate.h"
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #define TABLE      (DFT_LIVE_TABLE_BYTES / 8)
 #define BASE_TICKS UINT64_C(5000000000)

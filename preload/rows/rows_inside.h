@@ -7,7 +7,7 @@
 
 #include "aggregator/histogram.h"
 #include "format/clock.h"
-#include "ring/rows.h"
+#include "rows/rows.h"
 
 #define DFT_ROWS_CURSORS    64u
 #define DFT_ROWS_INDEX      2048u

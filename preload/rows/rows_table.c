@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes and finds the objects of a thread's table. An object is neutral and whole before the table
  * tells of it, so a reader may come at any time. */
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What records of any kind add to rows: those with items, bursts, regions. */
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #include <string.h>
 
 #include "format/calls.h"
 #include "format/slot_event.h"
-#include "ring/ring.h"
+#include "thread/append.h"
 
 /* What an operation adds. */
 enum { IS_ADDED = 1, IS_DATA = 2 };

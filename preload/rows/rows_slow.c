@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow way of a call into the rows of its thread: makes rows, moves the window, writes what is
  * full. */
-#include "ring/rows_inside.h"
-#include "ring/mode.h"
+#include "rows/rows_inside.h"
+#include "rows/mode.h"
 
 #include <signal.h>
 #include <string.h>
 
 #include "os/clock.h"
 #include "os/sys.h"
-#include "ring/control.h"
-#include "ring/ring.h"
+#include "thread/append.h"
 #include "store/counters.h"
 #include "store/livefile.h"
 
@@ -367,7 +366,7 @@ int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, u
         !dft_is_sandboxed()) {
         struct dft_signals before = dft_signals_block();
 
-        dft_control_look();
+        dft_thread_hooks.look();
         dft_signals_restore(before);
     }
     if (__builtin_expect(self->rows && self->rows->interval != interval, 0))

@@ -6,18 +6,17 @@
  * for each recorded call four readings of the clock, whose time is measured once. A call reads the
  * clock twice, and what else is done around it takes about as long again. Time by the clock would
  * grow where threads wait for a processor, and the program's processor time would not. */
-#include "ring/mode.h"
+#include "rows/mode.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "os/clock.h"
 #include "settings/config.h"
-#include "settings/rules.h"
 #include "os/sys.h"
-#include "ring/governor.h"
-#include "ring/ring.h"
-#include "ring/rows.h"
+#include "rows/governor.h"
+#include "rows/own_time.h"
+#include "rows/rows.h"
 #include "store/kept.h"
 #include "store/tracefile.h"
 
@@ -33,7 +32,6 @@ static struct dft_spin lock; /* guards all below */
 static enum dft_keep controlled;
 static int is_controlled, is_full;
 static struct dft_governor governor;
-static _Atomic uint64_t own_ns; /* processor time of drains and flushes; not guarded */
 
 enum dft_keep dft_mode_wanted(void)
 {
@@ -87,39 +85,16 @@ static uint64_t count_calls(void)
     return calls;
 }
 
-/* Of this thread, or of the process. 0: not known. */
-static uint64_t processor_ns(clockid_t clock)
-{
-    struct timespec cpu;
-
-    if (DFT_SYS(clock_gettime, clock, &cpu, 0, 0, 0, 0) < 0)
-        return 0;
-    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-}
-
-uint64_t dft_mode_own_begin(void)
-{
-    return dft_config.max_overhead_percent ? processor_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-}
-
-void dft_mode_own_end(uint64_t begin_ns)
-{
-    uint64_t end_ns = begin_ns ? processor_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-
-    if (end_ns > begin_ns)
-        atomic_fetch_add_explicit(&own_ns, end_ns - begin_ns, memory_order_relaxed);
-}
-
 static int govern(void)
 {
     struct dft_governor_now now = {.time_ns = dft_clock_monotonic_ns()};
 
     if (!dft_config.max_overhead_percent || now.time_ns - governor.last.time_ns < DFT_GOVERNOR_WINDOW_NS)
         return 0;
-    now.cpu_ns = processor_ns(CLOCK_PROCESS_CPUTIME_ID);
+    now.cpu_ns = dft_processor_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!governor.call_ns)
         governor.call_ns = measure_call();
-    now.drain_ns = atomic_load_explicit(&own_ns, memory_order_relaxed);
+    now.drain_ns = dft_own_time_ns();
     now.calls = count_calls();
     return dft_governor_decide(&governor, &now, (unsigned)dft_config.max_overhead_percent);
 }
@@ -222,65 +197,4 @@ void dft_mode_update(struct dft_thread *self)
         __atomic_store_n(&self->mode, mode, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } while (mode != dft_mode_of(self));
-}
-
-/* --- rules ------------------------------------------------------------------------------------ */
-
-static int takes(const struct dft_thread *self, const struct dft_slot *record, uint64_t duration, uint64_t size)
-{
-    uint32_t call = dft_slot_number(record->call);
-    enum dft_rules_answer answer = dft_rules_of(call);
-    struct dft_rule_facts facts;
-
-    if (answer != DFT_RULES_DEPENDS)
-        return (int)answer;
-    facts =
-        (struct dft_rule_facts){.dur_ns = (uint64_t)((__uint128_t)duration * dft_live->clock.mult >> 32),
-                                .size = size,
-                                .result = record->bits & DFT_SLOT_UNIT ? record->result & UINT32_MAX : record->result,
-                                .offset = record->offset,
-                                .name = record->file,
-                                .files = call < DFT_CALL_COUNT ? dft_rules_files_of(record->file) : 0,
-                                .fd = record->fd,
-                                .tid = self->home->tid,
-                                .call = (uint16_t)call,
-                                .err = record->err};
-    return dft_rules_decide(&facts);
-}
-
-int dft_mode_keeps(struct dft_thread *self, const struct dft_slot *record)
-{
-    return (self->mode == DFT_MODE_ROWS || takes(self, record, record->duration, record->size)) &&
-           dft_rows_take(self, record);
-}
-
-/* An item of eight bytes, in one piece with its tag or in the piece behind its tag; else `otherwise`. */
-static uint64_t item_of(const struct dft_pieces *items, uint8_t tag, uint64_t otherwise)
-{
-    for (uint32_t i = 0; i < items->count; i++) {
-        const uint8_t *at = items->at[i];
-
-        if (items->length[i] == 9 && *at == tag)
-            memcpy(&otherwise, at + 1, 8);
-        else if (items->length[i] == 1 && *at == tag && i + 1 < items->count && items->length[i + 1] == 8)
-            memcpy(&otherwise, items->at[i + 1], 8);
-    }
-    return otherwise;
-}
-
-int dft_mode_keeps_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
-{
-    return (self->mode == DFT_MODE_ROWS || takes(self, record, item_of(items, DFT_ITEM_DURATION, record->duration),
-                                                 item_of(items, DFT_ITEM_SIZE, record->size))) &&
-           dft_rows_take_long(self, record, items);
-}
-
-int dft_mode_keeps_burst(struct dft_thread *self, const struct dft_slot *record, const struct dft_burst *run,
-                         struct dft_burst *open)
-{
-    uint32_t calls = dft_burst_calls(run);
-
-    return (self->mode == DFT_MODE_ROWS ||
-            takes(self, record, run->duration, dft_burst_bytes(run) / (calls ? calls : 1))) &&
-           dft_rows_take_burst(self, run, open);
 }

@@ -10,7 +10,7 @@
 #include "format/event.h"
 #include "format/live_table.h"
 #include "os/hidden.h"
-#include "ring/thread.h"
+#include "thread/state.h"
 
 struct dft_pieces;
 struct dft_burst;

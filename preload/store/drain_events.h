@@ -16,4 +16,7 @@ void dft_drain_batch(struct dft_context *context, struct dft_batch *batch);
 /* Stages the rows that wait as one block. */
 void dft_drain_rows(struct dft_context *context);
 
+/* Nonzero: something could not be written at the end and stays in the live file. */
+extern int dft_drain_kept; /* atomic */
+
 #endif

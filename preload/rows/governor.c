@@ -5,7 +5,7 @@
  * that, times the calls of the window: so a phase with few calls brings events back, and a phase
  * with many does not. Events return below half of the limit: a cost near the limit does not make the
  * decision swing. */
-#include "ring/governor.h"
+#include "rows/governor.h"
 
 #define LEAST_NS   10000000u /* processor time of a window */
 #define MILLIONTHS 1000000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the per-thread states. Makes them, hands the states of ended threads to new threads, and
  * notices vfork and fork. */
-#include "ring/thread.h"
+#include "ring/threads.h"
 
 #include "ring/control.h"
 
@@ -21,12 +21,9 @@
 #include "store/livefile.h"
 #include "store/process_start.h"
 #include "ring/bursts.h"
-#include "ring/mode.h"
+#include "rows/mode.h"
 #include "ring/rings.h"
-#include "ring/rows.h"
-
-struct dft_thread *dft_threads;
-uint32_t dft_process_pauses;
+#include "rows/rows.h"
 
 static struct dft_thread_orders orders;
 static pthread_key_t end_key;
@@ -143,8 +140,10 @@ void dft_thread_end(void)
 
 int dft_thread_init(const struct dft_thread_orders *given)
 {
-    int error = dft_own_find_keys() ? dft_own.key_create(&end_key, thread_ends) : 0;
+    int error;
 
+    dft_thread_hooks = (struct dft_thread_hooks){dft_drain_own, dft_rings_next_spare, dft_control_look};
+    error = dft_own_find_keys() ? dft_own.key_create(&end_key, thread_ends) : 0;
     orders = *given;
     have_key = dft_own.key_create && !error;
     return -error;
@@ -335,4 +334,13 @@ void dft_thread_forget_all(void)
     dft_threads = NULL;
     memset(&idle, 0, sizeof idle);
     dft_rings_forked();
+}
+
+void dft_thread_make_room(void)
+{
+    struct dft_thread *self = dft_thread_get();
+
+    if (self && atomic_load_explicit(&self->ring->head, memory_order_relaxed) - dft_ring_tail(self->ring) >
+                    self->ring->capacity / 4)
+        dft_drain_own(self);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The quick way of a call into the rows of its thread: its clock, its interval and its rows are those
  * of the last call of its kind, and no row, counter or pattern has to be made. */
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #include "format/calls.h"
 #include "format/slot_event.h"
-#include "ring/ring.h"
+#include "thread/append.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

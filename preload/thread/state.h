@@ -18,8 +18,8 @@
  *
  * Locks, outermost first: a state's lock, dft_process_lock, the lock of the live file
  * (livefile_rings.c), the lock for new contexts. */
-#ifndef DFT_THREAD_H
-#define DFT_THREAD_H
+#ifndef DFT_STATE_H
+#define DFT_STATE_H
 
 #include <stdint.h>
 
@@ -118,26 +118,12 @@ static inline uint32_t dft_thread_pause_of_ring(const struct dft_thread *thread)
     return thread->pauses || __atomic_load_n(&dft_process_pauses, __ATOMIC_RELAXED);
 }
 
-/* Orders from a thread to the rooms above this one. */
-struct dft_thread_orders {
-    /* a thread ends, and its open regions end with it; signals blocked */
-    void (*ends)(struct dft_thread *self);
-    void (*forked)(void); /* dft_lifecycle_forked() */
+/* What a full ring and a table need of rooms above: set before the first state is made. */
+struct dft_thread_hooks {
+    void (*drain)(struct dft_thread *self);     /* dft_drain_own() */
+    int (*next_spare)(struct dft_thread *self); /* dft_rings_next_spare() */
+    void (*look)(void);                         /* dft_control_look() */
 };
-
-/* Makes the key whose destructor ends a thread. Constructor only. Returns 0 or -errno. */
-int dft_thread_init(const struct dft_thread_orders *given);
-
-/* The slow path of an event. Finds or makes this thread's state. Starts the process's files at the
- * first event and in a forked child. NULL: there can be no state, and the event is counted as
- * dropped. */
-struct dft_thread *dft_thread_begin(void);
-
-/* The calling thread ends by a system call, which skips the destructors of its keys. */
-void dft_thread_end(void);
-
-/* In a forked child. Forgets all threads of the parent. This thread's ring becomes private memory
- * that nobody reads. */
-void dft_thread_forget_all(void);
+extern struct dft_thread_hooks dft_thread_hooks DFT_HIDDEN;
 
 #endif

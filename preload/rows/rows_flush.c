@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the rows of tables to the trace, and gives threads their tables. */
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #include <linux/membarrier.h>
 #include <string.h>
@@ -13,9 +13,8 @@
 #include "store/context.h"
 #include "store/livefile.h"
 #include "store/staging.h"
-#include "ring/drain.h"
-#include "ring/mode.h"
-#include "ring/drain_events.h"
+#include "rows/own_time.h"
+#include "store/drain_events.h"
 
 #define TABLES_MAX   112u /* of a process: with their rings they take 7 MiB */
 #define WAIT_BUSY_NS 10000000u
@@ -121,7 +120,7 @@ int dft_rows_flush_some(struct dft_thread *thread, unsigned what)
 {
     struct dft_rows *rows = thread->rows;
     struct dft_live_table *live = rows->live;
-    uint64_t begin = dft_ticks(), own_ns = dft_mode_own_begin(), events;
+    uint64_t begin = dft_ticks(), own_ns = dft_own_time_begin(), events;
     int is_other = thread != dft_self;
 
     if (is_other ? freeze(live) : is_busy(live)) {
@@ -135,7 +134,7 @@ int dft_rows_flush_some(struct dft_thread *thread, unsigned what)
         what &= ~(unsigned)DFT_LIVE_FILES_WRITTEN;
     dft_rows_empty(rows, what);
     atomic_store(&live->frozen, 0);
-    dft_mode_own_end(own_ns);
+    dft_own_time_end(own_ns);
     atomic_fetch_add(&dft_live->overhead_ns,
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_live->clock.mult) >> 32));
     return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides under which name the calls on a file are counted, where aggregates alone are kept. */
-#include "ring/rows_inside.h"
+#include "rows/rows_inside.h"
 
 #include "format/file_class.h"
 #include "format/hash.h"
 #include "os/sys.h"
-#include "ring/ring.h"
+#include "thread/append.h"
 
 /* The class is written behind the name, too: a handler may define another name meanwhile. */
 static void send(struct dft_thread *self, uint64_t id, struct dft_text text, enum dft_io io)

@@ -7,7 +7,7 @@
  * events. Who reads the trace of a killed process counts the rows of the last events itself. So
  * rows wait only for events whose blocks are in the file or staged, and for numbers without a
  * gap. */
-#include "ring/drain_events.h"
+#include "store/drain_events.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,6 +17,8 @@
 #include "settings/config.h"
 #include "os/self.h"
 #include "store/staging.h"
+
+int dft_drain_kept;
 
 #define ROWS_BLOCKS 16u /* blocks of events that a block of rows covers */
 
