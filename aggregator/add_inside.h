@@ -3,6 +3,8 @@
 #ifndef DFT_ADD_INSIDE_H
 #define DFT_ADD_INSIDE_H
 
+#include "format/event.h"
+#include "format/ops.h"
 #include "table.h"
 
 #define DFT_INLINE static inline __attribute__((always_inline))

@@ -4,7 +4,7 @@
 #ifndef DFT_READING_H
 #define DFT_READING_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 #define DFT_PATH_MAX 4096u /* the kernel reads no more of a path */
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "thread/state.h"
-#include "format/event.h"
+#include "format/text.h"
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`
  * (mapped, to be given back). */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 void dft_traced_init(void);
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 #define DFT_TRACED_ENTRIES 64u /* of DFTRACER_DATA_DIR, at most */
 

@@ -4,7 +4,7 @@
 #ifndef DFT_PENDING_NAMES_H
 #define DFT_PENDING_NAMES_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* Keeps copies. Any thread, signals blocked. When the capacity is used up, the threads forget which
  * names they have sent. Descriptors are then asked for their names again. */

@@ -7,7 +7,7 @@
 #ifndef DFT_ROWS_H
 #define DFT_ROWS_H
 
-#include "format/event.h"
+#include "format/text.h"
 #include "format/live_table.h"
 #include "os/hidden.h"
 #include "thread/state.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* Reads the mounts once: a forked child may be where there is no /proc. Takes 30 us, so of the ranks of a host
  * the first one does it for all. dft_process_lock is held. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/event.h"
+#include "format/ops.h"
 #include "model.h"
 #include "suites.h"
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/event.h"
 #include "format/hash.h"
+#include "format/ops.h"
 
 uint64_t random_next(struct random_state *random)
 {

@@ -5,6 +5,7 @@
 #define DFT_TESTS_MODEL_H
 
 #include "aggregator/aggregate.h"
+#include "format/event.h"
 
 /* --- random numbers: xorshift64* (S. Vigna), the same everywhere for one seed */
 struct random_state {

@@ -8,6 +8,7 @@
 #include "model.h"
 #include "suites.h"
 #include "aggregator/pattern.h"
+#include "format/event.h"
 
 #define ACCESSES 40u
 

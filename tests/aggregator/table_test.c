@@ -10,6 +10,7 @@
 #include "model.h"
 #include "suites.h"
 #include "aggregator/pattern.h"
+#include "format/event.h"
 
 enum { READ = 0, OPEN = 2, FREAD = 4, EXEC = 8, INSTANT = 10, GETC = 11 };
 

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "aggregator/aggregate.h"
+#include "format/event.h"
+#include "format/ops.h"
 
 #define BATCH_EVENTS 4096u
 #define BATCHES      200

@@ -3,7 +3,7 @@
 #ifndef DFT_LAUNCHERS_H
 #define DFT_LAUNCHERS_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* Is the executable, by its name, one that starts others? */
 int dft_is_launcher(struct dft_text exe);

@@ -15,6 +15,7 @@
 #include "mpi/comm.h"
 #include "analysis/overlap_teams.h"
 #include "query/group_keys.h"
+#include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
 #include "source/source_window.h"

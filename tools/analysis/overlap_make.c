@@ -8,6 +8,7 @@
 #include "mpi/comm.h"
 #include "analysis/overlap_events.h"
 #include "analysis/overlap_teams.h"
+#include "format/ops.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "source/source_names.h"

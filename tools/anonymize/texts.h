@@ -5,7 +5,7 @@
 
 #include "anonymize/public.h"
 #include "anonymize/words.h"
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_texts {
     struct dft_hashes words;

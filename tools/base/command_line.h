@@ -3,7 +3,7 @@
 #ifndef DFT_COMMAND_LINE_H
 #define DFT_COMMAND_LINE_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* The words with blanks between them, without blanks at the end. A command may hold what disturbs a
  * terminal. The caller frees the text; NULL: no memory. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* All zero at first. */
 struct dft_memory_text {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_names;
 

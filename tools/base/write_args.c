@@ -3,6 +3,7 @@
 #include "base/write_args.h"
 
 #include "base/write_json.h"
+#include "format/event.h"
 
 void dft_line_args(struct dft_line *line, const struct dft_names *names, const struct dft_arg *args, uint32_t count)
 {

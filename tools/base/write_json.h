@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "base/write_line.h"
-#include "format/event.h"
 
 #define DFT_JSON_DEPTH 32
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* Writes bytes in a form that disturbs no terminal. Control characters (also U+0080-U+009F), marks
  * that turn the direction of a text, and bytes that are not UTF-8 become \n, \t or \xNN. */

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* Bytes behind a line that must be readable (whatever they are): the scanner looks at 16 at a
  * time. */

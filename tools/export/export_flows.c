@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "format/event.h"
 #include "format/ops.h"
 
 static int by_parent(const void *left, const void *right, void *context)

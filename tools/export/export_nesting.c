@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/event.h"
 
 /* The slices of a thread that go on, innermost last. */
 struct dft_nest {

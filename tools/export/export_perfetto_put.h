@@ -9,6 +9,7 @@
 #include "export/export_reorder.h"
 #include "export/export_tracks.h"
 #include "export/exporting.h"
+#include "format/event.h"
 
 /* What a file lacks, so that it keeps to a size. All zero: nothing. */
 struct dft_plan {

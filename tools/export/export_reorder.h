@@ -5,6 +5,7 @@
 #define DFT_EXPORT_REORDER_H
 
 #include "export/export_nesting.h"
+#include "format/event.h"
 #include "source/source_object.h"
 
 struct dft_reorder_event {

@@ -8,6 +8,7 @@
 
 #include "base/outfile.h"
 #include "base/write_json.h"
+#include "format/event.h"
 #include "source/filter.h"
 
 /* An error that stderr has already. */

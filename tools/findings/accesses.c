@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "findings/facts.h"
+#include "format/event.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "source/source_names.h"
 #include "source/source_unordered.h"

@@ -6,7 +6,7 @@
 
 #include "aggregator/histogram.h"
 #include "base/map.h"
-#include "format/event.h"
+#include "format/text.h"
 #include "format/facets.h"
 
 #define DFT_ALIGNED_BYTES 4096u

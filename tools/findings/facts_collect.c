@@ -10,6 +10,7 @@
 #include "findings/facts_overlap.h"
 #include "findings/facts_ranks.h"
 #include "findings/untraced.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
 

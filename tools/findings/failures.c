@@ -6,6 +6,8 @@
 #include <fcntl.h>
 
 #include "findings/facts.h"
+#include "format/event.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "source/source_unordered.h"
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "findings/facts.h"
 #include "format/facets.h"
+#include "format/ops.h"
 
 #define OPENS_DATA 16u /* data calls between an open and the next one, of a file that is read whole */
 

@@ -13,6 +13,8 @@
 #include "base/array.h"
 #include "findings/facts.h"
 #include "findings/facts_ask.h"
+#include "format/event.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "source/source_unordered.h"
 

@@ -10,6 +10,7 @@
 
 #include "query/file_facts.h"
 #include "base/saturate.h"
+#include "format/ops.h"
 
 #define BIT(code) (UINT64_C(1) << (code))
 /* Kinds of which it is known by file what they are about. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/map.h"
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_facts;
 struct dft_facts_questions;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "findings/facts.h"
+#include "format/ops.h"
 
 enum dft_place_calls dft_place_kind(uint8_t op)
 {

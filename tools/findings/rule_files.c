@@ -9,6 +9,7 @@
 #include "findings/facts.h"
 #include "findings/reported.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 #include "query/file_facts.h"
 
 #define OP(op)   (UINT64_C(1) << (op))

@@ -8,6 +8,7 @@
 #include "findings/facts.h"
 #include "findings/lock_waits.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 
 static int say_process(char **text, const struct dft_source_process *process)
 {

@@ -9,6 +9,7 @@
 #include "findings/facts.h"
 #include "findings/reported.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 #include "query/file_facts.h"
 
 #define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */

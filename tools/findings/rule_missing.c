@@ -6,6 +6,7 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 
 #define OP(op) (UINT64_C(1) << (op))
 #define NAMED  3u /* directories in the evidence */

@@ -9,6 +9,7 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 
 #define OP(op)  (UINT64_C(1) << (op))
 #define FLUSHED (OP(DFT_OP_FWRITE) | OP(DFT_OP_FPUTS))

@@ -13,6 +13,7 @@
 #include "findings/rules.h"
 #include "findings/untraced.h"
 #include "format/format.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 
 #define SHOWN     3u

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/saturate.h"
+#include "format/ops.h"
 
 #define OP(op)     (UINT64_C(1) << (op))
 #define MEASURED   (UINT64_C(1) << 20) /* bytes; a rate of fewer says little */

@@ -6,6 +6,7 @@
 #include "base/write_text.h"
 #include "findings/facts.h"
 #include "findings/rules.h"
+#include "format/ops.h"
 
 /* Begins a part of the sentence. */
 static const char * and (char *const *text)

@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "format/event.h"
 #include "mpi/comm.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "format/event.h"
 #include "format/hash.h"
 
 #define EVENTS 4096u /* that are counted at once */

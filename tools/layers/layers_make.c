@@ -13,6 +13,7 @@
 #include "query/answer_pages.h"
 #include "query/group_keys.h"
 #include "query/query.h"
+#include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
 

@@ -9,6 +9,8 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "format/event.h"
+#include "format/ops.h"
 
 #define PLACES_KNOWN (UINT64_C(1) << 63)
 

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/names.h"
+#include "format/event.h"
 #include "layers/preset.h"
 
 /* An event with what decides its layers. */

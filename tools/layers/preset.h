@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "format/event.h"
+#include "format/text.h"
 #include "source/selection.h"
 
 #define DFT_LAYERS_MAX       128u

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "lineage/lineage_apart.h"
 #include "lineage/lineage_words.h"
+#include "source/filter_event.h"
 #include "source/source_notes.h"
 #include "source/source_order.h"
 #include "source/source_visit.h"

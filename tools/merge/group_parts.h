@@ -4,6 +4,7 @@
 #ifndef DFT_GROUP_PARTS_H
 #define DFT_GROUP_PARTS_H
 
+#include "format/event.h"
 #include "merge/group_rules.h"
 #include "source/source_object.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/table_file.h"
+#include "format/event.h"
 #include "format/ops.h"
 #include "source/selection.h"
 

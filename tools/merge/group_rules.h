@@ -3,9 +3,12 @@
 #ifndef DFT_GROUP_RULES_H
 #define DFT_GROUP_RULES_H
 
-#include "format/event.h"
+#include "format/text.h"
 #include "base/names.h"
 #include "source/source_object.h"
+
+struct dft_call;
+struct dft_event;
 
 #define DFT_RULES_MAX 63u /* maximum of lines, and so of groups without `other` */
 

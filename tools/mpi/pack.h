@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "mpi/comm.h"
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_pack {
     char *bytes; /* from malloc */

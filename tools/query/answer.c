@@ -12,6 +12,7 @@
 #include "base/facet_words.h"
 #include "base/names.h"
 #include "base/saturate.h"
+#include "format/event.h"
 #include "mpi/comm.h"
 #include "query/query_types.h"
 #include "source/source_names.h"

@@ -19,6 +19,7 @@
 #include "query/grouper.h"
 #include "query/query_types.h"
 #include "source/filter.h"
+#include "source/filter_event.h"
 
 static uint64_t duration_of(const struct dft_event *event)
 {

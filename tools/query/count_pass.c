@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/event.h"
 #include "mpi/comm.h"
 #include "query/count_events.h"
 #include "query/count_rows.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "aggregator/pattern.h"
+#include "format/event.h"
+#include "format/ops.h"
 #include "query/grouper.h"
 #include "query/partial.h"
 

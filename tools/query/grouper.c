@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/event.h"
+#include "format/ops.h"
 #include "query/partial.h"
 
 #define CALLS_MAX DFT_BLOCK_EVENTS_MAX /* blocks of other writers may hold more events, and more groups */

@@ -7,6 +7,8 @@
 #include "aggregator/aggregate.h"
 #include "base/map.h"
 
+struct dft_batch;
+
 #define DFT_NO_GROUP UINT32_MAX
 
 /* The last group of what looks alike in a batch; group_keys.c. */

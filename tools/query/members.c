@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "format/ops.h"
+
 int dft_members_add(struct dft_map *members, uint32_t group, uint32_t member, uint64_t calls)
 {
     uint64_t *sum = calls ? dft_map_put(members, ((uint64_t)group + 1) << 32 | member) : NULL;

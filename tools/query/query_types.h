@@ -4,7 +4,7 @@
 #define DFT_QUERY_TYPES_H
 
 #include "aggregator/aggregate.h"
-#include "format/event.h"
+#include "format/text.h"
 #include "format/io.h"
 
 struct dft_source;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "aggregator/aggregate.h"
+#include "format/event.h"
 #include "ranks/ranks_job.h"
 #include "source/source_visit.h"
 

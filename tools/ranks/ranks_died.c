@@ -8,6 +8,7 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "format/event.h"
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
 #include "source/source_names.h"

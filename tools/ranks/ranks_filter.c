@@ -7,6 +7,7 @@
 
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
+#include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
 

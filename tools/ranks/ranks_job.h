@@ -25,11 +25,14 @@
 #include <stdio.h>
 
 #include "format/io.h"
+#include "format/ops.h"
 #include "job/job.h"
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "telemetry/first_cause.h"
 #include "ranks/ranks_usual.h"
+
+struct dft_batch;
 
 #define DFT_RANKS_CELLS   1500000u
 #define DFT_RANKS_SUMS    3000000u

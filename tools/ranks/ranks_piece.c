@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: what a row, or an event, adds: the same for both. */
 #include "aggregator/aggregate.h"
+#include "format/event.h"
 #include "ranks/ranks_job.h"
 
 int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,

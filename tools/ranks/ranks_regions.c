@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/event.h"
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
 #include "source/source_names.h"

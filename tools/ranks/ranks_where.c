@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/event.h"
 #include "ranks/ranks_pairs.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"

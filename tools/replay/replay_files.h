@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "format/event.h"
+#include "format/text.h"
 
 #define DFT_REPLAY_PATH_MAX 4000u /* of a path below the root; the root's own path comes before it */
 

@@ -13,6 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "format/event.h"
+#include "format/ops.h"
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "format/event.h"
+#include "format/ops.h"
 #include "replay/replay_space.h"
 #include "source/source_names.h"
 #include "source/source_order.h"

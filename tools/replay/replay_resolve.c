@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "format/event.h"
+#include "format/ops.h"
 
 int dft_replay_resolver_init(struct dft_replay_resolver *resolver, struct dft_source *source,
                              const struct dft_filter *filter)

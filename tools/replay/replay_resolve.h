@@ -4,6 +4,8 @@
 #ifndef DFT_REPLAY_RESOLVE_H
 #define DFT_REPLAY_RESOLVE_H
 
+#include "format/event.h"
+#include "format/ops.h"
 #include "replay/replay_buffers.h"
 #include "replay/replay_calls.h"
 #include "replay/replay_files.h"

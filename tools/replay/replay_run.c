@@ -17,7 +17,9 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "format/event.h"
 #include "format/hash.h"
+#include "format/ops.h"
 #include "replay/replay_wait.h"
 #include "source/source_order.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Repeats calls on streams, and on folders: with buffers of the C library, so that the same system calls come out. */
+#include "format/ops.h"
 #include "replay/replay_perform.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/ops.h"
 #include "replay/replay_perform.h"
 #include "replay/replay_wait.h"
 

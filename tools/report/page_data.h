@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "base/write_json.h"
-#include "format/event.h"
 
 /* Types of columns. */
 #define DFT_DATA_UNSIGNED 'u'

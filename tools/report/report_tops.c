@@ -9,6 +9,7 @@
 #include "base/pattern.h"
 #include "base/write_text.h"
 #include "format/hash.h"
+#include "format/ops.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
 #include "report/report_dimensions.h"

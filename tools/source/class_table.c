@@ -15,6 +15,7 @@
 #include "base/nearest_word.h"
 #include "base/table_file.h"
 #include "base/write_text.h"
+#include "format/event.h"
 #include "format/file_class.h"
 #include "mpi/comm.h"
 #include "source/source_inside.h"

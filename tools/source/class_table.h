@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "format/event.h"
+
+struct dft_batch;
+struct dft_call;
 
 struct dft_source;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/event.h"
 #include "source/clocks.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"

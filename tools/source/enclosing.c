@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "format/event.h"
 
 struct dft_enclosing_thread {
     struct dft_enclosing_event *events;

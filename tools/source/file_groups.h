@@ -4,7 +4,7 @@
 #define DFT_FILE_GROUPS_H
 
 #include "base/map.h"
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_source;
 

@@ -2,6 +2,7 @@
 /* Filters: the tests on processes, blocks, calls, rows, files and events. */
 #include "source/filter.h"
 #include "base/names.h"
+#include "source/filter_event.h"
 #include "source/filter_paths.h"
 
 #include <errno.h>

@@ -195,18 +195,6 @@ enum dft_filter_decision dft_filter_durations(const struct dft_filter *filter, c
 /* Does an event of a process that passes pass as well? A file fits when the first or the second
  * path fits. */
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, const struct dft_call *call);
-/* Does an event pass by its time alone? */
-static inline int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)
-{
-    return event->start_ns >= filter->from_ns && (event->start_ns < filter->to_ns || filter->to_ns == UINT64_MAX);
-}
-/* Does an event pass by its duration and its facets? */
-static inline int dft_filter_looks(const struct dft_filter *filter, const struct dft_event *event, uint8_t op)
-{
-    if (dft_filter_has(filter, DFT_FILTER_SLOWER) && event->dur_ns <= (uint64_t)filter->values[DFT_FILTER_SLOWER].ns)
-        return 0;
-    return !dft_filter_has_facets(filter) || dft_filter_facets(filter, dft_event_facets(event, op));
-}
 /* Does a file (name id, or its path) pass? */
 int dft_filter_file(const struct dft_filter *filter, uint64_t file);
 int dft_filter_path(const struct dft_filter *filter, struct dft_text path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the options of a filter say: numbers, patterns and times; and what contradicts what. */
+#include "format/ops.h"
 #include "source/filter.h"
 
 #include <errno.h>

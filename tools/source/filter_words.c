@@ -10,6 +10,7 @@
 
 #include "base/facet_words.h"
 #include "base/nearest_word.h"
+#include "format/event.h"
 
 #define ERRNO_MAX 4095u
 

@@ -13,6 +13,7 @@
 #include "base/order.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
+#include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
 

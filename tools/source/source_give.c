@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "format/event.h"
 #include "source/source_inside.h"
 #include "source/source_names.h"
 

@@ -9,6 +9,8 @@
 #include "format/counter.h"
 #include "source/source_object.h"
 
+struct dft_batch;
+
 /* What one thread needs to read blocks: an open file, a buffer, a decoder. */
 struct dft_reader;
 struct dft_reader *dft_reader_create(struct dft_source *source); /* NULL: no memory */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/event.h"
 #include "source/filter.h"
 #include "source/source_inside.h"
 #include "source/source_give.h"

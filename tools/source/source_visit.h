@@ -6,6 +6,8 @@
 #include "format/counter.h"
 #include "source/source_object.h"
 
+struct dft_batch;
+
 /* Callbacks return 0 to go on. Any other result ends the visit, which returns that result. The
  * visit returns one of them if there are several. */
 struct dft_visit {

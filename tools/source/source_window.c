@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/timed.h"
+#include "format/event.h"
 #include "source/enclosing.h"
 #include "source/filter.h"
 #include "source/source_give.h"

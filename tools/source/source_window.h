@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/event.h"
 #include "source/source_object.h"
 
 struct dft_filter;

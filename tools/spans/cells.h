@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* The text of a cell, valid until the next row; bytes NULL: there is no value. */
 struct dft_text dft_span_cell_text(sqlite3_stmt *row, int column);

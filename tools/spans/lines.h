@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 #define DFT_LINE_MAX (UINT32_C(1) << 20)
 

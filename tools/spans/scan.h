@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 static inline void dft_scan_skip(struct dft_text *at, size_t length)
 {

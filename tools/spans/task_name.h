@@ -4,7 +4,7 @@
 #ifndef DFT_SPANS_TASK_NAME_H
 #define DFT_SPANS_TASK_NAME_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_task_name {
     struct dft_text run, task;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "format/event.h"
 #include "format/io.h"
 
 static const struct dft_text none = {NULL, 0};

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 #define DFT_UUID_LENGTH 36u
 

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/names.h"
+#include "format/event.h"
 
 #define ARGS 8u /* of an instance are looked at */
 

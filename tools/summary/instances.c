@@ -17,6 +17,7 @@
 #include "base/names.h"
 #include "job/region_kinds.h"
 #include "query/group_keys.h"
+#include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
 

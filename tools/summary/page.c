@@ -6,6 +6,7 @@
 
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "query/plan_times.h"
 #include "summary/histograms_output.h"

@@ -11,6 +11,7 @@
 #include "base/write_wrapped.h"
 #include "format/facets.h"
 #include "format/hash.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/write_json.h"
+#include "format/ops.h"
 #include "summary/job_rows.h"
 #include "summary/page.h"
 

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/settings.h"
 #include "base/spill_file.h"
+#include "format/event.h"
 #include "source/source_names.h"
 #include "tables/block_events.h"
 #include "tables/columns.h"

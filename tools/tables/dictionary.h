@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "format/event.h"
+#include "format/text.h"
 
 /* A name whose text is to be found later. */
 struct dft_wanted_text {

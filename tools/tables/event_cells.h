@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "base/facet_words.h"
+#include "format/event.h"
 #include "format/io.h"
 #include "format/ops.h"
 #include "source/source_object.h"

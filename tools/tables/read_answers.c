@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "format/hash.h"
+#include "format/ops.h"
 #include "mpi/comm.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_source;
 struct dft_filter;

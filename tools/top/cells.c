@@ -7,6 +7,7 @@
 
 #include "aggregator/aggregate.h"
 #include "base/array.h"
+#include "format/ops.h"
 
 void dft_top_counts_add(struct dft_top_counts *into, const struct dft_top_counts *from)
 {

@@ -44,6 +44,8 @@
 #include "format/row.h"
 #include "aggregator/histogram.h"
 
+struct dft_batch;
+
 struct dft_table;
 
 /* What to keep: a mask. Call rows are always kept, for each op and all facets of a call one. With

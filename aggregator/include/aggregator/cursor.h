@@ -9,6 +9,7 @@
 #define DFT_CURSOR_H
 
 #include "aggregator/aggregate.h"
+#include "format/event.h"
 
 #define DFT_CURSORS         64u
 #define DFT_CHUNK_BINS      32u

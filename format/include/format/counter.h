@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 
 /* What a value counts. */
 enum dft_unit {

@@ -10,7 +10,7 @@
 #ifndef DFT_KEPT_H
 #define DFT_KEPT_H
 
-#include "format/event.h"
+#include "format/text.h"
 
 struct dft_process;
 

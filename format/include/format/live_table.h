@@ -38,6 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/event.h"
 #include "format/row.h"
 
 #define DFT_LIVE_TABLE_MAGIC UINT64_C(0x656c626174746664) /* bytes "dfttable" */

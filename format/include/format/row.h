@@ -6,8 +6,11 @@
 
 #include <stdint.h>
 
-#include "format/event.h"
+#include "format/text.h"
 #include "format/facets.h"
+#include "format/format.h"
+
+struct dft_call;
 
 #define DFT_COARSE           64u                 /* histogram and file rows have intervals of this many W */
 #define DFT_ROW_INTERVAL_MAX (UINT64_C(1) << 57) /* W, so that 64 W is a 64-bit number */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/event.h"
 #include "format/ops.h"
 #include "merge/group_rules.h"
 #include "source/source_object.h"
@@ -70,8 +71,9 @@ static void by_hand(void)
     struct dft_event moved = {.file = PATH + 1, .file2 = PATH}, inside = {.region = CALL + 4}, none = {0};
     struct dft_rules *rules;
 
-    CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules, "h5: path=*.h5 class=read; odd: path=\"/tmp/x\\,y\" ; other: name=open; "
-                                                 "h5: class=write,meta path=/data/*; steps: region=step"),
+    CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules,
+                                         "h5: path=*.h5 class=read; odd: path=\"/tmp/x\\,y\" ; other: name=open; "
+                                         "h5: class=write,meta path=/data/*; steps: region=step"),
                           0);
     CU_ASSERT_EQUAL_FATAL(dft_rules_begin(rules, source), 0);
     CU_ASSERT_EQUAL_FATAL(dft_rules_groups(rules), 4);
@@ -121,7 +123,7 @@ static void each_line_in_turn(void)
 {
     static const char *const cats[] = {"POSIX", "*", "STD*"}, *const called[] = {"read", "*e*", "?rite", "step"};
     static const char *const files[] = {"/data/*", "*.txt", "/tmp/?\\,y", "*"}, *const classes[] = {"read", "write",
-                                                                                                  "meta", "none"};
+                                                                                                    "meta", "none"};
     unsigned differ = 0, met = 0;
 
     for (int round = 0; round < 2000; round++) {
