@@ -18,6 +18,7 @@
 #include "base/bus_error.h"
 #include "base/guard.h"
 #include "dftrun/dftrun.h"
+#include "dftrun/dftrun_environment.h"
 #include "dftrun/dftrun_node.h"
 
 #ifndef DFT_LIBDIR
@@ -90,71 +91,6 @@ static int make_prefix(struct dft_run *run)
     return fits(n, sizeof(run->prefix)) ? 0 : -ENAMETOOLONG;
 }
 
-/* Sets the id that tells this run apart from others. An id that a dftrun around this one has set
- * stays as it is. */
-static int set_run_id(const struct dft_launch *launch)
-{
-    char host[65] = "", id[256];
-    struct timespec now;
-
-    if (dft_run_variable("DFTRACER_RUN_ID"))
-        return 0;
-    if (launch->rank >= 0) {
-        snprintf(id, sizeof(id), "%s", launch->id);
-    } else {
-        gethostname(host, sizeof(host) - 1);
-        clock_gettime(CLOCK_REALTIME, &now);
-        snprintf(id, sizeof(id), "%s-%d-%lld.%06ld", host, (int)getpid(), (long long)now.tv_sec, now.tv_nsec / 1000);
-    }
-    return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
-}
-
-/* Does this rank keep aggregates alone, where others keep events? */
-static int is_left_out(const struct dft_run *run)
-{
-    return run->every && run->launch.rank % run->every;
-}
-
-/* Rules and limits are about events. */
-static int set_left_out(void)
-{
-    return setenv("DFTRACER_AGGREGATION_TYPE", "FULL", 1) | unsetenv("DFTRACER_AGGREGATION_FILE") |
-           unsetenv("DFTRACER_MAX_OVERHEAD_PERCENT") | unsetenv("DFTRACER_MAX_TRACE_BYTES") |
-           unsetenv("DFTRACER_STACK");
-}
-
-/* The program may go to another directory before a program that is traced begins. */
-static int set_data_dirs(const struct dft_run *run)
-{
-    const char *given = run->data_dir ? run->data_dir : dft_run_variable("DFTRACER_DATA_DIR");
-    char *absolute = given ? dft_folder_data_dirs(given) : NULL;
-    int failed = given && (!absolute || setenv("DFTRACER_DATA_DIR", absolute, 1));
-
-    free(absolute);
-    return failed;
-}
-
-int dft_run_environment(const void *context)
-{
-    const struct dft_run *run = context;
-    const int aggregates = run->aggregate || is_left_out(run);
-    int failed =
-        setenv("DFTRACER_ENABLE", "1", 1) | setenv("DFTRACER_LOG_FILE", run->prefix, 1) | set_run_id(&run->launch);
-
-    if (run->aggregate || run->every || run->stack) /* call stacks belong to events */
-        failed |= setenv("DFTRACER_ENABLE_AGGREGATION", aggregates ? "1" : "0", 1);
-    failed |= set_data_dirs(run);
-    if (*run->stage_place)
-        failed |= setenv("DFTRACER_STAGE_DIR", run->stage_place, 1);
-    if (is_left_out(run))
-        failed |= set_left_out();
-    else if (run->stack)
-        failed |= setenv("DFTRACER_STACK", run->stack, 1);
-    if (run->gpu)
-        failed |= dft_gpu_set(run);
-    return failed ? -ENOMEM : dft_preload_set(run);
-}
-
 /* Can the traces and the files of the page be written? If not, says why. */
 static int can_write(const struct dft_run *run)
 {
@@ -179,7 +115,7 @@ static pid_t start_node(const struct dft_run *run)
 {
     pid_t node;
 
-    set_run_id(&run->launch); /* the program is given the same */
+    dft_run_set_id(&run->launch); /* the program is given the same */
     node = dft_node_start(run->place);
     if (node < 0)
         fprintf(stderr, "dftrun: this node cannot be sampled: %s\n", strerror((int)-node));

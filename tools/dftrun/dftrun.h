@@ -133,9 +133,6 @@ void dft_stage_collect(const struct dft_run *run);
 /* Writes how the program ended, where it has left a live file, and so could not say it itself. */
 void dft_ended_write(const struct dft_run *run, const struct dft_outcome *outcome);
 
-/* Sets what the library reads. Runs in the child, because dftmerge must not be traced. `context` is
- * the run. Returns 0 or -errno. */
-int dft_run_environment(const void *context);
 /* Puts the library before what LD_PRELOAD has, and leaves other copies of the library out. Returns 0 or -errno. */
 int dft_preload_set(const struct dft_run *run);
 /* Says which copies are left out. */

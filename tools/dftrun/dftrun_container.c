@@ -16,6 +16,7 @@
 #include "base/write_line.h"
 #include "base/write_text.h"
 #include "dftrun/dftrun.h"
+#include "dftrun/dftrun_environment.h"
 #include "format/live_format.h"
 
 #define INSIDE      "/opt/dftrace"

@@ -16,6 +16,7 @@
 
 #include "base/write_text.h"
 #include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_environment.h"
 
 static const char topic[] = "run";
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_environment.h"
 
 #define TEXT_MAX 262144
 #define LIBC_MAX (8u << 20)

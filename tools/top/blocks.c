@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What one block of a trace adds to the watch. */
 #include "top/watch.h"
+#include "top/known.h"
 
 #include <errno.h>
 #include <stdlib.h>

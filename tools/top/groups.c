@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups cells, remembers the last intervals, and orders groups. */
 #include "top/groups.h"
+#include "top/known.h"
 
 #include <stdio.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live files: maps each of them once, and copies it when it has changed. */
 #include "top/watch.h"
+#include "top/known.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 #include "base/write_text.h"
 #include "command/command.h"
 #include "stacks/ps_stacks.h"
+#include "top/known.h"
 #include "top/once_json.h"
 #include "top/screen.h"
 #include "top/stuck.h"

@@ -3,6 +3,7 @@
  * appear before one that stands ahead of it. What lies between blocks is therefore looked at again
  * for some seconds. */
 #include "top/watch.h"
+#include "top/known.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -139,23 +139,7 @@ void dft_top_watch_fini(struct dft_top_watch *watch);
 /* `settled`: waits up to 40 ms for blocks that are being written. Returns 0 or -ENOMEM. */
 int dft_top_watch_look(struct dft_top_watch *watch, int settled);
 
-/* How many processes run. */
-uint32_t dft_top_watch_running(const struct dft_top_watch *watch);
-int dft_top_process_runs(const struct dft_top_process *process);
-
-/* A note is kept once. bad: something could not be read. */
-void dft_top_watch_note(struct dft_top_watch *watch, int bad, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* --- between the files of the watch ----------------------------------------------------------- */
-
-/* The process with that key, made when there is none. NULL: no memory. */
-struct dft_top_process *dft_top_process_of(struct dft_top_watch *watch, uint64_t key);
-struct dft_top_stream *dft_top_stream_of(struct dft_top_process *process, uint32_t stream);
-int dft_top_covers(const struct dft_top_ranges *ranges, uint64_t number);
-void dft_top_cover(struct dft_top_ranges *ranges, uint64_t first, uint64_t last);
-int dft_top_names(struct dft_top_watch *watch, const struct dft_name *names, uint32_t count,
-                  const struct dft_call *calls, uint32_t ncalls);
 
 int dft_top_find(struct dft_top_watch *watch);
 /* A path that is not known yet. Returns 0 or -ENOMEM. */
