@@ -108,10 +108,10 @@ static int64_t number_of(const struct dft_arg *arg)
 static int64_t number_in_name(const struct dft_names *names, uint64_t call)
 {
     struct dft_text category, name;
-    char capacity[18], digits[16] = "";
+    char text[18], digits[16] = "";
     uint32_t from;
 
-    dft_names_call(names, call, &category, &name, capacity);
+    dft_names_call(names, call, &category, &name, text);
     for (from = name.length; from && name.bytes[from - 1] >= '0' && name.bytes[from - 1] <= '9'; from--)
         ;
     if (from == name.length || name.length - from >= sizeof digits)

@@ -65,30 +65,30 @@ static inline const char *dft_errno_word(uint16_t err)
 }
 
 /* A number of bytes that begins a size class: a power of two. */
-static inline const char *dft_size_number(char *capacity, uint64_t bytes)
+static inline const char *dft_size_number(char *text, uint64_t bytes)
 {
     unsigned unit = bytes >= UINT64_C(1) << 30 ? 3 : bytes >= 1 << 20 ? 2 : bytes >= 1 << 10 ? 1 : 0;
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
 
-    snprintf(capacity, 12, "%u %s", (unsigned)(bytes >> 10 * unit), units[unit]);
-    return capacity;
+    snprintf(text, 12, "%u %s", (unsigned)(bytes >> 10 * unit), units[unit]);
+    return text;
 }
 
 /* "0 B", "4 KiB-16 KiB", "1 GiB or more". */
 #define DFT_SIZE_CLASS_CAPACITY 24u
-static inline void dft_size_class_text(char *capacity, uint8_t class)
+static inline void dft_size_class_text(char *text, uint8_t class)
 {
     uint64_t low = dft_size_class_low(class);
     char a[12], b[12];
 
     if (class == 1)
-        snprintf(capacity, DFT_SIZE_CLASS_CAPACITY, "0 B");
+        snprintf(text, DFT_SIZE_CLASS_CAPACITY, "0 B");
     else if (class + 1u >= DFT_SIZE_CLASSES)
-        snprintf(capacity, DFT_SIZE_CLASS_CAPACITY, "%s or more", dft_size_number(a, low));
+        snprintf(text, DFT_SIZE_CLASS_CAPACITY, "%s or more", dft_size_number(a, low));
     else if (dft_size_class_low(class + 1) == low + 1)
-        snprintf(capacity, DFT_SIZE_CLASS_CAPACITY, "%s", dft_size_number(a, low));
+        snprintf(text, DFT_SIZE_CLASS_CAPACITY, "%s", dft_size_number(a, low));
     else
-        snprintf(capacity, DFT_SIZE_CLASS_CAPACITY, "%s-%s", dft_size_number(a, low),
+        snprintf(text, DFT_SIZE_CLASS_CAPACITY, "%s-%s", dft_size_number(a, low),
                  dft_size_number(b, dft_size_class_low((uint8_t)(class + 1))));
 }
 

@@ -238,13 +238,13 @@ struct dft_text dft_names_text(const struct dft_names *names, uint64_t id)
     return text.bytes || !names->lent ? text : dft_names_text(names->lent, id);
 }
 
-struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char capacity[18])
+struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char buffer[18])
 {
     struct dft_text text = dft_names_text(names, id);
 
     if (!text.bytes) {
-        snprintf(capacity, 18, "#%016llx", (unsigned long long)id);
-        text.bytes = capacity;
+        snprintf(buffer, 18, "#%016llx", (unsigned long long)id);
+        text.bytes = buffer;
         text.length = 17;
     }
     return text;
@@ -256,7 +256,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
     struct entry *shown = NULL, *none = NULL;
     const char *found;
     struct node *node;
-    char capacity[4096];
+    char buffer[4096];
 
     rcu_read_lock();
     node = find(names, id);
@@ -268,7 +268,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
     if (node)
         shown = atomic_load_explicit(&node->shown, memory_order_acquire);
     if (node && !shown) {
-        found = names->show(name->bytes, name->length, capacity, sizeof capacity);
+        found = names->show(name->bytes, name->length, buffer, sizeof buffer);
         if (!found || !(shown = entry_create((struct dft_names *)(uintptr_t)names, found, (uint32_t)strlen(found))))
             return;
         /* Release: a reader that sees the pointer sees the text. The first writer has written the
@@ -290,9 +290,9 @@ static int is_function(struct dft_text category, struct dft_text name)
 }
 
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
-                    char capacity[18])
+                    char buffer[18])
 {
-    struct dft_text text = dft_names_show(names, id, capacity);
+    struct dft_text text = dft_names_show(names, id, buffer);
     const char *nul = memchr(text.bytes, 0, text.length);
 
     category->bytes = text.bytes;

@@ -17,9 +17,9 @@
 
 struct dft_names;
 
-/* The name of a function as people read it, in `room` or for the program's life. NULL: the text
+/* The name of a function as people read it, in `buffer` or for the program's life. NULL: the text
  * names no function. */
-typedef const char *dft_names_show_fn(const char *text, size_t length, char *capacity, size_t capacity_bytes);
+typedef const char *dft_names_show_fn(const char *text, size_t length, char *buffer, size_t size);
 
 /* show: dft_names_call shows functions by this (NULL: no text is a call). NULL: no memory. */
 struct dft_names *dft_names_create(dft_names_show_fn *show);
@@ -39,7 +39,7 @@ void dft_names_leave(void);
 /* Adds a copy of a text. Returns 0 or -ENOMEM. *added (may be NULL): the id had no text before. */
 int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint32_t length, int *added);
 
-/* Gives every id with its text, in no order, until `give` returns something other than 0. Returns
+/* Gives every id with its text, in no order, until `emit` returns something other than 0. Returns
  * that result. No other thread may add texts meanwhile. */
 int dft_names_each(const struct dft_names *names, int (*emit)(void *context, uint64_t id, struct dft_text text),
                    void *context);
@@ -47,13 +47,13 @@ int dft_names_each(const struct dft_names *names, int (*emit)(void *context, uin
 /* The text of an id; 0 bytes and NULL for an unknown id. */
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id);
 
-/* The text for people. For an unknown id, that is "#" and the id in 16 hex digits, put into `room`
+/* The text for people. For an unknown id, that is "#" and the id in 16 hex digits, put into `text`
  * (18 bytes). */
-struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char capacity[18]);
+struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char text[18]);
 
 /* Category and name of a call, region or argument key ("category NUL name"). A text without NUL has
  * an empty category. An unknown id has the name that dft_names_show gives. */
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
-                    char capacity[18]);
+                    char text[18]);
 
 #endif

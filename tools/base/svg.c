@@ -155,21 +155,21 @@ uint64_t dft_scale_step(uint64_t most, unsigned steps, enum dft_svg_unit unit)
     return most;
 }
 
-const char *dft_svg_number(char *capacity, enum dft_svg_unit unit, uint64_t value)
+const char *dft_svg_number(char *text, enum dft_svg_unit unit, uint64_t value)
 {
     char number[DFT_TEXT_ROOM];
 
     if (!value)
-        snprintf(capacity, DFT_TEXT_ROOM + 8, "0");
+        snprintf(text, DFT_TEXT_ROOM + 8, "0");
     else if (unit == DFT_SVG_NS)
-        dft_text_ns(capacity, value);
+        dft_text_ns(text, value);
     else if (unit == DFT_SVG_BYTES_S)
-        snprintf(capacity, DFT_TEXT_ROOM + 8, "%s/s", dft_text_bytes(number, value));
+        snprintf(text, DFT_TEXT_ROOM + 8, "%s/s", dft_text_bytes(number, value));
     else if (unit == DFT_SVG_PERCENT)
-        snprintf(capacity, DFT_TEXT_ROOM + 8, "%llu %%", (unsigned long long)value);
+        snprintf(text, DFT_TEXT_ROOM + 8, "%llu %%", (unsigned long long)value);
     else
-        dft_text_count(capacity, value);
-    return capacity;
+        dft_text_count(text, value);
+    return text;
 }
 
 static void put_line(struct dft_svg *svg, const char *class, double x1, double y1, double x2, double y2)

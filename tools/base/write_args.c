@@ -11,9 +11,9 @@ void dft_line_args(struct dft_line *line, const struct dft_names *names, const s
     for (uint32_t i = 0; i < count; i++) {
         const struct dft_arg *arg = &args[i];
         struct dft_text category, name;
-        char capacity[18];
+        char text[18];
 
-        dft_names_call(names, arg->key, &category, &name, capacity);
+        dft_names_call(names, arg->key, &category, &name, text);
         if (i)
             dft_line_char(line, ',');
         dft_line_quote(line, name.bytes, name.length);

@@ -65,22 +65,22 @@ size_t dft_text_columns(const char *text)
 }
 
 /* Writes a value with at least three significant digits. */
-static const char *scaled(char *capacity, double value, const char *unit)
+static const char *scaled(char *text, double value, const char *unit)
 {
-    snprintf(capacity, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
-    return capacity;
+    snprintf(text, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+    return text;
 }
 
 /* The same as scaled() of ns / unit, in integers. Half-way between two roundings it depends on the
  * nearest double: then scaled() decides. */
-static const char *scaled_ns(char *capacity, uint64_t ns, uint64_t unit, const char *name)
+static const char *scaled_ns(char *text, uint64_t ns, uint64_t unit, const char *name)
 {
     unsigned decimals = ns * 1000 < 9995 * unit ? 2 : ns * 100 < 9995 * unit ? 1 : 0;
     uint64_t step = decimals == 2 ? unit / 100 : decimals == 1 ? unit / 10 : unit, rest = ns % step;
-    char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at, *to = capacity;
+    char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at, *to = text;
 
     if (2 * rest == step || ns * 1000 == 9995 * unit || ns * 100 == 9995 * unit)
-        return scaled(capacity, (double)ns / (double)unit, name);
+        return scaled(text, (double)ns / (double)unit, name);
     at = dft_digits(end, ns / step + (2 * rest > step));
     to = mempcpy(to, at, (size_t)(end - at) - decimals);
     if (decimals)
@@ -88,110 +88,110 @@ static const char *scaled_ns(char *capacity, uint64_t ns, uint64_t unit, const c
     to = mempcpy(to, end - decimals, decimals);
     *to++ = ' ';
     strcpy(to, name);
-    return capacity;
+    return text;
 }
 
 /* "18 m 51 s", "2 h 05 m", "1,234 h" */
-static const char *long_ns(char *capacity, uint64_t ns)
+static const char *long_ns(char *buffer, uint64_t ns)
 {
     uint64_t seconds = ns / SECOND + (ns % SECOND >= SECOND / 2), minutes = (seconds + 30) / 60;
     char text[DFT_TEXT_ROOM];
 
     if (seconds < 3600)
-        snprintf(capacity, DFT_TEXT_ROOM, "%u m %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+        snprintf(buffer, DFT_TEXT_ROOM, "%u m %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
     else if (minutes < HOURS_ALONE * 60)
-        snprintf(capacity, DFT_TEXT_ROOM, "%u h %02u m", (unsigned)(minutes / 60), (unsigned)(minutes % 60));
+        snprintf(buffer, DFT_TEXT_ROOM, "%u h %02u m", (unsigned)(minutes / 60), (unsigned)(minutes % 60));
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%.24s h", dft_text_count(text, (minutes + 30) / 60));
-    return capacity;
+        snprintf(buffer, DFT_TEXT_ROOM, "%.24s h", dft_text_count(text, (minutes + 30) / 60));
+    return buffer;
 }
 
-const char *dft_text_ns(char *capacity, uint64_t ns)
+const char *dft_text_ns(char *text, uint64_t ns)
 {
     char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at;
 
     if (ns < 1000) {
         at = dft_digits(end, ns);
-        memcpy(mempcpy(capacity, at, (size_t)(end - at)), " ns", 4);
-        return capacity;
+        memcpy(mempcpy(text, at, (size_t)(end - at)), " ns", 4);
+        return text;
     }
     if (ns < 999500)
-        return scaled_ns(capacity, ns, 1000, "us");
+        return scaled_ns(text, ns, 1000, "us");
     if (ns < 999500000)
-        return scaled_ns(capacity, ns, 1000000, "ms");
+        return scaled_ns(text, ns, 1000000, "ms");
     if (ns < TEN_MINUTES)
-        return scaled_ns(capacity, ns, SECOND, "s");
-    return long_ns(capacity, ns);
+        return scaled_ns(text, ns, SECOND, "s");
+    return long_ns(text, ns);
 }
 
-const char *dft_text_bytes(char *capacity, uint64_t bytes)
+const char *dft_text_bytes(char *text, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes / 1024;
     unsigned u = 0;
 
     if (bytes < 1024) {
-        snprintf(capacity, DFT_TEXT_ROOM, "%u B", (unsigned)bytes);
-        return capacity;
+        snprintf(text, DFT_TEXT_ROOM, "%u B", (unsigned)bytes);
+        return text;
     }
     for (; value >= 1023.5 && u < 5; u++)
         value /= 1024;
-    return scaled(capacity, value, units[u]);
+    return scaled(text, value, units[u]);
 }
 
-const char *dft_text_count(char *capacity, uint64_t count)
+const char *dft_text_count(char *text, uint64_t count)
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
 
     for (int i = 0; i < n; i++) {
         if (i && (n - i) % 3 == 0)
-            capacity[at++] = ',';
-        capacity[at++] = digits[i];
+            text[at++] = ',';
+        text[at++] = digits[i];
     }
-    capacity[at] = 0;
-    return capacity;
+    text[at] = 0;
+    return text;
 }
 
-const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole)
+const char *dft_text_share(char *text, uint64_t part, uint64_t whole)
 {
     if (!whole)
-        snprintf(capacity, DFT_TEXT_ROOM, "-");
+        snprintf(text, DFT_TEXT_ROOM, "-");
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%.1f %%", 100.0 * ((double)part / (double)whole));
-    return capacity;
+        snprintf(text, DFT_TEXT_ROOM, "%.1f %%", 100.0 * ((double)part / (double)whole));
+    return text;
 }
 
-const char *dft_text_ratio(char *capacity, double times)
+const char *dft_text_ratio(char *buffer, double times)
 {
     char text[DFT_TEXT_ROOM];
 
     if (!(times > 0 && times < 0x1p64))
-        return strcpy(capacity, "-");
+        return strcpy(buffer, "-");
     if (times < 0.005)
-        return strcpy(capacity, "<0.01x");
+        return strcpy(buffer, "<0.01x");
     if (times < 9.95)
-        snprintf(capacity, DFT_TEXT_ROOM, "%.*fx", times < 0.095 ? 2 : 1, times);
+        snprintf(buffer, DFT_TEXT_ROOM, "%.*fx", times < 0.095 ? 2 : 1, times);
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%.28sx", dft_text_count(text, dft_uint_of(times + 0.5)));
-    return capacity;
+        snprintf(buffer, DFT_TEXT_ROOM, "%.28sx", dft_text_count(text, dft_uint_of(times + 0.5)));
+    return buffer;
 }
 
-const char *dft_text_change(char *capacity, uint64_t before, uint64_t after)
+const char *dft_text_change(char *text, uint64_t before, uint64_t after)
 {
     double part = 100 * ((double)after - (double)before) / (double)before;
 
     if (before == after)
-        return strcpy(capacity, "-");
+        return strcpy(text, "-");
     if (!before || !after)
-        return strcpy(capacity, before ? "gone" : "new");
+        return strcpy(text, before ? "gone" : "new");
     if (after / FACTOR_FROM >= before)
-        return dft_text_ratio(capacity, (double)after / (double)before);
+        return dft_text_ratio(text, (double)after / (double)before);
     if (part <= -99.5) /* what is left of it is not nothing */
-        snprintf(capacity, DFT_TEXT_ROOM, "%.1f %%", part < -99.9 ? -99.9 : part);
+        snprintf(text, DFT_TEXT_ROOM, "%.1f %%", part < -99.9 ? -99.9 : part);
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%+.*f %%", part < 9.95 && part > -9.95 ? 1 : 0, part);
-    return capacity;
+        snprintf(text, DFT_TEXT_ROOM, "%+.*f %%", part < 9.95 && part > -9.95 ? 1 : 0, part);
+    return text;
 }
 
 void dft_csv_text(FILE *out, const char *bytes, size_t length)

@@ -21,18 +21,18 @@ void dft_text_escape_lines(FILE *out, const char *bytes, size_t length);
  * column. */
 size_t dft_text_columns(const char *text);
 
-/* Each function writes into `capacity` (DFT_TEXT_ROOM bytes) and returns `capacity`. Numbers have three or
+/* Each function writes into `text` (DFT_TEXT_ROOM bytes) and returns `text`. Numbers have three or
  * four significant digits: "1.50 ms", "3.2 GiB", "12,345", "99.1 %"; long times are "18 m 51 s" or "2 h 05 m". */
 #define DFT_TEXT_ROOM 32
-const char *dft_text_ns(char *capacity, uint64_t ns);
-const char *dft_text_bytes(char *capacity, uint64_t bytes);
-const char *dft_text_count(char *capacity, uint64_t count);
-const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole);
+const char *dft_text_ns(char *text, uint64_t ns);
+const char *dft_text_bytes(char *text, uint64_t bytes);
+const char *dft_text_count(char *text, uint64_t count);
+const char *dft_text_share(char *text, uint64_t part, uint64_t whole);
 /* How many times as much: "0.05x", "1.8x", "92x", "1,234x"; "-" of nothing, or of what no number tells (a part of
  * nothing). report/src/format.js writes the same, held by tests/tools/unit/written.tsv. */
-const char *dft_text_ratio(char *capacity, double times);
+const char *dft_text_ratio(char *text, double times);
 /* What became of a number: "+23 %", "-82 %", from twice on "2.0x"; "new", "gone", or "-" where it stayed. */
-const char *dft_text_change(char *capacity, uint64_t before, uint64_t after);
+const char *dft_text_change(char *text, uint64_t before, uint64_t after);
 
 /* Writes one field of CSV (RFC 4180), quoted where needed. What dft_text_escape escapes becomes \xNN,
  * but for \n and \t. A backslash before xNN becomes \x5c, so that all bytes can be had back. */

@@ -193,14 +193,14 @@ void dft_command_nothing(const struct dft_options *options, struct dft_source *s
 {
     const struct dft_filter *filter = &options->filter;
     char *given = dft_filter_text(dft_filter_options(filter)), *text = NULL;
-    char capacity[DFT_TEXT_ROOM];
+    char buffer[DFT_TEXT_ROOM];
     size_t length;
     FILE *out = given && *given ? open_memstream(&text, &length) : NULL;
 
     if (out) {
         fprintf(out, "no event passes%s", given);
         if (dft_filter_has(filter, DFT_FILTER_SLOWER))
-            fprintf(out, " (%s)", dft_text_ns(capacity, (uint64_t)filter->values[DFT_FILTER_SLOWER].ns));
+            fprintf(out, " (%s)", dft_text_ns(buffer, (uint64_t)filter->values[DFT_FILTER_SLOWER].ns));
         put_choice(out, filter, source);
         if (!fclose(out))
             dft_source_note(source, options->json || options->csv ? DFT_BAD_NOTHING : DFT_BAD_OTHER, "%s", text);

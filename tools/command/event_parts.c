@@ -23,7 +23,7 @@ struct writing {
     const char *directory;
     const struct dft_source_process *processes;
     uint32_t count;
-    struct dft_timeline *timeline;
+    struct dft_ordering *timeline;
     char **names;    /* names of files, by process; NULL: the process does not pass the filter */
     uint64_t *bytes; /* bytes of the blocks of a process and of all processes before */
     unsigned ranks;  /* number of ranks that write */
@@ -67,9 +67,9 @@ static int prepare(struct writing *writing)
         return -ENOMEM;
     rc = make_names(writing);
     if (!rc)
-        rc = dft_timeline_create(&writing->timeline, parts->source, parts->filter, 1);
+        rc = dft_ordering_create(&writing->timeline, parts->source, parts->filter, 1);
     if (!rc && parts->outer_first)
-        dft_timeline_outer_first(writing->timeline);
+        dft_ordering_outer_first(writing->timeline);
     return rc;
 }
 
@@ -104,7 +104,7 @@ static int write_file(struct writing *writing, const struct dft_source_process *
     *parts->out = out.stream;
     rc = parts->head ? parts->head(parts->context, process) : 0;
     if (!rc)
-        rc = dft_timeline_emit(writing->timeline, process->number, parts->event, parts->context);
+        rc = dft_ordering_emit(writing->timeline, process->number, parts->event, parts->context);
     if (!rc && parts->tail)
         rc = parts->tail(parts->context, process);
     *parts->out = NULL;
@@ -183,7 +183,7 @@ int dft_event_parts_write(const struct dft_event_parts *parts, const char *direc
         free(writing.names[i]);
     free(writing.names);
     free(writing.bytes);
-    dft_timeline_destroy(writing.timeline);
+    dft_ordering_destroy(writing.timeline);
     noted = dft_exchange_notes(parts->source);
     return rc ? rc : noted;
 }

@@ -13,7 +13,7 @@ struct dft_event_parts {
     struct dft_source *source;
     const struct dft_filter *filter;
     const char *ending; /* ending of the files' names; files with .gz are compressed */
-    int outer_first;    /* dft_timeline_outer_first */
+    int outer_first;    /* dft_ordering_outer_first */
     /* where the functions below find the stream to write to; they need not check the stream's
      * errors */
     FILE **out;

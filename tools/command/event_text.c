@@ -14,17 +14,17 @@
 
 static int write_events(const struct dft_event_text *text)
 {
-    struct dft_timeline *timeline;
+    struct dft_ordering *timeline;
     int rc;
 
     if (text->unsorted)
         return dft_source_unordered(text->source, text->filter, text->event, text->context);
-    rc = dft_timeline_create(&timeline, text->source, text->filter, 0);
+    rc = dft_ordering_create(&timeline, text->source, text->filter, 0);
     if (!rc && text->outer_first)
-        dft_timeline_outer_first(timeline);
+        dft_ordering_outer_first(timeline);
     if (!rc)
-        rc = dft_timeline_emit(timeline, 0, text->event, text->context);
-    dft_timeline_destroy(timeline);
+        rc = dft_ordering_emit(timeline, 0, text->event, text->context);
+    dft_ordering_destroy(timeline);
     return rc;
 }
 

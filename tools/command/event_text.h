@@ -13,7 +13,7 @@ struct dft_event_text {
     const struct dft_filter *filter;
     int is_inside;   /* the path is a name in a directory, which the user did not give */
     int unsorted;    /* in the order of the files */
-    int outer_first; /* dft_timeline_outer_first */
+    int outer_first; /* dft_ordering_outer_first */
     /* where the functions below find the stream to write to; they need not check the stream's
      * errors */
     FILE **out;

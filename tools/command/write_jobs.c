@@ -28,15 +28,15 @@ void dft_json_jobs(struct dft_json *json, const struct dft_source *source)
     dft_json_end_array(json);
 }
 
-const char *dft_text_start(char *capacity, uint64_t start_ns)
+const char *dft_text_start(char *text, uint64_t start_ns)
 {
     time_t seconds = (time_t)(start_ns / 1000000000);
     struct tm tm;
 
-    strcpy(capacity, "-");
+    strcpy(text, "-");
     if (start_ns && gmtime_r(&seconds, &tm))
-        strftime(capacity, DFT_TEXT_ROOM, "%Y-%m-%d %H:%M:%S", &tm);
-    return capacity;
+        strftime(text, DFT_TEXT_ROOM, "%Y-%m-%d %H:%M:%S", &tm);
+    return text;
 }
 
 static int add_count(struct dft_grid *grid, uint32_t count)

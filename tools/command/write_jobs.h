@@ -6,9 +6,9 @@
 #include "base/write_json.h"
 #include "source/source_object.h"
 
-/* "2026-11-30 00:26:15" (UTC), or "-" where it is not known, into `capacity` (DFT_TEXT_ROOM bytes), which is
+/* "2026-11-30 00:26:15" (UTC), or "-" where it is not known, into `text` (DFT_TEXT_ROOM bytes), which is
  * returned. */
-const char *dft_text_start(char *capacity, uint64_t start_ns);
+const char *dft_text_start(char *text, uint64_t start_ns);
 /* Writes the member "jobs" of an object: an array. */
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source);
 /* Writes a table on standard output when there are several jobs. Returns 0 or -ENOMEM. */

@@ -227,7 +227,7 @@ void dft_run_fini(struct dft_compared_run *run);
 /* compare_match.c: which patterns of A and B are the same in other directories. */
 int dft_compare_match(struct dft_comparison *comparison);
 /* The text of an item's pattern for people and programs: "..." stands for the directories that are
- * taken for each other. Into `room` if that is needed (free what it points to after use). Returns 0
+ * taken for each other. Into `text` if that is needed (free what it points to after use). Returns 0
  * or -ENOMEM. */
 int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, char **text, uint32_t *length);
 
@@ -281,7 +281,7 @@ int dft_compare_is_same(const struct dft_comparison *comparison);
 /* What is not compared, as a run does not know it; NULL: nothing. */
 const char *dft_compare_left_out(const struct dft_comparison *comparison);
 /* The text of a name, from the run that has it. */
-struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char capacity[18]);
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char text[18]);
 
 /* Output, to standard output. Return 0 or -ENOMEM. */
 int dft_compare_print(const struct dft_comparison *comparison);

@@ -154,8 +154,8 @@ static void json_alone(struct dft_json *json, const struct dft_comparison *compa
 
 static void json_name(struct dft_json *json, const struct dft_comparison *comparison, const char *key, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_compare_text(comparison, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_compare_text(comparison, id, buffer);
 
     dft_json_text(json, key, text.bytes, text.length);
 }
@@ -288,8 +288,8 @@ int dft_compare_json(const struct dft_comparison *comparison)
 
 static void csv_name(const struct dft_comparison *comparison, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_compare_text(comparison, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_compare_text(comparison, id, buffer);
 
     putchar(',');
     dft_csv_text(stdout, text.bytes, text.length);

@@ -20,12 +20,12 @@ static uint32_t runs_with(const struct dft_comparison *comparison, const struct 
 static int collect(const struct dft_comparison *comparison, const struct dft_compared_items *files,
                    struct dft_group_map *folded)
 {
-    char capacity[18];
+    char buffer[18];
     uint32_t number;
     int rc = 0;
 
     for (uint32_t i = 0; i < files->count && !rc; i++) {
-        struct dft_text text = dft_compare_text(comparison, files->items[i].key.file, capacity);
+        struct dft_text text = dft_compare_text(comparison, files->items[i].key.file, buffer);
         const struct dft_group_key key = {.file = dft_name_id(text.bytes, text.length)};
 
         if (dft_file_is_folded(text) && runs_with(comparison, files, i) < comparison->nruns)
@@ -64,14 +64,14 @@ static void forget(struct dft_item *item)
 int dft_compare_folded(const struct dft_comparison *comparison, struct dft_compared_items *files)
 {
     struct dft_group_map folded = {0};
-    char capacity[18];
+    char text[18];
     int rc = collect(comparison, files, &folded);
 
     for (uint32_t i = 0; i < files->count && !rc && folded.count; i++) {
         struct dft_item *item = &files->items[i];
 
         if (runs_with(comparison, files, i) < comparison->nruns ||
-            is_within(&folded, dft_compare_text(comparison, item->key.file, capacity)))
+            is_within(&folded, dft_compare_text(comparison, item->key.file, text)))
             forget(item);
     }
     dft_group_map_fini(&folded);

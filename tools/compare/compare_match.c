@@ -307,8 +307,8 @@ int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, 
     const struct dft_group_key key = {.file = file};
     int64_t moved = dft_group_map_find(&comparison->labels, &key);
     uint32_t cut = moved < 0 ? 0 : comparison->cut_of_label[moved];
-    char capacity[18];
-    struct dft_text whole = dft_compare_text(comparison, file, capacity);
+    char buffer[18];
+    struct dft_text whole = dft_compare_text(comparison, file, buffer);
 
     *text = malloc(whole.length + 4u);
     if (!*text)

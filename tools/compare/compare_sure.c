@@ -24,24 +24,24 @@ static void put_counts(FILE *out, const struct dft_comparison *comparison)
 }
 
 /* "+50.0 ms" */
-static const char *signed_ns(char capacity[DFT_TEXT_ROOM], int64_t ns)
+static const char *signed_ns(char buffer[DFT_TEXT_ROOM], int64_t ns)
 {
     char text[DFT_TEXT_ROOM];
 
-    snprintf(capacity, DFT_TEXT_ROOM, "%s%.24s",
+    snprintf(buffer, DFT_TEXT_ROOM, "%s%.24s",
              ns > 0   ? "+"
              : ns < 0 ? "-"
                       : "",
              dft_text_ns(text, (uint64_t)llabs(ns)));
-    return capacity;
+    return buffer;
 }
 
 /* "+10 %" */
-static const char *change_by(char capacity[DFT_TEXT_ROOM], uint64_t a, int64_t by)
+static const char *change_by(char text[DFT_TEXT_ROOM], uint64_t a, int64_t by)
 {
     if (!by)
         return "0 %";
-    return dft_text_change(capacity, a, by < 0 && (uint64_t)-by >= a ? 1 : a + (uint64_t)by);
+    return dft_text_change(text, a, by < 0 && (uint64_t)-by >= a ? 1 : a + (uint64_t)by);
 }
 
 /* "; chance alone does as much in 0.02 % of cases; the difference is +48.0 ms to +61.0 ms (+10 % to +13 %) at 95 %

@@ -28,28 +28,28 @@ int dft_change_is_up(const struct dft_change *change)
 }
 
 /* "+12.1 s" */
-const char *dft_change_ns(char *capacity, const struct dft_change *change)
+const char *dft_change_ns(char *buffer, const struct dft_change *change)
 {
     char text[DFT_TEXT_ROOM];
 
     if (dft_change_size(change))
-        snprintf(capacity, DFT_TEXT_ROOM, "%c%.24s", dft_change_is_up(change) ? '+' : '-',
+        snprintf(buffer, DFT_TEXT_ROOM, "%c%.24s", dft_change_is_up(change) ? '+' : '-',
                  dft_text_ns(text, dft_change_size(change)));
     else
-        strcpy(capacity, "-");
-    return capacity;
+        strcpy(buffer, "-");
+    return buffer;
 }
 
 /* As dft_text_change has it; "?": it cannot be told. */
-const char *dft_change_percent(char *capacity, const struct dft_change *change)
+const char *dft_change_percent(char *text, const struct dft_change *change)
 {
     if (change->unsaid)
-        strcpy(capacity, "?");
+        strcpy(text, "?");
     else if (!change->known[0] || !change->known[1])
-        strcpy(capacity, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
+        strcpy(text, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
     else
-        dft_text_change(capacity, change->value[0], change->value[1]);
-    return capacity;
+        dft_text_change(text, change->value[0], change->value[1]);
+    return text;
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -89,15 +89,15 @@ static uint64_t largest_of(const struct dft_compared_items *items, uint32_t top,
 }
 
 /* "3,069.8" */
-static const char *in_unit(char *capacity, const struct unit *unit, uint64_t value)
+static const char *in_unit(char *text, const struct unit *unit, uint64_t value)
 {
     double number = (double)value / unit->size;
     uint64_t whole = unit->decimals ? (uint64_t)(number * 10 + 0.5) / 10 : value;
 
-    dft_text_count(capacity, whole);
+    dft_text_count(text, whole);
     if (unit->decimals)
-        snprintf(capacity + strlen(capacity), 3, ".%u", (unsigned)((uint64_t)(number * 10 + 0.5) % 10));
-    return capacity;
+        snprintf(text + strlen(text), 3, ".%u", (unsigned)((uint64_t)(number * 10 + 0.5) % 10));
+    return text;
 }
 
 /* The units of a table's columns. */
@@ -126,7 +126,7 @@ static int add_both(struct dft_grid *grid, const struct dft_change *change, cons
 static int add_label(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
                      const struct dft_item *item)
 {
-    char capacity[18], *plain = NULL, *text;
+    char buffer[18], *plain = NULL, *text;
     struct dft_text label;
     int rc;
 
@@ -137,7 +137,7 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
             return -ENOMEM;
         label.bytes = plain;
     } else {
-        label = dft_compare_text(comparison, item->key.name, capacity);
+        label = dft_compare_text(comparison, item->key.name, buffer);
     }
     text = dft_text_escaped(label.bytes, label.length);
     rc = text ? dft_grid_cell(grid, text) : -ENOMEM;
@@ -148,9 +148,9 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
 
 static int add_time(struct dft_grid *grid, const struct unit *unit, uint64_t ns)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
-    return dft_grid_cell(grid, ns ? in_unit(capacity, unit, ns) : "-");
+    return dft_grid_cell(grid, ns ? in_unit(text, unit, ns) : "-");
 }
 
 /* "1.2 - 1.5": how far repetitions differ */
@@ -183,11 +183,11 @@ static int add_percentile(struct dft_grid *grid, const struct dft_item *item, en
     static const uint8_t beyond[] = {[DFT_MEASURE_P50] = 50, [DFT_MEASURE_P95] = 5, [DFT_MEASURE_P99] = 1};
     const struct dft_change *change = &item->changes[measure], *count = &item->changes[DFT_MEASURE_COUNT];
     uint64_t calls = count->value[0] < count->value[1] ? count->value[0] : count->value[1];
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int is_within = change->spread == DFT_SPREAD_WITHIN || change->spread == DFT_SPREAD_SAME;
 
     is_within |= calls * beyond[measure] < BEYOND_LEAST * 100;
-    return dft_grid_cell(grid, is_within ? "" : dft_change_percent(capacity, change));
+    return dft_grid_cell(grid, is_within ? "" : dft_change_percent(text, change));
 }
 
 static int add_line(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
@@ -196,7 +196,7 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
     static const char *const spreads[] = {
         [DFT_SPREAD_SAME] = "", [DFT_SPREAD_BEYOND] = "beyond", [DFT_SPREAD_WITHIN] = "", [DFT_SPREAD_UNKNOWN] = "?"};
     const struct dft_change *changes = item->changes, *time = &changes[DFT_MEASURE_TIME];
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int rc = add_label(grid, comparison, table, item);
 
     if (!rc)
@@ -209,7 +209,7 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
     if (!rc)
         rc = add_change(grid, units->time, time);
     if (!rc)
-        rc = dft_grid_cell(grid, dft_change_percent(capacity, time));
+        rc = dft_grid_cell(grid, dft_change_percent(text, time));
     if (!rc)
         rc = dft_grid_cell(grid, spreads[time->spread]);
     for (int m = DFT_MEASURE_P50; !rc && m <= DFT_MEASURE_P99; m++)

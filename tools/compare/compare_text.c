@@ -74,19 +74,19 @@ static void put_side(FILE *out, const struct dft_comparison *comparison, int sid
     const struct dft_change *changes = (totals->count ? &totals->items[0] : &nothing)->changes;
     const struct dft_change *time = &changes[DFT_MEASURE_TIME];
     const struct dft_repeated wall = dft_compare_wall(comparison, side);
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (comparison->counts[side] > 1)
         fprintf(out, "%u runs; the one in the middle has ", comparison->counts[side]);
-    fprintf(out, "%s process%s", dft_text_count(capacity, run->job.pids), run->job.pids == 1 ? "" : "es");
+    fprintf(out, "%s process%s", dft_text_count(text, run->job.pids), run->job.pids == 1 ? "" : "es");
     if (run->job.ranks)
-        fprintf(out, ", %s of %u ranks", dft_text_count(capacity, run->job.ranks), run->job.world_size);
+        fprintf(out, ", %s of %u ranks", dft_text_count(text, run->job.ranks), run->job.world_size);
     fputs("; wall time ", out);
     put_range(out, wall.median, wall.low, wall.high);
     fputs("; I/O ", out);
     put_range(out, time->value[side], time->low[side], time->high[side]);
-    fprintf(out, " in %s calls", dft_text_count(capacity, changes[DFT_MEASURE_COUNT].value[side]));
-    fprintf(out, ", %s", dft_text_bytes(capacity, changes[DFT_MEASURE_BYTES].value[side]));
+    fprintf(out, " in %s calls", dft_text_count(text, changes[DFT_MEASURE_COUNT].value[side]));
+    fprintf(out, ", %s", dft_text_bytes(text, changes[DFT_MEASURE_BYTES].value[side]));
 }
 
 static int print_side(const struct dft_comparison *comparison, int side)
@@ -111,8 +111,8 @@ static int print_side(const struct dft_comparison *comparison, int side)
 
 static void print_name(const struct dft_comparison *comparison, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_compare_text(comparison, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_compare_text(comparison, id, buffer);
 
     dft_text_escape(stdout, text.bytes, text.length);
 }
@@ -139,7 +139,7 @@ static int print_verdict(const struct dft_comparison *comparison)
 static int print_failure(const struct dft_comparison *comparison, const struct dft_failure *failure)
 {
     const struct dft_item *item = &comparison->tables[failure->table].items[failure->item];
-    char capacity[DFT_TEXT_ROOM], *text;
+    char buffer[DFT_TEXT_ROOM], *text;
     uint32_t length;
 
     printf("%s of ", dft_measure_word(comparison->metric));
@@ -155,8 +155,7 @@ static int print_failure(const struct dft_comparison *comparison, const struct d
         dft_text_escape(stdout, text, length);
         free(text);
     }
-    printf(" %s (limit %g %%)", dft_change_percent(capacity, &item->changes[comparison->metric]),
-           comparison->fail_over);
+    printf(" %s (limit %g %%)", dft_change_percent(buffer, &item->changes[comparison->metric]), comparison->fail_over);
     return 0;
 }
 

@@ -25,8 +25,8 @@ void dft_put_process(FILE *out, const struct dft_process *process)
 
 static void put_name(FILE *out, const struct dft_comparison *comparison, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_compare_text(comparison, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_compare_text(comparison, id, buffer);
 
     dft_text_escape(out, text.bytes, text.length);
 }
@@ -183,7 +183,7 @@ static int put_but(FILE *out, const struct dft_comparison *comparison, const str
     const struct dft_item *of_file = exception(&comparison->tables[DFT_COMPARED_FILE_CALLS], base / BUT_PART);
     const struct dft_item *call = exception(&comparison->tables[DFT_COMPARED_CALLS], base / BUT_PART);
     const struct dft_item *item = of_file ? of_file : call;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!item)
         return 0;
@@ -194,7 +194,7 @@ static int put_but(FILE *out, const struct dft_comparison *comparison, const str
     put_name(out, comparison, item->key.name);
     if (of_file && put_of_file(out, comparison, item))
         return -ENOMEM;
-    fprintf(out, " does: %s", dft_change_ns(capacity, &item->changes[DFT_MEASURE_TIME]));
+    fprintf(out, " does: %s", dft_change_ns(text, &item->changes[DFT_MEASURE_TIME]));
     if (of_file && (of_file->alone.count || !call || call->key.name != of_file->key.name))
         put_alone(out, comparison, DFT_COMPARED_FILE_CALLS, of_file);
     else
@@ -210,7 +210,7 @@ static int put_where(FILE *out, const struct dft_comparison *comparison, const s
     const struct dft_item *file = largest(&comparison->tables[DFT_COMPARED_FILE_CALLS], total, &of_file);
     const struct dft_item *item = file && of_file >= 0.5 * of_call ? file : call;
     const struct dft_change *time;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!item)
         return 0;
@@ -224,7 +224,7 @@ static int put_where(FILE *out, const struct dft_comparison *comparison, const s
     put_name(out, comparison, item->key.name);
     if (item == file && put_of_file(out, comparison, item))
         return -ENOMEM;
-    fprintf(out, ": %s", dft_change_ns(capacity, time));
+    fprintf(out, ": %s", dft_change_ns(text, time));
     if (share > SHARE_MORE)
         fputs(dft_change_is_up(total) ? ", while others took less" : ", while others took more", out);
     if (item->alone.count)
@@ -299,7 +299,7 @@ static void put_counted(FILE *out, const struct dft_change *change, const char *
 static void put_only(FILE *out, const struct dft_comparison *comparison, int side)
 {
     const struct dft_compared_items *calls = &comparison->tables[DFT_COMPARED_CALLS];
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     unsigned n = 0;
 
     for (uint32_t i = 0; i < calls->count; i++) {
@@ -310,7 +310,7 @@ static void put_only(FILE *out, const struct dft_comparison *comparison, int sid
             continue;
         fputs(n > 1 ? ", " : side ? "; only in B: " : "; only in A: ", out);
         put_name(out, comparison, item->key.name);
-        fprintf(out, " (%s)", dft_text_count(capacity, count->value[side]));
+        fprintf(out, " (%s)", dft_text_count(text, count->value[side]));
     }
     if (n > ONLY_MAX)
         fprintf(out, " and %u more", n - ONLY_MAX);

@@ -49,7 +49,7 @@ const char *dft_compare_left_out(const struct dft_comparison *comparison)
     return texts[sides];
 }
 
-struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char capacity[18])
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char buffer[18])
 {
     struct dft_text text = {"", 0};
 
@@ -58,7 +58,7 @@ struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64
         if (text.bytes)
             return text;
     }
-    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, capacity) : text;
+    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, buffer) : text;
 }
 
 int dft_compare_is_empty(const struct dft_comparison *comparison)

@@ -64,13 +64,13 @@ char *dft_index_path(const char *trace, int where)
 
 /* --- what was found, as text ------------------------------------------------------------------ */
 
-static uint32_t write_counts(char *capacity, size_t bytes, const struct dft_pfw_counts *counts)
+static uint32_t write_counts(char *text, size_t bytes, const struct dft_pfw_counts *counts)
 {
     int n = 0;
 
 #define DFT_PFW_COUNT(name)                                                                                            \
     if (counts->name)                                                                                                  \
-        n += snprintf(capacity + n, bytes - (size_t)n, #name "=%" PRIu64 "\n", counts->name);
+        n += snprintf(text + n, bytes - (size_t)n, #name "=%" PRIu64 "\n", counts->name);
     DFT_PFW_COUNTS
 #undef DFT_PFW_COUNT
     return (uint32_t)n;
@@ -103,7 +103,7 @@ static void read_counts(const struct dft_origin *origin, struct dft_pfw_counts *
 int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts)
 {
-    char capacity[DFT_ORIGIN_ROOM];
+    char text[DFT_ORIGIN_ROOM];
     struct dft_block_header header;
     struct dft_skipped skipped = {0};
     struct dft_origin origin;
@@ -115,10 +115,10 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
 
     if (fd < 0)
         return -1;
-    n = pread(fd, capacity, sizeof capacity, 0);
-    if (n < (ssize_t)sizeof header || !dft_block_next(capacity, (size_t)n, &offset, &header, &found, &skipped) ||
-        found || header.type != DFT_BLOCK_ORIGIN ||
-        dft_decode_origin(decoder, &header, capacity + sizeof header, &origin, &reason) ||
+    n = pread(fd, text, sizeof text, 0);
+    if (n < (ssize_t)sizeof header || !dft_block_next(text, (size_t)n, &offset, &header, &found, &skipped) || found ||
+        header.type != DFT_BLOCK_ORIGIN ||
+        dft_decode_origin(decoder, &header, text + sizeof header, &origin, &reason) ||
         origin.converter != key->converter || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
         origin.changed_ns != key->changed_ns || origin.inode != key->inode || origin.identity != key->identity ||
         origin.length != (uint64_t)st.st_size) {

@@ -82,7 +82,7 @@ int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job
 struct dft_encoder;
 struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker);
 
-/* The static text of a `why` that was written somewhere. NULL for none. */
+/* The static text of a `reason` that was written somewhere. NULL for none. */
 const char *dft_pfw_reason(const char *bytes, size_t length);
 
 /* Does the beginning of a file look like such a trace (gzip, or text with a record, or a frame)? */

@@ -181,17 +181,17 @@ static struct dft_pfw_call *find_call(struct dft_pfw *pfw, const struct dft_pfw_
     const struct dft_pfw_value *name = DFT_PFW_GET(record, NAME), *category = DFT_PFW_GET(record, CAT);
     int has_category = DFT_PFW_HAS(record, CAT) && category->kind == DFT_PFW_STRING;
     size_t length = name->text.length + (has_category ? category->text.length : 32) + 2;
-    char *capacity = dft_pfw_reserve(pfw, 2 * length), *whole = capacity + length;
+    char *text = dft_pfw_reserve(pfw, 2 * length), *whole = text + length;
     struct dft_text name_text, category_text;
     const uint64_t *number;
     unsigned type = type_of(record);
     uint64_t id;
 
-    if (!capacity)
+    if (!text)
         return NULL;
-    name_text = cut(dft_pfw_unescape(name, capacity));
+    name_text = cut(dft_pfw_unescape(name, text));
     category_text =
-        cut(has_category ? dft_pfw_unescape(category, capacity + name->text.length + 1) : dft_text_from(types[type]));
+        cut(has_category ? dft_pfw_unescape(category, text + name->text.length + 1) : dft_text_from(types[type]));
     memcpy(whole, category_text.bytes, category_text.length);
     whole[category_text.length] = 0;
     memcpy(whole + category_text.length + 1, name_text.bytes, name_text.length);

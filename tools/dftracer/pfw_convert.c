@@ -290,7 +290,7 @@ static void pfw_fini(struct dft_pfw *pfw)
     free(pfw->name_text);
     free(pfw->calls);
     free(pfw->cache);
-    free(pfw->capacity);
+    free(pfw->buffer);
 }
 
 static void write_rest(struct dft_pfw *pfw)

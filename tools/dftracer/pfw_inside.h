@@ -140,8 +140,8 @@ struct dft_pfw {
     struct dft_pfw_waiting *waiting;
     uint32_t nwaiting, waiting_capacity;
     size_t waiting_bytes;
-    char *capacity; /* for unescaped texts */
-    size_t capacity_bytes;
+    char *buffer; /* for unescaped texts */
+    size_t buffer_bytes;
 };
 
 /* Grows an array so that it takes one more; sets pfw->error. Returns 0 or -ENOMEM. */

@@ -20,17 +20,17 @@ int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t 
 
 char *dft_pfw_reserve(struct dft_pfw *pfw, size_t bytes)
 {
-    if (2 * bytes + 64 > pfw->capacity_bytes) {
-        char *bigger = realloc(pfw->capacity, 4 * bytes + 4096);
+    if (2 * bytes + 64 > pfw->buffer_bytes) {
+        char *bigger = realloc(pfw->buffer, 4 * bytes + 4096);
 
         if (!bigger) {
             pfw->error = -ENOMEM;
             return NULL;
         }
-        pfw->capacity = bigger;
-        pfw->capacity_bytes = 4 * bytes + 4096;
+        pfw->buffer = bigger;
+        pfw->buffer_bytes = 4 * bytes + 4096;
     }
-    return pfw->capacity;
+    return pfw->buffer;
 }
 
 void dft_pfw_put(struct dft_pfw *pfw, const void *block, long bytes)

@@ -204,13 +204,13 @@ static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)
 void dft_pfw_define(struct dft_pfw *pfw, enum dft_pfw_hash kind, const struct dft_pfw_value *hash,
                     const struct dft_pfw_value *name)
 {
-    char *capacity = dft_pfw_reserve(pfw, name->text.length);
+    char *buffer = dft_pfw_reserve(pfw, name->text.length);
     struct dft_text text;
     uint64_t id;
 
-    if (!capacity)
+    if (!buffer)
         return;
-    text = dft_pfw_unescape(name, capacity);
+    text = dft_pfw_unescape(name, buffer);
     id = kind == DFT_HASH_FILE ? dft_pfw_file_name(pfw, text) : dft_name_id(text.bytes, text.length);
     if (kind != DFT_HASH_FILE)
         dft_pfw_keep_short(pfw, id, text);

@@ -28,7 +28,7 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
     const struct dft_pfw_value *value;
     struct dft_text text;
     uint64_t token;
-    char *capacity;
+    char *buffer;
 
     if (DFT_PFW_HAS(record, HHASH)) {
         value = DFT_PFW_GET(record, HHASH);
@@ -42,10 +42,10 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
     if (!DFT_PFW_HAS(record, HOSTNAME))
         return 0;
     value = DFT_PFW_GET(record, HOSTNAME);
-    capacity = dft_pfw_reserve(pfw, value->text.length);
-    if (!capacity)
+    buffer = dft_pfw_reserve(pfw, value->text.length);
+    if (!buffer)
         return 0;
-    text = dft_pfw_unescape(value, capacity);
+    text = dft_pfw_unescape(value, buffer);
     token = dft_name_id(text.bytes, text.length);
     if (!dft_map_find(&pfw->short_texts, token))
         dft_pfw_keep_short(pfw, token, text);
@@ -92,7 +92,7 @@ uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record)
     const struct dft_pfw_value *value;
     uint64_t file;
     struct dft_text text;
-    char *capacity;
+    char *buffer;
 
     if (DFT_PFW_HAS(record, FHASH)) {
         if (record->changed & DFT_PFW_BIT(FHASH) || !pfw->last_file) {
@@ -109,9 +109,9 @@ uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record)
     if (!DFT_PFW_HAS(record, FNAME))
         return 0;
     value = DFT_PFW_GET(record, FNAME);
-    capacity = dft_pfw_reserve(pfw, value->text.length);
-    if (!capacity || !value->text.length)
+    buffer = dft_pfw_reserve(pfw, value->text.length);
+    if (!buffer || !value->text.length)
         return 0;
-    text = dft_pfw_unescape(value, capacity);
+    text = dft_pfw_unescape(value, buffer);
     return dft_pfw_file_name(pfw, text);
 }

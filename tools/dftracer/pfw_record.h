@@ -151,7 +151,7 @@ int dft_pfw_unsigned(const struct dft_pfw_value *value, uint64_t *number, int *n
 int dft_pfw_signed(const struct dft_pfw_value *value, int64_t *number);
 int dft_pfw_double(const struct dft_pfw_value *value, double *number);
 
-/* The text of a string, its escapes resolved into `room` (value->text.length bytes are enough). */
-struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *capacity);
+/* The text of a string, its escapes resolved into `text` (value->text.length bytes are enough). */
+struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *text);
 
 #endif

@@ -135,14 +135,14 @@ static int ends_with(struct dft_text text, const char *end)
 static uint64_t key_id(struct dft_pfw *pfw, struct dft_text key)
 {
     struct dft_pfw_value value = {.text = key, .kind = DFT_PFW_STRING, .escaped = 1};
-    char *capacity = dft_pfw_reserve(pfw, key.length + 1);
+    char *buffer = dft_pfw_reserve(pfw, key.length + 1);
     struct dft_text text;
 
-    if (!capacity)
+    if (!buffer)
         return 0;
-    capacity[0] = 0; /* keys of arguments have an empty category */
-    text = dft_pfw_unescape(&value, capacity + 1);
-    return dft_pfw_name(pfw, capacity, text.length + 1u);
+    buffer[0] = 0; /* keys of arguments have an empty category */
+    text = dft_pfw_unescape(&value, buffer + 1);
+    return dft_pfw_name(pfw, buffer, text.length + 1u);
 }
 
 /* A hash of a string that the file explains becomes that string. */
@@ -154,7 +154,7 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
     struct dft_arg *arg;
     int64_t number;
     double real;
-    char *capacity;
+    char *buffer;
 
     if (ends_with(key, "hash"))
         text = dft_pfw_short_text(pfw, dft_pfw_resolve(pfw, DFT_HASH_STRING, value));
@@ -168,9 +168,9 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
             arg->d = real;
         }
     } else {
-        capacity = dft_pfw_reserve(pfw, value->text.length);
-        if (capacity)
-            put_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, capacity));
+        buffer = dft_pfw_reserve(pfw, value->text.length);
+        if (buffer)
+            put_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, buffer));
     }
 }
 

@@ -211,11 +211,11 @@ static const char *put_unicode(const char *at, const char *end, char **to)
     return at;
 }
 
-struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *capacity)
+struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *text)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char *at = value->text.bytes, *end = at + value->text.length, *letter;
-    char *to = capacity;
+    char *to = text;
 
     if (value->kind != DFT_PFW_STRING || !value->escaped)
         return value->text;
@@ -235,5 +235,5 @@ struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *capaci
             *to++ = *at++;
         }
     }
-    return (struct dft_text){capacity, (uint32_t)(to - capacity)};
+    return (struct dft_text){text, (uint32_t)(to - text)};
 }

@@ -16,8 +16,8 @@
 
 static char *json_name(struct dft_line *line, char *at, const struct dft_names *names, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_names_show(names, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_names_show(names, id, buffer);
 
     line->at = at;
     dft_line_quote(line, text.bytes, text.length);
@@ -29,10 +29,10 @@ static char *json_call(struct dft_line *line, char *at, const struct dft_names *
                        size_t length)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     line->at = at;
-    dft_names_call(names, id, &category, &name, capacity);
+    dft_names_call(names, id, &category, &name, text);
     dft_line_quote(line, category.bytes, category.length);
     dft_line_bytes(line, key, length);
     dft_line_quote(line, name.bytes, name.length);
@@ -130,8 +130,8 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 
 static void text_name(struct dft_line *line, const struct dft_names *names, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text text = dft_names_show(names, id, capacity);
+    char buffer[18];
+    struct dft_text text = dft_names_show(names, id, buffer);
 
     dft_line_escape(line, text.bytes, text.length);
 }
@@ -141,9 +141,9 @@ static void text_args(struct dft_line *line, const struct dft_names *names, cons
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
         struct dft_text category, name;
-        char capacity[18];
+        char text[18];
 
-        dft_names_call(names, arg->key, &category, &name, capacity);
+        dft_names_call(names, arg->key, &category, &name, text);
         dft_line_char(line, ' ');
         dft_line_escape(line, name.bytes, name.length);
         dft_line_char(line, '=');
@@ -252,11 +252,11 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
     const struct dft_event *event = at->event;
     struct dft_text category, name;
     struct dft_line line;
-    char capacity[18];
+    char text[18];
 
     dft_line_init(&line, dump->out);
     text_head(&line, dump, at);
-    dft_names_call(dump->names, at->call, &category, &name, capacity);
+    dft_names_call(dump->names, at->call, &category, &name, text);
     dft_line_escape(&line, category.bytes, category.length);
     dft_line_char(&line, ' ');
     dft_line_escape(&line, name.bytes, name.length);
@@ -264,7 +264,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
         dft_line_format(&line, " (%s)", dft_phase_word(event->phase));
     text_outcome(&line, dump->names, at);
     if (event->region) {
-        dft_names_call(dump->names, event->region, &category, &name, capacity);
+        dft_names_call(dump->names, event->region, &category, &name, text);
         dft_line_word(&line, " in ");
         dft_line_escape(&line, name.bytes, name.length);
     }

@@ -29,17 +29,17 @@ static char *put_text(struct csv *csv, char *to, struct dft_text text)
 
 static char *put_name(struct csv *csv, char *to, uint64_t id)
 {
-    char capacity[18];
+    char text[18];
 
-    return put_text(csv, to, dft_names_show(csv->export->names, id, capacity));
+    return put_text(csv, to, dft_names_show(csv->export->names, id, text));
 }
 
 static char *put_call(struct csv *csv, char *to, uint64_t id)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(csv->export->names, id, &category, &name, capacity);
+    dft_names_call(csv->export->names, id, &category, &name, text);
     to = put_text(csv, to, category);
     *to++ = ',';
     return put_text(csv, to, name);

@@ -78,13 +78,13 @@ static int find_trainers(struct finding *finding)
     const struct dft_model *model = finding->model;
     struct dft_dlio_facts *facts = finding->facts;
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     int rc = 0;
 
     for (size_t i = 0; i < model->nregions && !rc; i++) {
         const struct dft_model_region *region = &model->regions[i];
 
-        dft_names_call(model->export->names, region->call, &category, &name, capacity);
+        dft_names_call(model->export->names, region->call, &category, &name, text);
         facts->is_torch |= category.length == 5 && !memcmp(category.bytes, "torch", 5);
         if (!(region->kinds & TRAINS) || is_worker(region->process))
             continue;

@@ -121,9 +121,9 @@ static int emit_unknown(struct dft_files *files, const struct dft_names *names)
             ids[n++] = files->ids.slots[i].key;
     qsort(ids, n, sizeof *ids, by_id);
     for (size_t i = 0; i < n; i++) {
-        char capacity[18];
+        char text[18];
 
-        files->emit(files->context, ids[i], dft_names_show(names, ids[i], capacity));
+        files->emit(files->context, ids[i], dft_names_show(names, ids[i], text));
     }
     free(ids);
     return 0;

@@ -15,9 +15,9 @@
 #include "source/source_notes.h"
 #include "source/source_order.h"
 
-#define LEVELS_MAX 128u
-#define ZEROS_MAX  20u  /* links are left out by the zeros of their hash, up to so many */
-#define SPARE_BYTES    128u /* times in the sentence may be longer than those of the longest one */
+#define LEVELS_MAX  128u
+#define ZEROS_MAX   20u  /* links are left out by the zeros of their hash, up to so many */
+#define SPARE_BYTES 128u /* times in the sentence may be longer than those of the longest one */
 
 /* Of slices or links. */
 struct amount {
@@ -177,18 +177,18 @@ static int count_events(struct fit *fit)
 {
     struct dft_perfetto *p = fit->p;
     struct dft_source *source = p->export->source;
-    struct dft_timeline *timeline;
-    int rc = dft_timeline_create(&timeline, source, p->export->filter, 0);
+    struct dft_ordering *timeline;
+    int rc = dft_ordering_create(&timeline, source, p->export->filter, 0);
 
     p->reorder.emit = count_event;
     p->reorder.context = fit;
     dft_source_names_on_return(source, dft_reorder_flush, &p->reorder);
     if (!rc)
-        rc = dft_timeline_emit(timeline, 0, reorder, fit);
+        rc = dft_ordering_emit(timeline, 0, reorder, fit);
     if (!rc)
         dft_reorder_flush(&p->reorder);
     dft_source_names_on_return(source, NULL, NULL);
-    dft_timeline_destroy(timeline);
+    dft_ordering_destroy(timeline);
     dft_map_fini(&p->samples);
     return rc ? rc : p->error;
 }

@@ -236,12 +236,12 @@ static int take_checkpoints(void *context, const struct dft_answer *answer)
     for (uint32_t i = 0; i < answer->count; i++) {
         uint64_t region = answer->groups[i].key.region;
         struct dft_text category, name;
-        char capacity[18];
+        char text[18];
 
         model->written += answer->groups[i].metrics.bytes;
         if (!region)
             continue;
-        dft_names_call(dft_answer_names(answer, region), region, &category, &name, capacity);
+        dft_names_call(dft_answer_names(answer, region), region, &category, &name, text);
         if (is_named_checkpoint(category, name))
             model->checkpoint_bytes += answer->groups[i].metrics.bytes;
     }

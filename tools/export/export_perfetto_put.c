@@ -14,12 +14,12 @@
 
 static void put_name(struct dft_perfetto *p, const char *key, uint64_t id)
 {
-    char capacity[18];
+    char buffer[18];
     struct dft_text text;
 
     if (!id)
         return;
-    text = dft_names_show(p->export->names, id, capacity);
+    text = dft_names_show(p->export->names, id, buffer);
     dft_json_text(&p->json, key, text.bytes, text.length);
 }
 
@@ -28,12 +28,12 @@ static void put_name(struct dft_perfetto *p, const char *key, uint64_t id)
 static void put_user_arguments(struct dft_perfetto *p, const struct dft_event_at *at)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
         if (!dft_export_is_last(at, i))
             continue;
-        dft_names_call(p->export->names, at->args[i].key, &category, &name, capacity);
+        dft_names_call(p->export->names, at->args[i].key, &category, &name, text);
         dft_json_key(&p->json, name.bytes, name.length);
         dft_export_value(&p->json, &at->args[i]);
     }
@@ -201,11 +201,11 @@ void dft_perfetto_put_arrow(struct dft_perfetto *p, const struct dft_event_at *a
 
 static void put_arguments(struct dft_perfetto *p, const struct dft_event_at *at)
 {
-    char phase = dft_export_phase(at->event, at->op), capacity[18];
+    char phase = dft_export_phase(at->event, at->op), text[18];
     struct dft_text category, name;
 
     if (phase == 'C') {
-        dft_names_call(p->export->names, at->call, &category, &name, capacity);
+        dft_names_call(p->export->names, at->call, &category, &name, text);
         put_counter(p, at, name);
     } else if (is_region(at->op)) {
         put_user_arguments(p, at);
@@ -251,13 +251,13 @@ void dft_perfetto_put(struct dft_perfetto *p, const struct dft_event_at *at)
 enum dft_record dft_perfetto_record(struct dft_perfetto *p, const struct dft_event_at *at)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     switch (dft_export_phase(at->event, at->op)) {
     case 'X':
         return !at->event->id ? DFT_RECORD_SLICE : is_span(at) ? DFT_RECORD_SPAN : DFT_RECORD_REQUEST;
     case 'M':
-        dft_names_call(p->export->names, at->call, &category, &name, capacity);
+        dft_names_call(p->export->names, at->call, &category, &name, text);
         return thread_name(p, at, category, name) ? DFT_RECORD_LABEL : DFT_RECORD_SLICE;
     case 'b':
     case 'e':

@@ -181,13 +181,13 @@ static int emit(void *context, const struct dft_event_at *at)
 {
     struct dft_perfflow *p = context;
     struct woven w = {.at = at, .sink = p->directory ? at->process->number : 0};
-    char capacity[18];
+    char text[18];
 
     if (!is_woven(at) || !dft_export_argument(p->export, at, "pointcut"))
         return p->error;
     if (at->event->start_ns)
         dft_perfflow_let_go(p, at->event->start_ns - 1);
-    dft_names_call(p->export->names, at->call, &w.category, &w.name, capacity);
+    dft_names_call(p->export->names, at->call, &w.category, &w.name, text);
     cut_parameters(&w.name);
     put_woven(p, &w);
     return p->error;
@@ -201,9 +201,9 @@ static int learn(void *context, const struct dft_event_at *at)
     struct dft_perfflow_sink *sink = &p->sinks[p->directory ? at->process->number : 0];
     const struct dft_arg *value = dft_export_argument(p->export, at, "value");
     struct dft_text category, name;
-    char capacity[18], word[32];
+    char text[18], word[32];
 
-    dft_names_call(p->export->names, at->call, &category, &name, capacity);
+    dft_names_call(p->export->names, at->call, &category, &name, text);
     if (at->op != DFT_OP_METADATA || !value || value->type != DFT_ARG_STRING || category.length != 8 ||
         memcmp(category.bytes, "perfflow", 8) != 0 || sink->options[0])
         return 0;

@@ -120,12 +120,12 @@ static int is_hashed(const struct dft_process *process, struct dft_text key, con
 static void put_user_arguments(struct dft_pfw_out *pfw, const struct dft_event_at *at)
 {
     struct dft_text category, name;
-    char capacity[18], changed[256];
+    char text[18], changed[256];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
         if (!dft_export_is_last(at, i))
             continue;
-        dft_names_call(pfw->export->names, at->args[i].key, &category, &name, capacity);
+        dft_names_call(pfw->export->names, at->args[i].key, &category, &name, text);
         if (is_written(pfw, name)) {
             snprintf(changed, sizeof(changed), "%.*s_", (int)name.length, name.bytes);
             name = dft_text_from(changed);
@@ -236,10 +236,10 @@ static int is_left_out(const struct dft_event *event, uint8_t op, char phase)
 int dft_pfw_out_event(void *context, const struct dft_event_at *at)
 {
     struct dft_pfw_out *pfw = context;
-    char phase = dft_export_phase(at->event, at->op), capacity[18];
+    char phase = dft_export_phase(at->event, at->op), text[18];
     struct dft_text category, name;
 
-    dft_names_call(pfw->export->names, at->call, &category, &name, capacity);
+    dft_names_call(pfw->export->names, at->call, &category, &name, text);
     if (phase == 'M') {
         put_custom(pfw, at, category, name);
     } else if (is_left_out(at->event, at->op, phase)) {

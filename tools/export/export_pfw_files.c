@@ -36,14 +36,13 @@ static int put_event(void *context, const struct dft_event_at *at)
 {
     struct files *files = context;
     uint64_t *known = at->event->file ? dft_map_put(&files->known, at->event->file) : NULL;
-    char capacity[18];
+    char text[18];
 
     if (at->event->file && !known)
         return -ENOMEM;
     if (known && !*known) {
         *known = 1;
-        dft_pfw_out_file(&files->pfw, at->event->file,
-                         dft_names_show(files->pfw.export->names, at->event->file, capacity));
+        dft_pfw_out_file(&files->pfw, at->event->file, dft_names_show(files->pfw.export->names, at->event->file, text));
     }
     return dft_pfw_out_event(&files->pfw, at);
 }

@@ -55,10 +55,10 @@ const struct dft_arg *dft_export_argument(const struct dft_export *export, const
                                           const char *name)
 {
     struct dft_text category, text;
-    char capacity[18];
+    char buffer[18];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
-        dft_names_call(export->names, at->args[i].key, &category, &text, capacity);
+        dft_names_call(export->names, at->args[i].key, &category, &text, buffer);
         if (dft_text_is(text, name))
             return &at->args[i];
     }

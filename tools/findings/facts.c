@@ -74,7 +74,7 @@ const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file)
 static char *text_of_pattern(const struct dft_facts *facts, uint64_t pattern)
 {
     const struct dft_answer *patterns = &facts->answers[DFT_FACT_PATTERNS];
-    const struct dft_place *place = dft_places_find(&facts->places.patterns, pattern);
+    const struct dft_file_place *place = dft_places_find(&facts->places.patterns, pattern);
 
     for (uint32_t i = 0; !place && dft_facts_has(facts, DFT_FACT_PATTERNS) && i < patterns->count; i++)
         if (patterns->groups[i].key.file == pattern)

@@ -32,7 +32,7 @@ static void extend(uint64_t *from_ns, uint64_t *to_ns, const struct dft_metrics 
 
 static void add_data(struct dft_file_totals *totals, const struct dft_group *group)
 {
-    struct dft_whole_file *whole = &totals->whole;
+    struct dft_copied_file *whole = &totals->whole;
 
     if (group->key.class == DFT_IO_READ) {
         totals->read_bytes += group->metrics.bytes;
@@ -110,7 +110,7 @@ void dft_file_totals_end(const struct dft_facts *facts, struct dft_file_totals *
 static int take_whole(const struct dft_facts *facts, struct dft_file_places *places,
                       const struct dft_file_totals *totals)
 {
-    struct dft_whole_file whole = totals->whole;
+    struct dft_copied_file whole = totals->whole;
 
     whole.file = totals->file;
     whole.size = totals->write_bytes;
@@ -146,7 +146,7 @@ int dft_file_totals_take_large(const struct dft_facts *facts, struct dft_file_pl
     return rc;
 }
 
-void dft_file_totals_place(struct dft_place *place, const struct dft_file_totals *totals)
+void dft_file_totals_place(struct dft_file_place *place, const struct dft_file_totals *totals)
 {
     uint64_t folded = (uint64_t)totals->is_folded;
     const struct dft_place_sum lost = {

@@ -156,7 +156,7 @@ static void measure_places(const struct dft_facts *facts, uint64_t mount, uint64
     const struct dft_places *dirs = &facts->places.dirs;
 
     for (size_t i = 0; i < dirs->count; i++) {
-        const struct dft_place *dir = &dirs->list[i];
+        const struct dft_file_place *dir = &dirs->list[i];
 
         if (!dir->text.length || dft_mounts_of(facts, dir->text) != mount)
             continue;

@@ -31,21 +31,21 @@ struct looking {
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id)
+struct dft_file_place *dft_places_find(const struct dft_places *places, uint64_t id)
 {
     const uint64_t *number = dft_map_find(&places->numbers, id);
 
     return number ? &places->list[*number - 1] : NULL;
 }
 
-static struct dft_place *put_place(struct dft_places *places, uint64_t id)
+static struct dft_file_place *put_place(struct dft_places *places, uint64_t id)
 {
     uint64_t *number = dft_map_put(&places->numbers, id);
 
     if (!number)
         return NULL;
     if (!*number) {
-        if (DFT_ARRAY_PUSH(places->list, places->capacity, places->count, (struct dft_place){.id = id}))
+        if (DFT_ARRAY_PUSH(places->list, places->capacity, places->count, (struct dft_file_place){.id = id}))
             return NULL;
         *number = places->count;
     }
@@ -63,7 +63,7 @@ uint64_t dft_places_saved_as(const struct dft_facts *facts, uint64_t file)
 
 static int add_to(struct dft_places *places, uint64_t id, uint64_t dir, const struct dft_file_totals *totals)
 {
-    struct dft_place *place = put_place(places, id);
+    struct dft_file_place *place = put_place(places, id);
 
     if (!place)
         return -ENOMEM;
@@ -76,7 +76,7 @@ static int take_saved(struct dft_places *saves, const struct dft_file_totals *to
 {
     const struct dft_place_sum sum = {
         .files = 1, .calls = totals->calls, .bytes = totals->write_bytes, .time_ns = totals->time_ns};
-    struct dft_place *name = put_place(saves, totals->saved_as);
+    struct dft_file_place *name = put_place(saves, totals->saved_as);
 
     if (name)
         dft_place_sum_add(&name->small, &sum);
@@ -231,7 +231,7 @@ static int name_places(struct looking *looking, struct dft_places *places, enum 
     if (!rc)
         rc = dft_file_facts_texts(looking->facts->answers[fact].files, names, ids, places->count);
     for (size_t i = 0; !rc && i < places->count; i++) {
-        struct dft_place *place = &places->list[i];
+        struct dft_file_place *place = &places->list[i];
         const uint64_t *bare = dft_map_find(&looking->bare, place->id);
 
         place->text = dft_names_text(names, place->id);

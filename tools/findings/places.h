@@ -39,7 +39,7 @@ struct dft_place_sum {
     uint64_t folded; /* of these files, those that stand for more than aggregates tell apart */
 };
 
-struct dft_place {
+struct dft_file_place {
     uint64_t id;
     struct dft_text text;       /* valid as long as the source is; empty: not known */
     uint64_t found;             /* files of which a call succeeded */
@@ -66,14 +66,14 @@ struct dft_large_file {
 };
 
 /* A large file that was written once, as a whole. */
-struct dft_whole_file {
+struct dft_copied_file {
     uint64_t file, size, time_ns;
     uint64_t write_from_ns, write_to_ns, read_from_ns, read_to_ns; /* read_to_ns 0: it was not read once, as a whole */
     int is_removed;
 };
 
 struct dft_places {
-    struct dft_place *list;
+    struct dft_file_place *list;
     size_t count, capacity;
     struct dft_map numbers; /* id -> number + 1 */
 };
@@ -84,12 +84,12 @@ struct dft_places {
  * for. */
 struct dft_file_places {
     struct dft_places dirs, patterns;
-    uint64_t unknown_ns;       /* of files anywhere that aggregates do not tell apart */
-    struct dft_place anywhere; /* these files; what is small is not known */
+    uint64_t unknown_ns;            /* of files anywhere that aggregates do not tell apart */
+    struct dft_file_place anywhere; /* these files; what is small is not known */
     struct dft_large_file *large;
     size_t nlarge, large_capacity;
     uint64_t large_files, large_bytes; /* of all large files */
-    struct dft_whole_file *whole;
+    struct dft_copied_file *whole;
     size_t nwhole, whole_capacity;
     struct dft_places saves; /* names that files were renamed to again and again; calls on these are `small` */
     struct dft_asker *askers;
@@ -105,7 +105,7 @@ uint64_t dft_places_saved_as(const struct dft_facts *facts, uint64_t file);
  * on rank 0. */
 int dft_places_collect(struct dft_facts *facts);
 void dft_places_fini(struct dft_file_places *places);
-struct dft_place *dft_places_find(const struct dft_places *places, uint64_t id);
+struct dft_file_place *dft_places_find(const struct dft_places *places, uint64_t id);
 
 /* What a metadata call is about. */
 enum dft_place_calls dft_place_kind(uint8_t op);

@@ -94,7 +94,7 @@ int dft_place_is_below(struct dft_text directory, struct dft_text above)
            (directory.length == above.length || directory.bytes[above.length] == '/');
 }
 
-static uint64_t number_of(const struct dft_place *place, size_t offset)
+static uint64_t number_of(const struct dft_file_place *place, size_t offset)
 {
     uint64_t number;
 

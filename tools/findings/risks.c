@@ -184,7 +184,7 @@ static int look_at_syncs(struct dft_rules *rules)
 
 /* Opens, changes and stats of files that are opened or changed at all: what is only looked at is
  * mostly what is installed. */
-static uint64_t count_metadata(const struct dft_place *dir)
+static uint64_t count_metadata(const struct dft_file_place *dir)
 {
     uint64_t calls = dir->kinds[DFT_PLACE_OPENS].calls;
 
@@ -193,7 +193,7 @@ static uint64_t count_metadata(const struct dft_place *dir)
     return calls ? calls + dir->kinds[DFT_PLACE_STATS].calls + dir->kinds[DFT_PLACE_LOOKUPS].calls : 0;
 }
 
-/* The directories' risks of one kind. `number`: of struct dft_place, chooses the directory that is named. */
+/* The directories' risks of one kind. `number`: of struct dft_file_place, chooses the directory that is named. */
 struct place_risk {
     enum dft_finding_code code;
     const char *title, *what;
@@ -205,7 +205,7 @@ static struct dft_place_sum sum_below(const struct dft_places *dirs, enum dft_fi
     struct dft_place_sum sum = {0}, metadata = {0};
 
     for (size_t i = 0; i < dirs->count; i++) {
-        const struct dft_place *dir = &dirs->list[i];
+        const struct dft_file_place *dir = &dirs->list[i];
 
         if (above.length && !dft_place_is_below(dir->text, above))
             continue;
@@ -242,10 +242,10 @@ static int say_places(struct dft_rules *rules, const struct place_risk *kind, st
 static int look_at_places(struct dft_rules *rules)
 {
     static const struct place_risk kinds[] = {
-        {DFT_FINDING_SMALL_FILES, "many small files", "calls", offsetof(struct dft_place, small.calls)},
-        {DFT_FINDING_MISSING, "missing files asked for", "lookups fail", offsetof(struct dft_place, lost.calls)},
+        {DFT_FINDING_SMALL_FILES, "many small files", "calls", offsetof(struct dft_file_place, small.calls)},
+        {DFT_FINDING_MISSING, "missing files asked for", "lookups fail", offsetof(struct dft_file_place, lost.calls)},
         {DFT_FINDING_METADATA, "many metadata calls", "opens, stats and changes",
-         offsetof(struct dft_place, meta.calls)}};
+         offsetof(struct dft_file_place, meta.calls)}};
     const uint64_t processes = rules->facts->processes + !rules->facts->processes;
     int rc = 0;
 

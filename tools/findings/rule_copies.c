@@ -15,12 +15,12 @@
 
 /* --- one name, saved again and again ---------------------------------------------------------- */
 
-static const struct dft_place *costliest(const struct dft_places *saves, struct dft_place_sum *sum)
+static const struct dft_file_place *costliest(const struct dft_places *saves, struct dft_place_sum *sum)
 {
-    const struct dft_place *top = saves->list;
+    const struct dft_file_place *top = saves->list;
 
     for (size_t i = 0; i < saves->count; i++) {
-        const struct dft_place *name = &saves->list[i];
+        const struct dft_file_place *name = &saves->list[i];
 
         dft_place_sum_add(sum, &name->small);
         if (name->small.time_ns > top->small.time_ns ||
@@ -30,7 +30,7 @@ static const struct dft_place *costliest(const struct dft_places *saves, struct 
     return top;
 }
 
-static int say_saves(const struct dft_facts *facts, struct dft_finding *finding, const struct dft_place *top,
+static int say_saves(const struct dft_facts *facts, struct dft_finding *finding, const struct dft_file_place *top,
                      size_t names)
 {
     uint64_t times = *dft_map_find(&facts->accesses.made, top->id);
@@ -59,7 +59,7 @@ int dft_rule_saves(struct dft_rules *rules)
     const struct dft_places *saves = &facts->places.saves;
     struct dft_place_sum sum = {0};
     struct dft_finding *finding;
-    const struct dft_place *top;
+    const struct dft_file_place *top;
     struct dft_text name;
     int rc = dft_rules_need(rules, DFT_FACT_OPENS, UINT64_C(1) << DFT_FINDING_SAVES);
 
@@ -85,7 +85,7 @@ int dft_rule_saves(struct dft_rules *rules)
 
 static int by_size_and_time(const void *left, const void *right)
 {
-    const struct dft_whole_file *a = left, *b = right;
+    const struct dft_copied_file *a = left, *b = right;
 
     DFT_ORDER(a->size, b->size);
     DFT_ORDER(a->write_from_ns, b->write_from_ns);
@@ -95,11 +95,11 @@ static int by_size_and_time(const void *left, const void *right)
 
 /* The file that was written, in as many bytes, while or right after this one was read. Files are
  * those of one size, by time. */
-static const struct dft_whole_file *next_stage(const struct dft_whole_file *files, size_t count,
-                                               const struct dft_whole_file *from)
+static const struct dft_copied_file *next_stage(const struct dft_copied_file *files, size_t count,
+                                                const struct dft_copied_file *from)
 {
     size_t low = 0, high = count;
-    const struct dft_whole_file *next;
+    const struct dft_copied_file *next;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -120,14 +120,14 @@ static const struct dft_whole_file *next_stage(const struct dft_whole_file *file
 
 struct copies {
     uint64_t files, bytes, time_ns;
-    const struct dft_whole_file *top, *last; /* a temporary file, and what became of it */
+    const struct dft_copied_file *top, *last; /* a temporary file, and what became of it */
 };
 
 /* Follows a temporary file through others, to one that stays. NULL: it does not come to one. */
-static const struct dft_whole_file *follow(const struct dft_whole_file *files, size_t count,
-                                           const struct dft_whole_file *from)
+static const struct dft_copied_file *follow(const struct dft_copied_file *files, size_t count,
+                                            const struct dft_copied_file *from)
 {
-    const struct dft_whole_file *next = from;
+    const struct dft_copied_file *next = from;
 
     for (unsigned n = 0; n < STAGES && next && next->is_removed; n++)
         next = next->read_to_ns ? next_stage(files, count, next) : NULL;
@@ -135,12 +135,12 @@ static const struct dft_whole_file *follow(const struct dft_whole_file *files, s
 }
 
 /* Adds up the temporary files of one size. `copies` NULL: reports them instead. */
-static int add_size(struct dft_rules *rules, const struct dft_whole_file *files, size_t count, struct copies *copies)
+static int add_size(struct dft_rules *rules, const struct dft_copied_file *files, size_t count, struct copies *copies)
 {
     int rc = 0;
 
     for (size_t i = 0; i < count && !rc; i++) {
-        const struct dft_whole_file *file = &files[i], *last;
+        const struct dft_copied_file *file = &files[i], *last;
         enum dft_finding_code code = dft_rules_reported(rules, file->file);
 
         if (!file->is_removed || (code != DFT_FINDINGS && code != DFT_FINDING_COPIES))

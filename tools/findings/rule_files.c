@@ -281,7 +281,7 @@ static int tell_small(struct dft_rules *rules, uint64_t pattern, struct dft_text
 
     for (size_t i = 0; i < listed->capacity && !rc; i++) {
         uint64_t file = listed->slots[i].key, id = 0;
-        const struct dft_place *dir;
+        const struct dft_file_place *dir;
 
         if (!file || listed->slots[i].value != DFT_LISTED_SMALL)
             continue;
@@ -297,7 +297,8 @@ static int tell_small(struct dft_rules *rules, uint64_t pattern, struct dft_text
 
 static int by_small_time(const void *left, const void *right)
 {
-    const struct dft_place *a = *(const struct dft_place *const *)left, *b = *(const struct dft_place *const *)right;
+    const struct dft_file_place *a = *(const struct dft_file_place *const *)left,
+                                *b = *(const struct dft_file_place *const *)right;
 
     DFT_ORDER(b->small.time_ns, a->small.time_ns);
     DFT_ORDER(a->id, b->id);
@@ -310,12 +311,12 @@ static int is_many(const struct dft_rules *rules, const struct dft_place_sum *su
 }
 
 /* Patterns of many small files, with the most time first. Returns how many, or -1: no memory. */
-static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_place ***sorted, uint64_t *time_ns)
+static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_file_place ***sorted, uint64_t *time_ns)
 {
     const struct dft_places *patterns = &rules->facts->places.patterns;
     int64_t n = 0;
 
-    *sorted = malloc((patterns->count + 1) * sizeof(const struct dft_place *));
+    *sorted = malloc((patterns->count + 1) * sizeof(const struct dft_file_place *));
     if (!*sorted)
         return -1;
     for (size_t i = 0; i < patterns->count; i++)
@@ -323,7 +324,7 @@ static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_pla
             (*sorted)[n++] = &patterns->list[i];
             *time_ns += patterns->list[i].small.time_ns;
         }
-    qsort(*sorted, (size_t)n, sizeof(const struct dft_place *), by_small_time);
+    qsort(*sorted, (size_t)n, sizeof(const struct dft_file_place *), by_small_time);
     return n;
 }
 
@@ -331,7 +332,7 @@ static int64_t sort_patterns(const struct dft_rules *rules, const struct dft_pla
 static int add_directory(struct dft_rules *rules)
 {
     const struct dft_places *dirs = &rules->facts->places.dirs;
-    struct dft_text common = dft_places_common(dirs, offsetof(struct dft_place, small.time_ns));
+    struct dft_text common = dft_places_common(dirs, offsetof(struct dft_file_place, small.time_ns));
     struct dft_place_sum sum;
     struct dft_finding *finding;
     int rc;
@@ -357,7 +358,7 @@ static int add_directory(struct dft_rules *rules)
 int dft_rule_small_files(struct dft_rules *rules)
 {
     const struct dft_places *patterns = &rules->facts->places.patterns;
-    const struct dft_place **sorted;
+    const struct dft_file_place **sorted;
     struct dft_finding *finding;
     uint64_t all_ns = 0, time_ns = 0, folded = 0;
     int64_t n;

@@ -50,7 +50,7 @@ static int leave_out_reported(struct dft_rules *rules)
         const struct dft_group *group = &files->groups[i];
         enum dft_place_calls kind = facts->has_file_ops ? dft_place_kind(group->key.op) : DFT_PLACE_OTHERS;
         enum dft_finding_code code = dft_rules_reported(rules, group->key.file);
-        struct dft_place *dir;
+        struct dft_file_place *dir;
         uint64_t id;
 
         if (group->key.class != DFT_IO_META || dft_facets_err(group->key.facets) || !has_metadata(code) ||
@@ -122,7 +122,7 @@ static void keep_kinds(const struct dft_rules *rules, struct dft_text below, str
         if (!(chosen >> k & 1))
             storm->kinds[k] = (struct dft_place_kind_sum){0};
     for (size_t i = 0; i < dirs->count; i++) {
-        struct dft_place *dir = &dirs->list[i];
+        struct dft_file_place *dir = &dirs->list[i];
         struct dft_place_kind_sum sum = {0};
 
         for (unsigned k = 0; k < DFT_PLACE_CALLS; k++)
@@ -247,7 +247,7 @@ int dft_rule_metadata(struct dft_rules *rules)
     if (rc)
         return rc;
     keep_kinds(rules, (struct dft_text){"", 0}, &storm);
-    common = dft_places_common(dirs, offsetof(struct dft_place, meta.time_ns));
+    common = dft_places_common(dirs, offsetof(struct dft_file_place, meta.time_ns));
     keep_kinds(rules, common, &storm);
     for (size_t i = 0; i < dirs->count; i++)
         if (dft_place_is_below(dirs->list[i].text, common) && dirs->list[i].meta.calls)

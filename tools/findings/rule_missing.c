@@ -15,11 +15,11 @@ struct missing {
     struct dft_place_sum sum;
     uint64_t stats;
     uint64_t dirs, absent, probably; /* directories; those that do not exist, as far as can be known */
-    const struct dft_place *top[NAMED];
+    const struct dft_file_place *top[NAMED];
 };
 
 /* Was anything ever found in it, or below it? */
-static int has_found(const struct dft_places *dirs, const struct dft_place *dir)
+static int has_found(const struct dft_places *dirs, const struct dft_file_place *dir)
 {
     int found = dir->is_found;
 
@@ -28,10 +28,10 @@ static int has_found(const struct dft_places *dirs, const struct dft_place *dir)
     return found;
 }
 
-static void insert_top(struct missing *missing, const struct dft_place *dir)
+static void insert_top(struct missing *missing, const struct dft_file_place *dir)
 {
     for (unsigned i = 0; i < NAMED; i++) {
-        const struct dft_place *other = missing->top[i];
+        const struct dft_file_place *other = missing->top[i];
 
         if (other && (other->lost.time_ns > dir->lost.time_ns ||
                       (other->lost.time_ns == dir->lost.time_ns && other->id < dir->id)))
@@ -46,7 +46,7 @@ static void insert_top(struct missing *missing, const struct dft_place *dir)
 static void count_missing(const struct dft_places *dirs, struct missing *missing)
 {
     for (size_t i = 0; i < dirs->count; i++) {
-        const struct dft_place *dir = &dirs->list[i];
+        const struct dft_file_place *dir = &dirs->list[i];
 
         if (!dir->lost.calls)
             continue;
@@ -61,7 +61,7 @@ static void count_missing(const struct dft_places *dirs, struct missing *missing
 static void count_absent(const struct dft_places *dirs, struct missing *missing)
 {
     for (size_t i = 0; i < dirs->count; i++) {
-        const struct dft_place *dir = &dirs->list[i];
+        const struct dft_file_place *dir = &dirs->list[i];
 
         if (!dir->lost.calls || (missing->dirs > 1000 && dir->lost.calls < missing->sum.calls / 1000) ||
             has_found(dirs, dir))

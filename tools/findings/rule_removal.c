@@ -86,7 +86,7 @@ static char *text_of(const struct dft_facts *facts, const struct blocks *blocks)
     if (blocks->top)
         return blocks->files > 1 ? dft_facts_pattern_text(facts, dft_facts_pattern(facts, blocks->top->file))
                                  : dft_facts_file_text(facts, blocks->top->file);
-    common = dft_places_common(&facts->places.dirs, offsetof(struct dft_place, meta.time_ns));
+    common = dft_places_common(&facts->places.dirs, offsetof(struct dft_file_place, meta.time_ns));
     return dft_text_escaped(common.bytes, common.length);
 }
 

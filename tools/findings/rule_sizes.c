@@ -235,12 +235,12 @@ static int say_order(struct dft_finding *finding, const struct sum *sum, const s
     return dft_finding_say(&finding->evidence, ", %s sequential", dft_text_share(share, in_order, all->placed));
 }
 
-static const char *round_bytes(char *capacity, uint64_t bytes)
+static const char *round_bytes(char *text, uint64_t bytes)
 {
     if (bytes < 1024 || bytes % 1024)
-        return dft_text_bytes(capacity, bytes);
-    snprintf(capacity, DFT_TEXT_ROOM, "%llu KiB", (unsigned long long)bytes / 1024);
-    return capacity;
+        return dft_text_bytes(text, bytes);
+    snprintf(text, DFT_TEXT_ROOM, "%llu KiB", (unsigned long long)bytes / 1024);
+    return text;
 }
 
 static int say_evidence(struct dft_rules *rules, struct dft_finding *finding, const struct sum *sum)

@@ -111,15 +111,15 @@ void dft_flight_json(struct dft_json *json, const struct dft_flight *flight, con
 {
     const struct dft_names *names = dft_source_names_table(source);
     struct dft_text category, name, file;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(names, flight->call, &category, &name, capacity);
+    dft_names_call(names, flight->call, &category, &name, text);
     dft_json_uint(json, "tid", flight->tid);
     dft_json_uint(json, "ts", flight->start_ns);
     dft_json_text(json, "cat", category.bytes, category.length);
     dft_json_text(json, "name", name.bytes, name.length);
     if (flight->file) {
-        file = dft_names_show(names, flight->file, capacity);
+        file = dft_names_show(names, flight->file, text);
         dft_json_text(json, "file", file.bytes, file.length);
     }
     if (flight->fd >= 0)
@@ -130,12 +130,12 @@ void dft_flight_name(FILE *out, const struct dft_flight *flight, const struct df
 {
     const struct dft_names *names = dft_source_names_table(source);
     struct dft_text category, name, file;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(names, flight->call, &category, &name, capacity);
+    dft_names_call(names, flight->call, &category, &name, text);
     dft_text_escape(out, name.bytes, name.length);
     if (flight->file) {
-        file = dft_names_show(names, flight->file, capacity);
+        file = dft_names_show(names, flight->file, text);
         fputs(" of ", out);
         dft_text_escape(out, file.bytes, file.length);
     }

@@ -13,13 +13,13 @@ int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source)
 
 int dft_job_dropped(FILE *out, const struct dft_job *job)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int any = 0;
 
     for (unsigned reason = 0; reason <= DFT_DROP_LAST; reason++) {
         if (!job->dropped[reason])
             continue;
-        fprintf(out, "%s%s events (%s)", any ? ", " : "", dft_text_count(capacity, job->dropped[reason]),
+        fprintf(out, "%s%s events (%s)", any ? ", " : "", dft_text_count(text, job->dropped[reason]),
                 dft_drop_text((enum dft_drop)reason));
         any = 1;
     }
@@ -38,19 +38,19 @@ void dft_job_json_dropped(struct dft_json *json, const struct dft_job *job)
 void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *source)
 {
     uint64_t unread = dft_job_unread(job, source) - (job->rewritten != 0); /* of which one note tells */
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     const char *comma = dft_job_dropped(out, job) ? ", " : "";
 
     if (job->args_cut) {
-        fprintf(out, "%s%s arguments (cut or left out)", comma, dft_text_count(capacity, job->args_cut));
+        fprintf(out, "%s%s arguments (cut or left out)", comma, dft_text_count(text, job->args_cut));
         comma = ", ";
     }
     if (job->missing) {
-        fprintf(out, "%s%s events (written, and missing here)", comma, dft_text_count(capacity, job->missing));
+        fprintf(out, "%s%s events (written, and missing here)", comma, dft_text_count(text, job->missing));
         comma = ", ";
     }
     if (job->damaged) {
-        fprintf(out, "%swhat stood in %s unreadable blocks", comma, dft_text_count(capacity, job->damaged));
+        fprintf(out, "%swhat stood in %s unreadable blocks", comma, dft_text_count(text, job->damaged));
         comma = ", ";
     }
     if (job->endless) {
@@ -64,6 +64,6 @@ void dft_job_losses(FILE *out, const struct dft_job *job, struct dft_source *sou
         comma = ", ";
     }
     if (unread)
-        fprintf(out, "%swhat could not be read (%s note%s what)", comma, dft_text_count(capacity, unread),
+        fprintf(out, "%swhat could not be read (%s note%s what)", comma, dft_text_count(text, unread),
                 unread == 1 ? " says" : "s say");
 }

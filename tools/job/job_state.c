@@ -24,12 +24,12 @@ uint64_t dft_job_lived_ns(const struct dft_job *job)
 
 static void say_times(FILE *out, uint64_t count, const char *who)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (count == 1)
         fprintf(out, "once by %s", who);
     else if (count)
-        fprintf(out, "%s times by %s", dft_text_count(capacity, count), who);
+        fprintf(out, "%s times by %s", dft_text_count(text, count), who);
 }
 
 /* How long a pause went on behind the last sign of life, nothing tells. */
@@ -47,12 +47,12 @@ static void say_endless(FILE *out, const struct dft_job *job)
 int dft_job_unrecorded(FILE *out, const char *prefix, const struct dft_job *job)
 {
     uint64_t unrecorded_ns = job->kept_ns[DFT_KEEP_NOTHING], lived_ns = dft_job_lived_ns(job);
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!unrecorded_ns && !job->controlled && !job->paused)
         return 0;
     fprintf(out, "%snot recorded: %s%s of the time (paused ", prefix, job->paused_longer ? "at least " : "",
-            dft_text_share(capacity, unrecorded_ns, lived_ns));
+            dft_text_share(text, unrecorded_ns, lived_ns));
     say_times(out, job->controlled, "dftmerge control");
     fputs(job->controlled && job->paused ? ", " : "", out);
     say_times(out, job->paused, "the program");
@@ -179,7 +179,7 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
     uint64_t since =
         flying.longest && flying.longest->start_ns > job->start_ns ? flying.longest->start_ns - job->start_ns : 0;
     struct dft_locks locks = {0};
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!process)
         return;
@@ -190,13 +190,13 @@ static void say_flying(FILE *out, const struct dft_job *job, const struct dft_so
                                                        : "at its end");
     dft_flight_name(out, flying.longest, source);
     if (running)
-        fprintf(out, " for %s", dft_text_ns(capacity, dft_job_flown_ns(flying.longest, source)));
+        fprintf(out, " for %s", dft_text_ns(text, dft_job_flown_ns(flying.longest, source)));
     dft_locks_read(&locks, flying.longest, 1);
     dft_lock_holder_say(out, &locks, flying.longest, source);
     dft_locks_free(&locks);
-    fprintf(out, ", since +%s, in process %u", dft_text_ns(capacity, since), process->process.pid);
+    fprintf(out, ", since +%s, in process %u", dft_text_ns(text, since), process->process.pid);
     if (flying.calls > 1)
-        fprintf(out, ", and %s more (dftmerge ps lists them)", dft_text_count(capacity, flying.calls - 1));
+        fprintf(out, ", and %s more (dftmerge ps lists them)", dft_text_count(text, flying.calls - 1));
 }
 
 int dft_job_in_flight(FILE *out, const struct dft_job *job, const struct dft_source *source)

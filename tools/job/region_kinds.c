@@ -96,8 +96,8 @@ unsigned dft_region_kinds_of(const struct dft_region_kinds *kinds, struct dft_te
 unsigned dft_region_kinds_of_call(const struct dft_region_kinds *kinds, const struct dft_names *names, uint64_t call)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(names, call, &category, &name, capacity);
+    dft_names_call(names, call, &category, &name, text);
     return dft_region_kinds_of(kinds, category, name);
 }

@@ -98,13 +98,13 @@ static int place_of(struct dft_layer_collector *collector, struct dft_map *map, 
 {
     uint64_t *known = dft_map_put(map, file);
     struct place place = {collector->layers->texts, known};
-    char capacity[18];
+    char text[18];
     int rc = 0;
 
     if (!known)
         return -ENOMEM;
     if (!*known)
-        rc = dft_file_grouping_text(by, dft_names_show(collector->names, file, capacity), take_place, &place);
+        rc = dft_file_grouping_text(by, dft_names_show(collector->names, file, text), take_place, &place);
     *id = *known;
     return rc;
 }

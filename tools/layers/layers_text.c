@@ -200,7 +200,7 @@ static int put_empty(const struct dft_layers *layers)
 static int put_sizes(const struct dft_layers *layers)
 {
     struct dft_grid_column titles[DFT_SIZE_CLASSES + 1];
-    char texts[DFT_SIZE_CLASSES][DFT_SIZE_CLASS_CAPACITY], capacity[DFT_TEXT_ROOM];
+    char texts[DFT_SIZE_CLASSES][DFT_SIZE_CLASS_CAPACITY], text[DFT_TEXT_ROOM];
     uint8_t shown[DFT_SIZE_CLASSES];
     unsigned n = 0;
     struct dft_grid *grid;
@@ -228,9 +228,8 @@ static int put_sizes(const struct dft_layers *layers)
         for (unsigned k = 0; k < n; k++)
             sum += layers->groups[i].sizes[shown[k]];
         for (unsigned k = 0; !rc && sum && k < n; k++)
-            rc = dft_grid_cell(grid, layers->groups[i].sizes[shown[k]]
-                                         ? dft_text_count(capacity, layers->groups[i].sizes[shown[k]])
-                                         : "");
+            rc = dft_grid_cell(
+                grid, layers->groups[i].sizes[shown[k]] ? dft_text_count(text, layers->groups[i].sizes[shown[k]]) : "");
         if (!rc && sum)
             rc = put_name(grid, layers->preset, i, 0);
     }

@@ -64,8 +64,8 @@ static struct dft_grid *make_grid(const struct shown *shown)
 static int put_interval(struct dft_grid *grid, const struct shown *shown, const struct dft_layer_group *groups,
                         uint32_t count, uint64_t from_ns)
 {
-    char capacity[DFT_TEXT_ROOM];
-    int rc = dft_grid_cell(grid, dft_text_ns(capacity, from_ns));
+    char text[DFT_TEXT_ROOM];
+    int rc = dft_grid_cell(grid, dft_text_ns(text, from_ns));
 
     for (unsigned i = 0; !rc && i < shown->count; i++) {
         uint64_t time = 0;
@@ -73,7 +73,7 @@ static int put_interval(struct dft_grid *grid, const struct shown *shown, const 
         for (uint32_t k = 0; k < count; k++)
             if (groups[k].layer == shown->list[i])
                 time = time_of(shown->layers, &groups[k]);
-        rc = dft_grid_cell(grid, time ? dft_text_ns(capacity, time) : "");
+        rc = dft_grid_cell(grid, time ? dft_text_ns(text, time) : "");
     }
     return rc;
 }

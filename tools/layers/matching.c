@@ -79,7 +79,7 @@ static int find_candidates(struct dft_layer_matching *matching, const struct dft
     const struct dft_preset *preset = matching->preset;
     uint64_t *position = dft_map_put(&matching->calls, dft_map_join(event->call, event->io));
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     if (!position)
         return -ENOMEM;
@@ -88,7 +88,7 @@ static int find_candidates(struct dft_layer_matching *matching, const struct dft
         return 0;
     }
     *candidates = (struct dft_layer_candidates){.from = matching->nrules};
-    dft_names_call(matching->names, event->call, &category, &name, capacity);
+    dft_names_call(matching->names, event->call, &category, &name, text);
     for (uint32_t i = 0; i < preset->nrules; i++)
         if (preset->rules[i].layer != DFT_LAYER_NONE &&
             dft_layer_rule_fits(&preset->rules[i], event->io, category, name) &&

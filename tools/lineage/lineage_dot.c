@@ -41,9 +41,9 @@ static int put_activity(const struct dft_lineage_answer *answer, uint32_t number
     const struct dft_lineage_activity *activity = &answer->lineage->activities[number];
     const struct dft_process *process = &answer->processes[activity->process].process;
     struct dft_text category, name;
-    char capacity[18], *text;
+    char buffer[18], *text;
 
-    dft_names_call(answer->names, activity->call, &category, &name, capacity);
+    dft_names_call(answer->names, activity->call, &category, &name, buffer);
     text = dft_text_escaped(name.bytes, name.length < NAME_WIDTH ? name.length : NAME_WIDTH);
     if (!text)
         return -ENOMEM;

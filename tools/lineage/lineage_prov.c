@@ -98,10 +98,10 @@ static void put_activity(struct prov *prov, uint32_t number)
 {
     const struct dft_lineage_activity *activity = &prov->lineage->activities[number];
     struct dft_text category, name;
-    char id[40], capacity[18];
+    char id[40], text[18];
 
     activity_id(number, id);
-    dft_names_call(prov->answer->names, activity->call, &category, &name, capacity);
+    dft_names_call(prov->answer->names, activity->call, &category, &name, text);
     dft_json_object(&prov->json, id);
     put_time(prov, "prov:startTime", activity->first_ns);
     put_time(prov, "prov:endTime", activity->last_ns);

@@ -175,7 +175,7 @@ static int print_regions(struct tree *tree, const struct step *steps, uint32_t c
     uint64_t times = 0, first = UINT64_MAX, last = 0;
     struct dft_lineage_ranks ranks = {.answer = tree->answer};
     struct dft_text category, name;
-    char capacity[18], text[DFT_TEXT_ROOM];
+    char buffer[18], text[DFT_TEXT_ROOM];
     int rc = 0;
 
     for (uint32_t i = 0; !rc && i < count; i++) {
@@ -186,7 +186,7 @@ static int print_regions(struct tree *tree, const struct step *steps, uint32_t c
         last = activity->last_ns > last ? activity->last_ns : last;
         rc = dft_lineage_ranks_add(&ranks, activity->process);
     }
-    dft_names_call(tree->answer->names, steps->call, &category, &name, capacity);
+    dft_names_call(tree->answer->names, steps->call, &category, &name, buffer);
     indent(tree, level);
     fprintf(tree->out, "%s ", verb_of(tree->way, steps->relation));
     dft_text_escape(tree->out, category.bytes, category.length);

@@ -13,7 +13,7 @@
 #include "format/encode.h"
 
 struct dft_parter {
-    const struct dft_rules *rules;
+    const struct dft_group_rules *rules;
     uint32_t division;
     const uint8_t *is_mine; /* by group: its parts are made */
     struct dft_matcher *matcher;
@@ -29,8 +29,8 @@ struct dft_parter {
     size_t events_capacity, args_capacity, calls_capacity;
 };
 
-struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
-                                     const uint8_t *is_mine)
+struct dft_parter *dft_parter_create(const struct dft_group_rules *rules, const struct dft_names *names,
+                                     uint32_t division, const uint8_t *is_mine)
 {
     struct dft_parter *parter = calloc(1, sizeof *parter);
 

@@ -24,8 +24,8 @@ void dft_parts_fini(struct dft_parts *parts);
 
 /* What one thread needs. is_mine: by group; the parts of these groups are made. NULL: no memory. */
 struct dft_parter;
-struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
-                                     const uint8_t *is_mine);
+struct dft_parter *dft_parter_create(const struct dft_group_rules *rules, const struct dft_names *names,
+                                     uint32_t division, const uint8_t *is_mine);
 void dft_parter_destroy(struct dft_parter *parter);
 
 /* `interval_ns`: width of the rows; 0: no rows. Returns 0, -ENOMEM, or the error of an encoder. */

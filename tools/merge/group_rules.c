@@ -24,7 +24,7 @@ struct rule {
     uint32_t group;
 };
 
-struct dft_rules {
+struct dft_group_rules {
     struct dft_table_file file;
     char error[DFT_FILTER_WHY + 256];
     char *text, *words; /* the rules as given; the rules cut into words */
@@ -36,7 +36,7 @@ struct dft_rules {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int fail(const struct dft_rules *rules, const char *word, const char *why)
+static int fail(const struct dft_group_rules *rules, const char *word, const char *why)
 {
     return dft_table_file_fail(&rules->file, word, why, NULL);
 }
@@ -48,7 +48,7 @@ static int is_file_name(const char *name)
     return !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
 }
 
-static uint32_t group_of(struct dft_rules *rules, const char *name)
+static uint32_t group_of(struct dft_group_rules *rules, const char *name)
 {
     uint32_t i = 0;
 
@@ -62,7 +62,7 @@ static uint32_t group_of(struct dft_rules *rules, const char *name)
 static int read_line(void *context, char *at)
 {
     static const char *const keys[] = {DFT_SELECTION_WORDS};
-    struct dft_rules *rules = context;
+    struct dft_group_rules *rules = context;
     struct rule *rule = &rules->rules[rules->count];
     char *name = dft_trimmed(at), *colon = strchr(name, ':'), *value, why[DFT_FILTER_WHY + 2] = ": ";
     unsigned key;
@@ -92,7 +92,7 @@ static int read_line(void *context, char *at)
 }
 
 /* `other` is always the last group. */
-static void put_other_last(struct dft_rules *rules)
+static void put_other_last(struct dft_group_rules *rules)
 {
     uint32_t at = group_of(rules, OTHER), last = rules->groups - 1;
 
@@ -104,7 +104,7 @@ static void put_other_last(struct dft_rules *rules)
                                                              : rules->rules[i].group;
 }
 
-static int read_lines(struct dft_rules *rules, const char *ends)
+static int read_lines(struct dft_group_rules *rules, const char *ends)
 {
     int rc = dft_table_text_read(&rules->file, rules->words, ends, read_line, rules);
 
@@ -139,9 +139,9 @@ static int read_file(char **text, const char *path)
     return rc;
 }
 
-int dft_rules_read(struct dft_rules **result, const char *given)
+int dft_rules_read(struct dft_group_rules **result, const char *given)
 {
-    struct dft_rules *rules = calloc(1, sizeof *rules);
+    struct dft_group_rules *rules = calloc(1, sizeof *rules);
     const char *ends = "\n\r";
     int rc = rules ? read_file(&rules->text, given) : -ENOMEM;
 
@@ -165,7 +165,7 @@ int dft_rules_read(struct dft_rules **result, const char *given)
     return rc;
 }
 
-int dft_rules_begin(struct dft_rules *rules, const struct dft_source *source)
+int dft_rules_begin(struct dft_group_rules *rules, const struct dft_source *source)
 {
     int rc = 0;
 
@@ -174,7 +174,7 @@ int dft_rules_begin(struct dft_rules *rules, const struct dft_source *source)
     return rc;
 }
 
-void dft_rules_destroy(struct dft_rules *rules)
+void dft_rules_destroy(struct dft_group_rules *rules)
 {
     if (!rules)
         return;
@@ -185,17 +185,17 @@ void dft_rules_destroy(struct dft_rules *rules)
     free(rules);
 }
 
-uint32_t dft_rules_groups(const struct dft_rules *rules)
+uint32_t dft_rules_groups(const struct dft_group_rules *rules)
 {
     return rules->groups;
 }
 
-const char *dft_rules_name(const struct dft_rules *rules, uint32_t group)
+const char *dft_rules_name(const struct dft_group_rules *rules, uint32_t group)
 {
     return rules->names[group];
 }
 
-struct dft_text dft_rules_text(const struct dft_rules *rules)
+struct dft_text dft_rules_text(const struct dft_group_rules *rules)
 {
     return dft_text_from(rules->text);
 }
@@ -203,12 +203,12 @@ struct dft_text dft_rules_text(const struct dft_rules *rules)
 /* --- deciding --------------------------------------------------------------------------------- */
 
 struct dft_matcher {
-    const struct dft_rules *rules;
+    const struct dft_group_rules *rules;
     const struct dft_names *names;
     struct dft_map calls, paths, regions; /* id -> mask of rules * 2 + 1 */
 };
 
-struct dft_matcher *dft_matcher_create(const struct dft_rules *rules, const struct dft_names *names)
+struct dft_matcher *dft_matcher_create(const struct dft_group_rules *rules, const struct dft_names *names)
 {
     struct dft_matcher *matcher = calloc(1, sizeof *matcher);
 

@@ -9,7 +9,7 @@
 struct dft_grouping {
     struct dft_source *source;
     const char *path;
-    struct dft_rules *rules;
+    struct dft_group_rules *rules;
     uint32_t groups, division;
     /* names of files; the name behind the groups is that of aggregates */
     char *names[DFT_RULES_MAX + 2];

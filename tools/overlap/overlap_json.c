@@ -73,9 +73,9 @@ static void put_scope(struct dft_json *json, const struct dft_overlap *overlap, 
                       const struct dft_names *names, const struct dft_source_process *processes)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(names, scope->call, &category, &name, capacity);
+    dft_names_call(names, scope->call, &category, &name, text);
     dft_json_object(json, NULL);
     put_rank(json, overlap, scope->team);
     dft_json_uint(json, "trainer", processes[overlap->teams[scope->team].trainer].process.pid);

@@ -195,17 +195,17 @@ static int put_line(struct dft_grid *grid, const struct line *line, int has_data
 {
     const struct dft_overlap_times *t = line->times;
     const uint64_t values[] = {t->wall_ns, t->compute_ns, t->io_ns, t->hidden_ns, t->exposed_ns, t->idle_ns};
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int rc = 0;
 
     if (!name)
         return -ENOMEM;
     for (unsigned i = 0; !rc && i < sizeof values / sizeof *values; i++)
-        rc = dft_grid_cell(grid, dft_text_ns(capacity, values[i]));
+        rc = dft_grid_cell(grid, dft_text_ns(text, values[i]));
     if (!rc)
-        rc = dft_grid_cell(grid, t->io_ns ? dft_text_share(capacity, t->hidden_ns, t->io_ns) : "");
+        rc = dft_grid_cell(grid, t->io_ns ? dft_text_share(text, t->hidden_ns, t->io_ns) : "");
     if (!rc && has_data)
-        rc = dft_grid_cell(grid, line->data_ns ? dft_text_ns(capacity, line->data_ns) : "");
+        rc = dft_grid_cell(grid, line->data_ns ? dft_text_ns(text, line->data_ns) : "");
     if (!rc)
         rc = dft_grid_cell(grid, name);
     free(name);

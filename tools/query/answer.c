@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys and columns of an answer: names, values, order. */
-
-/* --- keys ------------------------------------------------------------------------------------- */
 #include "query/answer.h"
 
 #include <errno.h>
@@ -140,7 +138,7 @@ const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64
 static void set_id(const struct dft_answer *answer, struct dft_key_value *value, uint64_t id)
 {
     if (id)
-        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->capacity));
+        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->buffer));
 }
 
 static void set_uint(struct dft_key_value *value, uint64_t number)
@@ -187,8 +185,8 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
     } else if (by == DFT_BY_JOB) {
         set_word(value, dft_source_job_name(answer->dft_source, process));
     } else if (by == DFT_BY_PROCESS) {
-        snprintf(value->capacity, sizeof value->capacity, "%016llx", (unsigned long long)process->key);
-        set_text(value, (struct dft_text){value->capacity, 16});
+        snprintf(value->buffer, sizeof value->buffer, "%016llx", (unsigned long long)process->key);
+        set_text(value, (struct dft_text){value->buffer, 16});
     }
 }
 
@@ -196,8 +194,8 @@ static void set_size(struct dft_key_value *value, uint8_t class)
 {
     if (class == DFT_SIZE_CLASS_NONE)
         return;
-    dft_size_class_text(value->capacity, class);
-    set_word(value, value->capacity);
+    dft_size_class_text(value->buffer, class);
+    set_word(value, value->buffer);
 }
 
 /* "ENOENT"; a number where the error has no name. */
@@ -207,8 +205,8 @@ static void set_errno(struct dft_key_value *value, uint16_t err)
 
     if (!err)
         return;
-    snprintf(value->capacity, sizeof value->capacity, "%u", err);
-    set_word(value, name ? name : value->capacity);
+    snprintf(value->buffer, sizeof value->buffer, "%u", err);
+    set_word(value, name ? name : value->buffer);
 }
 
 static const char *access_or_none(uint8_t access)
@@ -257,8 +255,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     case DFT_BY_REGION:
         if (!group->key.region)
             break;
-        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name,
-                       value->capacity);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name, value->buffer);
         set_text(value, name);
         break;
     case DFT_BY_TID:
@@ -286,11 +283,35 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
 /* --- columns ---------------------------------------------------------------------------------- */
 
 static const char *const columns[DFT_COLUMNS] = {
-    "count",       "errors",         "time_ns",     "self_ns",     "time_min_ns",   "time_max_ns",
-    "time_p50_ns", "time_p95_ns",    "time_p99_ns", "busy_ns",     "busy_union_ns", "in_flight_max",
-    "bytes",       "size_min",       "size_max",    "offset_min",  "offset_max",    "asked",
-    "turns",       "consecutive",    "sequential",  "strided",     "random",        "first_ns",
-    "last_ns",     "distinct_bytes", "processes",   "common_size", "io_ns",
+    [DFT_COLUMN_COUNT] = "count",
+    [DFT_COLUMN_ERRORS] = "errors",
+    [DFT_COLUMN_TIME] = "time_ns",
+    [DFT_COLUMN_SELF] = "self_ns",
+    [DFT_COLUMN_TIME_MIN] = "time_min_ns",
+    [DFT_COLUMN_TIME_MAX] = "time_max_ns",
+    [DFT_COLUMN_P50] = "time_p50_ns",
+    [DFT_COLUMN_P95] = "time_p95_ns",
+    [DFT_COLUMN_P99] = "time_p99_ns",
+    [DFT_COLUMN_BUSY] = "busy_ns",
+    [DFT_COLUMN_UNION] = "busy_union_ns",
+    [DFT_COLUMN_IN_FLIGHT] = "in_flight_max",
+    [DFT_COLUMN_BYTES] = "bytes",
+    [DFT_COLUMN_SIZE_MIN] = "size_min",
+    [DFT_COLUMN_SIZE_MAX] = "size_max",
+    [DFT_COLUMN_OFFSET_MIN] = "offset_min",
+    [DFT_COLUMN_OFFSET_MAX] = "offset_max",
+    [DFT_COLUMN_ASKED] = "asked",
+    [DFT_COLUMN_TURNS] = "turns",
+    [DFT_COLUMN_CONSECUTIVE] = "consecutive",
+    [DFT_COLUMN_SEQUENTIAL] = "sequential",
+    [DFT_COLUMN_STRIDED] = "strided",
+    [DFT_COLUMN_RANDOM] = "random",
+    [DFT_COLUMN_FIRST] = "first_ns",
+    [DFT_COLUMN_LAST] = "last_ns",
+    [DFT_COLUMN_DISTINCT] = "distinct_bytes",
+    [DFT_COLUMN_PROCESSES] = "processes",
+    [DFT_COLUMN_COMMON] = "common_size",
+    [DFT_COLUMN_IO] = "io_ns",
 };
 
 const char *dft_column_name(enum dft_column column)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was counted becomes groups of the answer: keys get texts, equal groups are merged,
  * percentiles and self time computed. One thread. */
-
-/* Texts of calls, and of regions that are parents, that no block read so far had. */
 #include "query/answer_groups.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@
 
 static size_t group_bytes(void)
 {
-    uint64_t bytes = dft_setting(DFT_SETTING_GROUP_BYTES); /* see README.md */
+    uint64_t bytes = dft_setting(DFT_SETTING_GROUP_BYTES);
 
     return bytes > GROUP_BYTES_MIN ? bytes : GROUP_BYTES_MIN;
 }

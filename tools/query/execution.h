@@ -56,7 +56,7 @@ struct dft_stats {
     uint64_t events, events_kept, unsplit;
     uint64_t placed_events, placed_rows; /* calls in groups, from events and from rows */
     uint64_t inexact;                    /* a row did not fit the question */
-    int shared;                          /* rows were cut into even shares */
+    uint64_t shared;                     /* rows were cut into even shares */
     uint64_t coarse;                     /* the interval of a row of histograms did not: percentiles are not known */
     uint64_t batches;                    /* events were counted */
     uint64_t file_rows;                  /* ... and rows of files */

@@ -173,11 +173,11 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
 {
     struct naming naming = {dft_source_names_table(files->source), 0};
     const uint64_t *known = dft_map_find(&files->groups, file);
-    char capacity[18];
+    char buffer[18];
     int rc = 0;
 
     if (!known) { /* its text is in the table, or it is "#id", which has few groups, whose texts are nowhere else */
-        rc = dft_file_grouping_text(&files->grouping, dft_names_show(naming.into, file, capacity), add_group, &naming);
+        rc = dft_file_grouping_text(&files->grouping, dft_names_show(naming.into, file, buffer), add_group, &naming);
         known = &naming.group;
     }
     *group = *known;

@@ -159,13 +159,13 @@ static int texts_of(struct dft_execution *execution, uint64_t call, struct dft_c
 {
     struct dft_call_texts *texts = &execution->texts[call % DFT_CALL_TEXTS];
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     int rc;
 
     *result = texts;
     if (texts->call == call && call)
         return 0;
-    dft_names_call(execution->names, call, &category, &name, capacity);
+    dft_names_call(execution->names, call, &category, &name, text);
     texts->cat = dft_name_id(category.bytes, category.length);
     texts->name = dft_name_id(name.bytes, name.length);
     rc = dft_names_add(execution->names, texts->cat, category.bytes, category.length, NULL);

@@ -145,9 +145,9 @@ struct dft_order {
 enum dft_key_type { DFT_KEY_NULL, DFT_KEY_TEXT, DFT_KEY_UINT };
 struct dft_key_value {
     enum dft_key_type type;
-    struct dft_text text; /* valid as long as source and `room` are */
+    struct dft_text text; /* valid as long as source and `buffer` are */
     uint64_t number;
-    char capacity[24];
+    char buffer[24];
 };
 
 /* The numbers of a group, in the order of JSON: "count", "errors" ... */

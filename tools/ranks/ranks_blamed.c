@@ -16,15 +16,15 @@ const char *dft_ranks_word(const struct dft_ranks_job *job)
 
 void dft_ranks_put_span(FILE *out, const struct dft_ranks_job *job, uint64_t from, uint64_t to)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!to && from <= job->origin_ns + job->bucket_ns) {
         fputs("since the start", out);
         return;
     }
-    fprintf(out, "%s %s", to ? "from" : "since", dft_ranks_since(capacity, job, from));
+    fprintf(out, "%s %s", to ? "from" : "since", dft_ranks_since(text, job, from));
     if (to)
-        fprintf(out, " to %s", dft_ranks_since(capacity, job, to));
+        fprintf(out, " to %s", dft_ranks_since(text, job, to));
 }
 
 uint64_t dft_ranks_until(const struct dft_ranks_job *job, const struct dft_blamed *blamed)
@@ -64,15 +64,15 @@ void dft_ranks_put_when(FILE *out, const struct dft_ranks_job *job, const struct
 
 void dft_ranks_put_lost(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (measured->nblamed == 1) {
-        fprintf(out, "it lost %s", dft_text_ns(capacity, measured->lost));
+        fprintf(out, "it lost %s", dft_text_ns(text, measured->lost));
         return;
     }
     for (uint32_t i = 0; i < measured->nblamed && i < NAMED; i++) {
         fputs(i ? ", " : "", out);
         dft_ranks_put(out, job, measured->blamed[i].rank);
-        fprintf(out, "%s %s", i ? "" : " lost", dft_text_ns(capacity, measured->blamed[i].lost));
+        fprintf(out, "%s %s", i ? "" : " lost", dft_text_ns(text, measured->blamed[i].lost));
     }
 }

@@ -89,7 +89,7 @@ static void put_last(FILE *out, const struct dft_ranks_job *job)
 {
     const struct dft_last_call *last = &job->died.last;
     const struct dft_source_process *first;
-    char since[DFT_TEXT_ROOM], capacity[18];
+    char since[DFT_TEXT_ROOM], text[18];
     struct dft_text file;
     uint32_t count;
 
@@ -107,7 +107,7 @@ static void put_last(FILE *out, const struct dft_ranks_job *job)
     fputs(last->goes_on ? "it was in " : "its last call was ", out);
     dft_ranks_put_call(out, job, last->call);
     if (last->file) {
-        file = dft_names_show(dft_source_names_table(job->source), last->file, capacity);
+        file = dft_names_show(dft_source_names_table(job->source), last->file, text);
         fputs(" of ", out);
         dft_text_escape(out, file.bytes, file.length);
     }
@@ -136,7 +136,7 @@ void dft_ranks_json_died(struct dft_json *json, const struct dft_ranks_job *job)
     const struct dft_last_call *last = &job->died.last;
     const struct dft_names *names = dft_source_names_table(job->source);
     struct dft_text category, name, file;
-    char capacity[18];
+    char text[18];
 
     dft_fates_json(json, &job->died.fates, job->source);
     if (!last->call) {
@@ -144,10 +144,10 @@ void dft_ranks_json_died(struct dft_json *json, const struct dft_ranks_job *job)
         return;
     }
     dft_json_object(json, "last_call");
-    dft_names_call(names, last->call, &category, &name, capacity);
+    dft_names_call(names, last->call, &category, &name, text);
     dft_json_text(json, "name", name.bytes, name.length);
     if (last->file) {
-        file = dft_names_show(names, last->file, capacity);
+        file = dft_names_show(names, last->file, text);
         dft_json_text(json, "file", file.bytes, file.length);
     } else {
         dft_json_null(json, "file");

@@ -43,7 +43,7 @@ static uint64_t spike_of(const struct dft_measured *measured)
 /* "in write below /scratch/out: 2.10 ms a call against 4.02 us" */
 static void put_place(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!measured->call)
         return;
@@ -55,8 +55,8 @@ static void put_place(FILE *out, const struct dft_ranks_job *job, const struct d
     }
     if (measured == &job->measured[DFT_RANKS_BYTES] || !measured->calls || !measured->usual_ns)
         return;
-    fprintf(out, ": %s a call", dft_text_ns(capacity, measured->call_ns / measured->calls));
-    fprintf(out, " against %s", dft_text_ns(capacity, measured->usual_ns / measured->calls));
+    fprintf(out, ": %s a call", dft_text_ns(text, measured->call_ns / measured->calls));
+    fprintf(out, " against %s", dft_text_ns(text, measured->usual_ns / measured->calls));
 }
 
 static int is_of_bytes(const struct dft_ranks_job *job, const struct dft_measured *measured)
@@ -67,30 +67,30 @@ static int is_of_bytes(const struct dft_ranks_job *job, const struct dft_measure
 static void put_headline(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
     int is_bytes = is_of_bytes(job, measured);
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     put_who(out, job, measured->cause.suspects->rank);
     fputs(is_bytes ? " moves more than the others " : " is slow ", out);
     dft_ranks_put_when(out, job, measured);
     put_place(out, job, measured);
     if (!is_bytes && measured->lost < job->wall_ns) {
-        fprintf(out, "; the job ran %s", dft_text_ns(capacity, job->wall_ns));
-        fprintf(out, ", without that %s at best", dft_text_ns(capacity, job->wall_ns - measured->lost));
+        fprintf(out, "; the job ran %s", dft_text_ns(text, job->wall_ns));
+        fprintf(out, ", without that %s at best", dft_text_ns(text, job->wall_ns - measured->lost));
     }
 }
 
 static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
     const struct dft_first_cause *cause = &measured->cause;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (!cause->has_onset)
         fprintf(out, "no other %s lost as much", dft_ranks_word(job));
     else if (!cause->suspects->lead_ns)
         fprintf(out, "%" PRIu32 " other%s began in the same bucket of %s", dft_ranks_together(cause) - 1,
-                dft_ranks_together(cause) == 2 ? "" : "s", dft_text_ns(capacity, job->bucket_ns));
+                dft_ranks_together(cause) == 2 ? "" : "s", dft_text_ns(text, job->bucket_ns));
     else
-        fprintf(out, "that was %s before %s", dft_text_ns(capacity, (uint64_t)cause->suspects->lead_ns),
+        fprintf(out, "that was %s before %s", dft_text_ns(text, (uint64_t)cause->suspects->lead_ns),
                 cause->candidates > 2 ? "the next ones" : "the next one");
     if (measured->over_before)
         fputs(", and it was as usual again by then: perhaps two things", out);
@@ -98,17 +98,17 @@ static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct df
 
 static void put_evidence(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     fputs("it began at ", out);
     dft_ranks_put_clock(out, spike_of(measured));
     fputs("; ", out);
     if (is_of_bytes(job, measured))
-        fprintf(out, "it moved %s more than the others on average", dft_text_bytes(capacity, measured->lost));
+        fprintf(out, "it moved %s more than the others on average", dft_text_bytes(text, measured->lost));
     else
         dft_ranks_put_lost(out, job, measured);
     if (measured->call && measured->calls)
-        fprintf(out, ", in %s call%s", dft_text_count(capacity, measured->calls), measured->calls == 1 ? "" : "s");
+        fprintf(out, ", in %s call%s", dft_text_count(text, measured->calls), measured->calls == 1 ? "" : "s");
     if (measured->directory && measured->share < 0.995)
         fprintf(out, " (%.0f %% of that below this directory)", 100 * measured->share);
     fputs("; ", out);
@@ -157,13 +157,13 @@ static uint32_t busiest_of(const struct dft_ranks_job *job)
 /* "4.20 s in I/O, 92x the median of 45.6 ms" */
 static void put_against_median(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
-    fprintf(out, "%s in I/O", dft_text_ns(capacity, job->ranks[rank].io_ns));
+    fprintf(out, "%s in I/O", dft_text_ns(text, job->ranks[rank].io_ns));
     if (!job->median_io_ns)
         return;
-    fprintf(out, ", %s", dft_text_ratio(capacity, (double)job->ranks[rank].io_ns / (double)job->median_io_ns));
-    fprintf(out, " the median of %s", dft_text_ns(capacity, job->median_io_ns));
+    fprintf(out, ", %s", dft_text_ratio(text, (double)job->ranks[rank].io_ns / (double)job->median_io_ns));
+    fprintf(out, " the median of %s", dft_text_ns(text, job->median_io_ns));
 }
 
 /* What ranks spend in one call. */
@@ -300,7 +300,7 @@ static int put_nobody(const struct dft_ranks_job *job)
     int is_hung = dft_job_flying(&job->state, job->source, 1).calls != 0;
     struct dft_sentence sentence;
     FILE *out = dft_sentence_begin(&sentence);
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int rc;
 
     if (!out)
@@ -318,8 +318,8 @@ static int put_nobody(const struct dft_ranks_job *job)
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
     if (all) {
-        fprintf(out, "each lost %s", dft_text_ns(capacity, all->all.least));
-        fprintf(out, " to %s then; ", dft_text_ns(capacity, all->all.most));
+        fprintf(out, "each lost %s", dft_text_ns(text, all->all.least));
+        fprintf(out, " to %s then; ", dft_text_ns(text, all->all.most));
     }
     fputs("the slowest, ", out);
     dft_ranks_put(out, job, busiest_of(job));
@@ -328,9 +328,9 @@ static int put_nobody(const struct dft_ranks_job *job)
     rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
     if (rc || !(out = dft_sentence_begin(&sentence)))
         return -ENOMEM;
-    fprintf(out, "what is less than %s", dft_text_ratio(capacity, job->measured[DFT_RANKS_LATENCY].beyond));
+    fprintf(out, "what is less than %s", dft_text_ratio(text, job->measured[DFT_RANKS_LATENCY].beyond));
     fprintf(out, " the usual, or shorter than a few buckets of %s, is not looked for",
-            dft_text_ns(capacity, job->bucket_ns));
+            dft_text_ns(text, job->bucket_ns));
     return dft_sentence_end(&sentence, out, "how sure", INDENT);
 }
 

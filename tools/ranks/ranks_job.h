@@ -260,7 +260,7 @@ uint64_t dft_ranks_dominant_call(const struct dft_rank *rank); /* the call of I/
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
-const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time);
+const char *dft_ranks_since(char *text, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
 /* ranks_died.c: the first line, where a process ended badly (returns 0 or -ENOMEM); the members "ended" and
  * "last_call". */

@@ -22,9 +22,9 @@ static void put_rank(struct dft_json *json, const struct dft_ranks_job *job, uin
 static void put_call(struct dft_json *json, const struct dft_ranks_job *job, uint64_t call)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(dft_source_names_table(job->source), call, &category, &name, capacity);
+    dft_names_call(dft_source_names_table(job->source), call, &category, &name, text);
     dft_json_text(json, "cat", category.bytes ? category.bytes : "", category.length);
     dft_json_text(json, "name", name.bytes, name.length);
 }

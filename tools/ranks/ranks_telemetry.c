@@ -123,10 +123,10 @@ static void json_ranks(struct dft_json *json, const char *key, const uint32_t *r
     dft_json_end_array(json);
 }
 
-static const char *rank_key(char capacity[16], uint32_t rank)
+static const char *rank_key(char text[16], uint32_t rank)
 {
-    snprintf(capacity, 16, "%" PRIu32, rank);
-    return capacity;
+    snprintf(text, 16, "%" PRIu32, rank);
+    return text;
 }
 
 /* What a suspect was doing at its spike, as the traces of the job say. */
@@ -173,7 +173,7 @@ static void json_suspect(struct dft_json *json, const struct dft_cross_rank *res
 static void print_json(const struct dft_cross_rank *result, const struct dft_ranks_job *phases)
 {
     struct dft_json json;
-    char capacity[16];
+    char text[16];
 
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
@@ -188,12 +188,12 @@ static void print_json(const struct dft_cross_rank *result, const struct dft_ran
     for (uint32_t i = 0; i < result->nseries; i++) {
         const struct dft_metric_series *series = &result->series[result->appearance[i]];
 
-        dft_json_uint(&json, rank_key(capacity, series->rank), series->count);
+        dft_json_uint(&json, rank_key(text, series->rank), series->count);
     }
     dft_json_end_object(&json);
     dft_json_object(&json, "alignment_offsets_ns");
     for (uint32_t i = 0; i < result->nseries; i++)
-        dft_json_int(&json, rank_key(capacity, result->series[i].rank), result->series[i].offset_ns);
+        dft_json_int(&json, rank_key(text, result->series[i].rank), result->series[i].offset_ns);
     dft_json_end_object(&json);
     dft_json_known_int(&json, "cluster_onset_timestamp_ns", result->cause.has_onset, result->cause.onset_ns);
     dft_json_array(&json, "first_cause_suspects");
@@ -240,17 +240,16 @@ static void print_cause(const struct dft_cross_rank *result, const struct dft_ra
 {
     const struct dft_first_cause *cause = &result->cause;
     const struct dft_suspect *first = cause->suspects;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     printf("cause     ");
     if (!cause->nsuspects) {
         printf("none found: no rank's memory rose by %s\n", "64 MiB, or a tenth of its most, at once");
         return;
     }
-    printf("rank %" PRIu32 "'s memory rose first: by %s", first->rank,
-           dft_text_bytes(capacity, (uint64_t)first->delta));
+    printf("rank %" PRIu32 "'s memory rose first: by %s", first->rank, dft_text_bytes(text, (uint64_t)first->delta));
     if (cause->has_onset)
-        printf(", %s before the second rank's", dft_text_ns(capacity, (uint64_t)first->lead_ns));
+        printf(", %s before the second rank's", dft_text_ns(text, (uint64_t)first->lead_ns));
     printf(" (confidence: %s)\n          at ", dft_confidence_name(first->confidence));
     print_time(first->time_ns);
     if (phases->nmoments && phases->moments[0].region) {
@@ -269,18 +268,18 @@ static int print_suspects(const struct dft_first_cause *cause)
     static const struct dft_grid_column columns[] = {
         {"rank"}, {"rose by"}, {"in samples"}, {"before"}, {"confidence", 1}};
     struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int rc = 0;
 
     for (uint32_t i = 0; grid && !rc && i < cause->nsuspects && i < 20; i++) {
         const struct dft_suspect *suspect = &cause->suspects[i];
 
-        snprintf(capacity, sizeof capacity, "%" PRIu32, suspect->rank);
-        rc = dft_grid_cell(grid, capacity);
-        rc = rc ? rc : dft_grid_cell(grid, dft_text_bytes(capacity, (uint64_t)suspect->delta));
-        snprintf(capacity, sizeof capacity, "%" PRIu32, suspect->samples);
-        rc = rc ? rc : dft_grid_cell(grid, capacity);
-        rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(capacity, (uint64_t)suspect->lead_ns));
+        snprintf(text, sizeof text, "%" PRIu32, suspect->rank);
+        rc = dft_grid_cell(grid, text);
+        rc = rc ? rc : dft_grid_cell(grid, dft_text_bytes(text, (uint64_t)suspect->delta));
+        snprintf(text, sizeof text, "%" PRIu32, suspect->samples);
+        rc = rc ? rc : dft_grid_cell(grid, text);
+        rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(text, (uint64_t)suspect->lead_ns));
         rc = rc ? rc : dft_grid_cell(grid, dft_confidence_name(suspect->confidence));
     }
     if (grid && !rc) {
@@ -296,7 +295,7 @@ static int print_suspects(const struct dft_first_cause *cause)
 
 static int print_text(const struct dft_cross_rank *result, size_t events, const struct dft_ranks_job *phases)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     size_t samples = 0;
 
     for (uint32_t i = 0; i < result->nseries; i++)
@@ -310,10 +309,10 @@ static int print_text(const struct dft_cross_rank *result, size_t events, const 
         printf("; missing: ");
         dft_print_ranks(stdout, result->missing, result->nmissing, 20);
     }
-    printf("\nsamples   %s", dft_text_count(capacity, samples));
-    printf(" of %s records", dft_text_count(capacity, events));
+    printf("\nsamples   %s", dft_text_count(text, samples));
+    printf(" of %s records", dft_text_count(text, events));
     if (result->interval_ns)
-        printf(", one every %s", dft_text_ns(capacity, (uint64_t)result->interval_ns));
+        printf(", one every %s", dft_text_ns(text, (uint64_t)result->interval_ns));
     printf("\naligned   on the first sample of each rank\n");
     for (size_t i = 0; i < result->nnotes && i < 20; i++) {
         printf(i ? "          " : "notes     ");

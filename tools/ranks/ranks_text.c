@@ -42,9 +42,9 @@ void dft_ranks_put_host(FILE *out, const struct dft_ranks_job *job, uint32_t ran
 void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t call)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(dft_source_names_table(job->source), call, &category, &name, capacity);
+    dft_names_call(dft_source_names_table(job->source), call, &category, &name, text);
     dft_text_escape(out, name.bytes, name.length);
 }
 
@@ -54,7 +54,7 @@ void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t cal
 static void put_sampled(const struct dft_ranks_job *job)
 {
     static const char *const titles[] = {"memory", "gpu", "cpu"};
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     for (int m = 0; m < DFT_SAMPLED; m++) {
         const struct dft_first_cause *cause = &job->sampled[m].cause;
@@ -69,10 +69,10 @@ static void put_sampled(const struct dft_ranks_job *job)
         if (m == DFT_SAMPLED_CPU)
             printf("'s processor time rose first, by %.1f of a processor", (double)first->delta / 1000);
         else
-            printf("'s memory rose first, by %s", dft_text_bytes(capacity, (uint64_t)first->delta));
-        printf(", at %s", dft_ranks_since(capacity, job, (uint64_t)first->aligned_ns));
+            printf("'s memory rose first, by %s", dft_text_bytes(text, (uint64_t)first->delta));
+        printf(", at %s", dft_ranks_since(text, job, (uint64_t)first->aligned_ns));
         if (cause->has_onset)
-            printf(", %s before the next", dft_text_ns(capacity, (uint64_t)first->lead_ns));
+            printf(", %s before the next", dft_text_ns(text, (uint64_t)first->lead_ns));
         if (region) {
             fputs(", in ", stdout);
             dft_ranks_put_call(stdout, job, region);
@@ -102,7 +102,7 @@ static uint32_t count_ends(const struct dft_ranks_job *job, uint32_t *running)
 static int put_skew(const struct dft_ranks_job *job, int is_end)
 {
     uint32_t last = 0, first = 0, unknown, running;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     struct dft_sentence sentence;
     uint64_t spread;
     FILE *out;
@@ -122,12 +122,11 @@ static int put_skew(const struct dft_ranks_job *job, int is_end)
     if (out && is_end && running) {
         fprintf(out, "%" PRIu32 " process%s still run%s", running, running == 1 ? "" : "es", running == 1 ? "s" : "");
     } else if (out && spread) {
-        fprintf(out, "%swithin %s, the last is ", is_end && unknown ? "last calls " : "",
-                dft_text_ns(capacity, spread));
+        fprintf(out, "%swithin %s, the last is ", is_end && unknown ? "last calls " : "", dft_text_ns(text, spread));
         dft_ranks_put(out, job, last);
         fprintf(out, ", %s behind the median",
-                dft_text_ns(capacity, is_end ? job->ranks[last].end_ns - job->median_end_ns
-                                             : job->ranks[last].start_ns - job->median_start_ns));
+                dft_text_ns(text, is_end ? job->ranks[last].end_ns - job->median_end_ns
+                                         : job->ranks[last].start_ns - job->median_start_ns));
     } else if (out) {
         fputs("at the same time", out);
     }
@@ -136,7 +135,7 @@ static int put_skew(const struct dft_ranks_job *job, int is_end)
 
 static int put_stragglers(const struct dft_ranks_job *job)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     uint32_t unknown, running;
     struct dft_sentence sentence;
     FILE *out;
@@ -150,7 +149,7 @@ static int put_stragglers(const struct dft_ranks_job *job)
     for (uint32_t i = 0; out && i < job->nstragglers && i < 5; i++) {
         fputs(i ? ", " : "", out);
         dft_ranks_put(out, job, job->stragglers[i]);
-        fprintf(out, " by %s", dft_text_ns(capacity, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
+        fprintf(out, " by %s", dft_text_ns(text, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
     }
     if (out && job->nstragglers > 5)
         fputs(" ...", out);
@@ -159,8 +158,8 @@ static int put_stragglers(const struct dft_ranks_job *job)
 
 static int put_job(const struct dft_ranks_job *job)
 {
-    char capacity[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks),
-                                  *given = dft_filter_text(dft_filter_options(job->filter));
+    char text[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks),
+                              *given = dft_filter_text(dft_filter_options(job->filter));
     int rc;
 
     if (!clocks || !given) {
@@ -182,7 +181,7 @@ static int put_job(const struct dft_ranks_job *job)
     } else {
         printf("processes %" PRIu32 ": none says its rank, each is looked at by itself", job->nranks);
     }
-    printf("\nlasted    %s, from ", dft_text_ns(capacity, job->wall_ns));
+    printf("\nlasted    %s, from ", dft_text_ns(text, job->wall_ns));
     dft_ranks_put_clock(stdout, job->zero_ns);
     putchar('\n');
     if (job->job) {
@@ -203,7 +202,7 @@ static int put_job(const struct dft_ranks_job *job)
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     int rc;
 
     top = top ? top : TOP_DEFAULT;
@@ -221,6 +220,6 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     rc = rc ? rc : dft_ranks_text_calls(job, top);
     if (!rc)
         dft_print_wrapped("answered from %s, in buckets of %s", job->from_rows ? "buckets" : "events",
-                          dft_text_ns(capacity, job->bucket_ns));
+                          dft_text_ns(text, job->bucket_ns));
     return rc;
 }

@@ -55,13 +55,13 @@ static void write_calls(struct dft_json *json, const struct dft_replay_result *r
 static void write_left(struct dft_json *json, const struct dft_replay_plan *plan)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     dft_json_array(json, "left_out");
     for (size_t i = 0; i < plan->lefts.count; i++) {
         const struct dft_replay_left *left = &plan->lefts.list[i];
 
-        dft_names_call(plan->resolver.names, left->call, &category, &name, capacity);
+        dft_names_call(plan->resolver.names, left->call, &category, &name, text);
         dft_json_object(json, NULL);
         dft_json_text(json, "cat", category.bytes, category.length);
         dft_json_text(json, "name", name.bytes, name.length);

@@ -124,10 +124,10 @@ static int print_differences(const struct dft_replay_outcome *outcome)
 static int left_cells(struct dft_grid *grid, const struct dft_names *names, const struct dft_replay_left *left)
 {
     struct dft_text category, name;
-    char capacity[18], room[DFT_TEXT_ROOM], *escaped;
+    char text[18], room[DFT_TEXT_ROOM], *escaped;
     int rc;
 
-    dft_names_call(names, left->call, &category, &name, capacity);
+    dft_names_call(names, left->call, &category, &name, text);
     escaped = dft_text_escaped(name.bytes, name.length);
     rc = escaped ? dft_grid_cell(grid, escaped) : -ENOMEM;
     free(escaped);

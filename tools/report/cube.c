@@ -40,10 +40,10 @@ uint32_t dft_cell_value(unsigned mask, uint64_t key, enum dft_dimension dimensio
     return (uint32_t)(key & ((UINT64_C(1) << dimensions[dimension].bits) - 1));
 }
 
-int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *more)
+int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cube_cell *more)
 {
     uint64_t key = dft_cell_key(cube->dimensions, at), *number;
-    struct dft_cell *cell;
+    struct dft_cube_cell *cell;
 
     if (cube->is_over)
         return 0;
@@ -55,7 +55,7 @@ int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const
             cube->is_over = 1;
             return 0;
         }
-        if (DFT_ARRAY_PUSH(cube->cells, cube->capacity, cube->count, (struct dft_cell){.key = key}))
+        if (DFT_ARRAY_PUSH(cube->cells, cube->capacity, cube->count, (struct dft_cube_cell){.key = key}))
             return -ENOMEM;
         *number = cube->count;
     }
@@ -70,7 +70,7 @@ int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const
 
 static int by_key(const void *left, const void *right)
 {
-    const struct dft_cell *a = left, *b = right;
+    const struct dft_cube_cell *a = left, *b = right;
 
     DFT_ORDER(a->key, b->key);
     return 0;
@@ -98,12 +98,12 @@ void dft_cube_put(struct dft_cube *cube, struct dft_page_data *data, const char 
             dft_data_put(data, dft_cell_value(cube->dimensions, cube->cells[i].key, (enum dft_dimension)d));
         type = DFT_DATA_UNSIGNED;
     }
-    put_measure(cube, data, "n", offsetof(struct dft_cell, calls));
-    put_measure(cube, data, "e", offsetof(struct dft_cell, errors));
-    put_measure(cube, data, "d", offsetof(struct dft_cell, time_ns));
-    put_measure(cube, data, "b", offsetof(struct dft_cell, bytes));
+    put_measure(cube, data, "n", offsetof(struct dft_cube_cell, calls));
+    put_measure(cube, data, "e", offsetof(struct dft_cube_cell, errors));
+    put_measure(cube, data, "d", offsetof(struct dft_cube_cell, time_ns));
+    put_measure(cube, data, "b", offsetof(struct dft_cube_cell, bytes));
     if (cube->dimensions >> DFT_DIMENSION_TIME & 1)
-        put_measure(cube, data, "w", offsetof(struct dft_cell, busy_ns));
+        put_measure(cube, data, "w", offsetof(struct dft_cube_cell, busy_ns));
 }
 
 void dft_dimensions_json(struct dft_json *json, unsigned mask)

@@ -27,7 +27,7 @@ enum dft_dimension {
 #define DFT_FILES_MAX   8192u
 #define DFT_STACKS_MAX  4096u
 
-struct dft_cell {
+struct dft_cube_cell {
     uint64_t key;
     uint64_t calls, errors, time_ns, bytes;
     uint64_t busy_ns; /* what of calls lies in the bin */
@@ -37,7 +37,7 @@ struct dft_cube {
     unsigned dimensions; /* 1 << enum dft_dimension */
     uint32_t limit;      /* of cells */
     struct dft_map numbers;
-    struct dft_cell *cells;
+    struct dft_cube_cell *cells;
     size_t count, capacity;
     int is_over; /* there were more than `limit`: the cube takes no more */
 };
@@ -49,7 +49,7 @@ uint32_t dft_cell_value(unsigned dimensions, uint64_t key, enum dft_dimension di
 
 /* Adds `more` (its key means nothing) at these values. A cube that would pass its limit keeps the cells
  * that it has, and is over. Returns 0 or -ENOMEM. */
-int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *more);
+int dft_cube_add(struct dft_cube *cube, const uint32_t at[DFT_DIMENSIONS], const struct dft_cube_cell *more);
 /* Sorts the cells and puts them as a table. The cube cannot grow afterwards. */
 void dft_cube_put(struct dft_cube *cube, struct dft_page_data *data, const char *table);
 /* Writes the member "dims": ["t", "p"]. */

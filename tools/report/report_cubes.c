@@ -155,7 +155,7 @@ static void values_of(const struct dft_report *report, const struct dft_cube *wh
         at[DFT_DIMENSION_CLASS] = report->class_of_call[at[DFT_DIMENSION_CALL]];
 }
 
-static int add_to_parts(struct list *list, const uint32_t at[DFT_DIMENSIONS], const struct dft_cell *cell)
+static int add_to_parts(struct list *list, const uint32_t at[DFT_DIMENSIONS], const struct dft_cube_cell *cell)
 {
     int rc = 0;
 
@@ -169,7 +169,7 @@ static int add_to_parts(struct list *list, const uint32_t at[DFT_DIMENSIONS], co
 
 /* The first cube has all, until that is too much: then what it has goes to the others. */
 static int add(const struct dft_report *report, struct list *list, const uint32_t at[DFT_DIMENSIONS],
-               const struct dft_cell *cell)
+               const struct dft_cube_cell *cell)
 {
     struct dft_cube *whole = &list->cubes[0];
     int rc = dft_cube_add(whole, at, cell);
@@ -198,11 +198,11 @@ static int take(void *context, const struct dft_answer *answer)
     for (uint32_t i = 0; i < answer->count && !rc; i++) {
         const struct dft_group *group = &answer->groups[i];
         const struct dft_metrics *metrics = &group->metrics;
-        struct dft_cell cell = {.calls = metrics->count,
-                                .errors = metrics->errors,
-                                .time_ns = metrics->dur_sum,
-                                .bytes = metrics->bytes,
-                                .busy_ns = answer->has_busy ? metrics->edge : metrics->dur_sum};
+        struct dft_cube_cell cell = {.calls = metrics->count,
+                                     .errors = metrics->errors,
+                                     .time_ns = metrics->dur_sum,
+                                     .bytes = metrics->bytes,
+                                     .busy_ns = answer->has_busy ? metrics->edge : metrics->dur_sum};
         uint32_t at[DFT_DIMENSIONS];
 
         dft_report_values(report, answer, group, at);

@@ -103,9 +103,9 @@ static int find_calls(const struct sampling *sampling, struct found *found, cons
         return -ENOMEM;
     for (uint32_t i = 0; i < batch->ncalls; i++) {
         struct dft_text cat, name;
-        char capacity[18];
+        char text[18];
 
-        dft_names_call(sampling->names, batch->calls[i].id, &cat, &name, capacity);
+        dft_names_call(sampling->names, batch->calls[i].id, &cat, &name, text);
         found->calls[i] = dft_report_call(report, dft_name_id(cat.bytes, cat.length),
                                           dft_name_id(name.bytes, name.length), batch->calls[i].io);
     }

@@ -115,11 +115,11 @@ static void put_region_texts(struct dft_report *report, const struct dft_answer 
     for (uint32_t i = 0; i < answer->count; i++) {
         uint64_t id = answer->groups[i].key.region;
         struct dft_text category, name;
-        char capacity[18];
+        char text[18];
 
         if (!id)
             continue;
-        dft_names_call(dft_answer_names(answer, id), id, &category, &name, capacity);
+        dft_names_call(dft_answer_names(answer, id), id, &category, &name, text);
         dft_data_text(&report->data, is_category ? category.bytes : name.bytes,
                       is_category ? category.length : name.length);
     }

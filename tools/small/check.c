@@ -81,7 +81,7 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
 static int verify(void *context, unsigned worker, const struct dft_source_process *process,
                   const struct dft_block *block, const struct dft_block_header *header, const void *payload)
 {
-    struct dft_check *check = context;
+    struct dft_verification *check = context;
     const char *reason = "";
     uint32_t nfiles;
     size_t count, number = (size_t)(block - dft_source_blocks(check->source, &count));
@@ -103,7 +103,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
     return 0;
 }
 
-static int verify_blocks(struct dft_check *check)
+static int verify_blocks(struct dft_verification *check)
 {
     unsigned threads = dft_source_threads(check->source);
     uint64_t undecodable;
@@ -131,7 +131,7 @@ static int verify_blocks(struct dft_check *check)
     return error;
 }
 
-static void count_blocks(struct dft_check *check)
+static void count_blocks(struct dft_verification *check)
 {
     size_t count;
     uint32_t nfiles;
@@ -163,7 +163,7 @@ static void count_blocks(struct dft_check *check)
 
 /* A missing or cut file is not visible in the blocks that are left. (What END says was written, and
  * is not there, is noted with every source.) */
-static void compare_ends(struct dft_check *check)
+static void compare_ends(struct dft_verification *check)
 {
     uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -194,7 +194,7 @@ static void compare_ends(struct dft_check *check)
 
 /* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins
  * with them. */
-static void find_nameless(struct dft_check *check)
+static void find_nameless(struct dft_verification *check)
 {
     size_t count;
     uint32_t nprocesses, nfiles;
@@ -218,7 +218,7 @@ static void find_nameless(struct dft_check *check)
 
 /* Before live files are moved into their traces: what is appended to a damaged one would be written
  * anew without it. */
-static void repair_files(struct dft_check *check, int force)
+static void repair_files(struct dft_verification *check, int force)
 {
     size_t count;
     uint32_t nfiles;
@@ -236,7 +236,8 @@ static void repair_files(struct dft_check *check, int force)
 }
 
 /* Of a process that may still run. */
-static void note_unseen(struct dft_check *check, const char *live, const struct dft_process *process, int recover)
+static void note_unseen(struct dft_verification *check, const char *live, const struct dft_process *process,
+                        int recover)
 {
     struct dft_text host = process->host;
 
@@ -250,7 +251,7 @@ static void note_unseen(struct dft_check *check, const char *live, const struct 
 }
 
 /* A live file of a process that is gone, and was not left as finished, is something to recover. */
-static void check_live_files(struct dft_check *check, int recover, int force)
+static void check_live_files(struct dft_verification *check, int recover, int force)
 {
     uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -293,7 +294,7 @@ static int run(int argc, char **argv)
         {.name = "force", .flag = &force, .help = "With --recover: processes that cannot be seen from here have ended"},
         {0}};
     struct dft_options options;
-    struct dft_check check = {0};
+    struct dft_verification check = {0};
     int code;
 
     if (dft_options_parse(&options, &dft_command_check, own, argc, argv, &code))

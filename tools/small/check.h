@@ -9,7 +9,7 @@
 #include "job/job.h"
 #include "source/source_object.h"
 
-struct dft_check {
+struct dft_verification {
     struct dft_source *source;
     struct dft_decoder **decoders; /* one a worker */
     _Atomic uint64_t undecodable;
@@ -29,7 +29,7 @@ struct dft_check {
 int dft_check_whole(struct dft_source *source, const uint8_t *counts);
 
 /* The verdict and the counts, on stdout: JSON (docs/schema), or one line of text. */
-void dft_check_print_json(const struct dft_check *check);
-void dft_check_print_text(const struct dft_check *check);
+void dft_check_print_json(const struct dft_verification *check);
+void dft_check_print_text(const struct dft_verification *check);
 
 #endif

@@ -8,7 +8,7 @@
 #include "small/check.h"
 #include "source/source_notes.h"
 
-void dft_check_print_json(const struct dft_check *check)
+void dft_check_print_json(const struct dft_verification *check)
 {
     struct dft_json json;
     size_t nnotes;
@@ -50,7 +50,7 @@ void dft_check_print_json(const struct dft_check *check)
 }
 
 /* What the processes say that they could not keep, or were told not to. */
-static void print_losses(const struct dft_check *check)
+static void print_losses(const struct dft_verification *check)
 {
     const struct dft_job *job = &check->job;
     char *lost = NULL;
@@ -67,7 +67,7 @@ static void print_losses(const struct dft_check *check)
 }
 
 /* "All good" is said where neither files nor processes tell of anything that is wrong or missing. */
-static void print_verdict(const struct dft_check *check)
+static void print_verdict(const struct dft_verification *check)
 {
     if (dft_source_status(check->source) == 0)
         printf(check->job.rewritten ? "every block is whole, but traces of programs that had ended before may be gone"
@@ -83,7 +83,7 @@ static void print_verdict(const struct dft_check *check)
                (unsigned long long)check->live_left);
 }
 
-void dft_check_print_text(const struct dft_check *check)
+void dft_check_print_text(const struct dft_verification *check)
 {
     uint32_t nfiles;
 

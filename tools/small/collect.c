@@ -189,7 +189,8 @@ static int is_trace(struct collect *collect, const struct dft_source_file *file)
         return 1;
     collect->left++;
     collect->bad = 1;
-    return fprintf(stderr, "dftmerge: %s: left, because it is no trace\n", file->path), 0;
+    fprintf(stderr, "dftmerge: %s: left, because it is no trace\n", file->path);
+    return 0;
 }
 
 /* A live file of a trace goes with the trace. */

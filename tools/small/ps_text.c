@@ -65,14 +65,14 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name;
-    char capacity[18], flown[DFT_TEXT_ROOM], *text = NULL;
+    char buffer[18], flown[DFT_TEXT_ROOM], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     int rc = -ENOMEM;
 
     if (!out)
         return rc;
-    dft_names_call(names, flight->call, &category, &name, capacity);
+    dft_names_call(names, flight->call, &category, &name, buffer);
     fprintf(out, "%10s in flight since %+.6f s in thread %u: ", "",
             (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
     dft_text_escape(out, category.bytes, category.length);

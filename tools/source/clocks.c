@@ -173,16 +173,16 @@ void dft_clocks_fini(struct dft_clocks *clocks)
 
 static void put_signed(FILE *out, int64_t ns)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
-    fprintf(out, "%s%s", ns < 0 ? "-" : ns ? "+" : "", dft_text_ns(capacity, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns));
+    fprintf(out, "%s%s", ns < 0 ? "-" : ns ? "+" : "", dft_text_ns(text, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns));
 }
 
 static void put_fit(FILE *out, const struct dft_clocks *clocks)
 {
     int64_t low = INT64_MAX, high = INT64_MIN, residual = 0;
     double drift = 0, squares = 0;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
     uint32_t known = 0;
 
     for (uint32_t h = 0; h < clocks->nhosts; h++) {
@@ -204,8 +204,8 @@ static void put_fit(FILE *out, const struct dft_clocks *clocks)
     fprintf(out, " to ");
     put_signed(out, high);
     fprintf(out, ", drift up to %.3g ppm, residual %s rms", drift * 1e6,
-            dft_text_ns(capacity, dft_uint_of(round(sqrt(squares / known)))));
-    fprintf(out, ", %s at most", dft_text_ns(capacity, (uint64_t)residual));
+            dft_text_ns(text, dft_uint_of(round(sqrt(squares / known)))));
+    fprintf(out, ", %s at most", dft_text_ns(text, (uint64_t)residual));
     if (known > 1 && clocks->kind == DFT_CLOCKS_ANCHORS)
         fputs(", on each by itself: how far they are apart from each other no trace says", out);
 }

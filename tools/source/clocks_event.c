@@ -60,10 +60,10 @@ static int add_end(struct ends *ends, int64_t time)
 static int is_named(struct collecting *collecting, const struct dft_call *call)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(collecting->names, call->id, &category, &name, capacity);
-    if (name.bytes == capacity)
+    dft_names_call(collecting->names, call->id, &category, &name, text);
+    if (name.bytes == text)
         collecting->unknown = 1;
     return name.length == collecting->length && !memcmp(name.bytes, collecting->name, name.length);
 }

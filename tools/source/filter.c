@@ -221,11 +221,11 @@ int dft_filter_block(const struct dft_filter *filter, const struct dft_source_pr
 int dft_filter_names(const struct dft_filter *filter, uint64_t call)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     if (!dft_filter_has_calls(filter))
         return 1;
-    dft_names_call(filter->table, call, &category, &name, capacity);
+    dft_names_call(filter->table, call, &category, &name, text);
     return text_passes(filter, DFT_FILTER_CAT, category) && text_passes(filter, DFT_FILTER_NAME, name);
 }
 
@@ -259,13 +259,13 @@ int dft_filter_call(const struct dft_filter *filter, const struct dft_call *call
 int dft_filter_region(const struct dft_filter *filter, uint64_t region)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
     if (!dft_filter_has(filter, DFT_FILTER_REGION))
         return 1;
     if (!region)
         return 0;
-    dft_names_call(filter->table, region, &category, &name, capacity);
+    dft_names_call(filter->table, region, &category, &name, text);
     return text_passes(filter, DFT_FILTER_REGION, name);
 }
 
@@ -337,10 +337,9 @@ int dft_filter_path(const struct dft_filter *filter, struct dft_text path)
 
 int dft_filter_file(const struct dft_filter *filter, uint64_t id)
 {
-    char capacity[18];
+    char text[18];
 
-    return !dft_filter_has_files(filter) ||
-           (id && dft_filter_path(filter, dft_names_show(filter->table, id, capacity)));
+    return !dft_filter_has_files(filter) || (id && dft_filter_path(filter, dft_names_show(filter->table, id, text)));
 }
 
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, const struct dft_call *call)

@@ -21,8 +21,8 @@ int dft_source_names_into(struct dft_source *source, struct dft_names *names, co
 int dft_source_names_take(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count);
 /* Gives the names of all blocks and keeps none. With several ranks, these are the blocks of this
  * rank's share, or all. Several threads give names at once. A name comes again wherever it stands
- * again. `give` returns 0 to go on. Any other result stops the function, which returns that result.
- * Texts are valid while `give` runs. */
+ * again. `emit` returns 0 to go on. Any other result stops the function, which returns that result.
+ * Texts are valid while `emit` runs. */
 int dft_source_names_each(struct dft_source *source, int (*emit)(void *context, uint64_t id, struct dft_text text),
                           void *context);
 /* Fetches what only BUCKETS and NAMES blocks hold. These hold mostly all names of calls and

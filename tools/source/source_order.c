@@ -24,7 +24,7 @@
 #include "source/source_names.h"
 #include "source/source_notes.h"
 
-struct dft_timeline {
+struct dft_ordering {
     struct dft_window window;
     int by_process;
     const struct dft_block **all; /* by start; or by process, then start */
@@ -88,7 +88,7 @@ static double estimate(const struct dft_block *const *blocks, size_t count, uint
 
 /* Fills the window with blocks that begin in it and do not end before it. *next: the first block
  * that was no candidate yet. */
-static void fill_window(struct dft_timeline *timeline, size_t *next)
+static void fill_window(struct dft_ordering *timeline, size_t *next)
 {
     struct dft_window *window = &timeline->window;
     size_t n = 0;
@@ -103,7 +103,7 @@ static void fill_window(struct dft_timeline *timeline, size_t *next)
 }
 
 /* Decodes [from, to], and makes `to` smaller until the window fits. */
-static int decode_window(struct dft_timeline *timeline, size_t *next)
+static int decode_window(struct dft_ordering *timeline, size_t *next)
 {
     struct dft_window *window = &timeline->window;
 
@@ -127,7 +127,7 @@ static int decode_window(struct dft_timeline *timeline, size_t *next)
     }
 }
 
-static int emit_windows(struct dft_timeline *timeline, int (*emit)(void *, const struct dft_event_at *), void *context)
+static int emit_windows(struct dft_ordering *timeline, int (*emit)(void *, const struct dft_event_at *), void *context)
 {
     struct dft_window *window = &timeline->window;
     uint64_t last = 0, width;
@@ -174,10 +174,10 @@ int dft_source_wants(const struct dft_source *source, const struct dft_filter *f
            (!filter || dft_filter_block(filter, &source->processes[block->process], block));
 }
 
-int dft_timeline_create(struct dft_timeline **result, struct dft_source *source, const struct dft_filter *filter,
+int dft_ordering_create(struct dft_ordering **result, struct dft_source *source, const struct dft_filter *filter,
                         int each_process)
 {
-    struct dft_timeline *timeline = calloc(1, sizeof *timeline);
+    struct dft_ordering *timeline = calloc(1, sizeof *timeline);
     size_t capacity = source->nblocks + 1;
 
     *result = timeline;
@@ -200,17 +200,17 @@ int dft_timeline_create(struct dft_timeline **result, struct dft_source *source,
     return 0;
 }
 
-void dft_timeline_outer_first(struct dft_timeline *timeline)
+void dft_ordering_outer_first(struct dft_ordering *timeline)
 {
     timeline->window.outer_first = 1;
 }
 
-void dft_timeline_without_texts(struct dft_timeline *timeline)
+void dft_ordering_without_texts(struct dft_ordering *timeline)
 {
     timeline->window.without_texts = 1;
 }
 
-void dft_timeline_destroy(struct dft_timeline *timeline)
+void dft_ordering_destroy(struct dft_ordering *timeline)
 {
     if (!timeline)
         return;
@@ -222,7 +222,7 @@ void dft_timeline_destroy(struct dft_timeline *timeline)
 }
 
 /* Finds where the blocks of a process begin among all blocks. */
-static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
+static size_t first_of(const struct dft_ordering *timeline, uint32_t process)
 {
     size_t low = 0, high = timeline->by_process ? timeline->nall : 0;
 
@@ -237,7 +237,7 @@ static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
     return low;
 }
 
-int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
+int dft_ordering_emit(struct dft_ordering *timeline, uint32_t process,
                       int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     int rc;
@@ -258,7 +258,7 @@ int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
 static int go_through(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep,
                       int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
-    struct dft_timeline *timeline;
+    struct dft_ordering *timeline;
     int rc = filter && dft_filter_has_names(filter) ? dft_source_names_locate(source) : 0;
 
     if (rc)
@@ -267,14 +267,14 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
         rc = dft_comm_agree(rc);
         return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
     }
-    rc = dft_timeline_create(&timeline, source, filter, 0);
+    rc = dft_ordering_create(&timeline, source, filter, 0);
     if (!rc && sweep) {
         timeline->window.sweep = sweep;
         timeline->window.most = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, sweep->most);
     }
     if (!rc)
-        rc = dft_timeline_emit(timeline, 0, emit, context);
-    dft_timeline_destroy(timeline);
+        rc = dft_ordering_emit(timeline, 0, emit, context);
+    dft_ordering_destroy(timeline);
     dft_exchange_served(source);
     rc = dft_comm_agree(rc);
     return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;

@@ -24,18 +24,18 @@ int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter,
 /* Gives events in order, on one rank of dftmerge-mpi or on several, each by itself. All names must
  * have been located, and the rank must be able to read every block. each_process: gives the events
  * of one process at a time; otherwise `process` has no effect. The caller destroys *timeline in any
- * case. Both return 0 or -ENOMEM; dft_timeline_emit also what `give` returned. */
-struct dft_timeline;
-int dft_timeline_create(struct dft_timeline **timeline, struct dft_source *source, const struct dft_filter *filter,
+ * case. Both return 0 or -ENOMEM; dft_ordering_emit also what `give` returned. */
+struct dft_ordering;
+int dft_ordering_create(struct dft_ordering **timeline, struct dft_source *source, const struct dft_filter *filter,
                         int each_process);
-int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
+int dft_ordering_emit(struct dft_ordering *timeline, uint32_t process,
                       int (*emit)(void *context, const struct dft_event_at *at), void *context);
 /* Puts the enclosing event first among events of a thread that start together
  * (dft_enclosing_compare). */
-void dft_timeline_outer_first(struct dft_timeline *timeline);
+void dft_ordering_outer_first(struct dft_ordering *timeline);
 /* Leaves it to the caller to find the texts of names; the source is not changed then. */
-void dft_timeline_without_texts(struct dft_timeline *timeline);
-void dft_timeline_destroy(struct dft_timeline *timeline);
+void dft_ordering_without_texts(struct dft_ordering *timeline);
+void dft_ordering_destroy(struct dft_ordering *timeline);
 
 /* May a block hold events that pass, and does the block answer for these events? */
 int dft_source_wants(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block);

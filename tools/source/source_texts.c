@@ -13,7 +13,7 @@
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 
-struct dft_kept {
+struct dft_kept_text {
     size_t length;
     char bytes[]; /* the bytes, then a NUL */
 };
@@ -52,7 +52,7 @@ static void *reserve(struct dft_interned_texts *texts, size_t bytes)
 static const void *keep(struct dft_interned_texts *texts, const void *bytes, size_t length)
 {
     uint64_t hash = dft_name_id(bytes, length), *place = dft_map_put(&texts->by_hash, hash ? hash : 1);
-    struct dft_kept *kept = place ? (struct dft_kept *)(uintptr_t)*place : NULL;
+    struct dft_kept_text *kept = place ? (struct dft_kept_text *)(uintptr_t)*place : NULL;
 
     if (kept && kept->length == length && !memcmp(kept->bytes, bytes, length))
         return kept->bytes;

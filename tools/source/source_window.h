@@ -55,7 +55,7 @@ struct dft_slice {
 /* Decodes the blocks in N threads. Returns 0, -ENOMEM, or -E2BIG: the blocks have more events than
  * a window may hold. */
 int dft_window_decode(struct dft_window *window);
-/* Gives the events in order. Returns 0, -ENOMEM, or what `give` returned. */
+/* Gives the events in order. Returns 0, -ENOMEM, or what `emit` returned. */
 int dft_window_emit(struct dft_window *window, int (*emit)(void *context, const struct dft_event_at *at),
                     void *context);
 /* Forgets the events. */

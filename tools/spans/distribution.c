@@ -67,19 +67,19 @@ void dft_spans_distribution_json(struct dft_json *json, const struct dft_spans_d
     dft_json_known_int(json, "max_ns", known, distribution->max);
 }
 
-const char *dft_spans_duration_text(char *capacity, int64_t ns)
+const char *dft_spans_duration_text(char *text, int64_t ns)
 {
-    *capacity = '-';
-    dft_text_ns(capacity + (ns < 0), ns < 0 ? (uint64_t)-ns : (uint64_t)ns);
-    return capacity;
+    *text = '-';
+    dft_text_ns(text + (ns < 0), ns < 0 ? (uint64_t)-ns : (uint64_t)ns);
+    return text;
 }
 
-void dft_spans_distribution_text(char capacity[DFT_SPANS_SENTENCE], const struct dft_spans_distribution *distribution)
+void dft_spans_distribution_text(char text[DFT_SPANS_SENTENCE], const struct dft_spans_distribution *distribution)
 {
     char count[DFT_TEXT_ROOM], numbers[6][DFT_TEXT_ROOM + 1];
 
     snprintf(
-        capacity, DFT_SPANS_SENTENCE, "n %s, min %s, mean %s, p50 %s, p95 %s, p99 %s, max %s",
+        text, DFT_SPANS_SENTENCE, "n %s, min %s, mean %s, p50 %s, p95 %s, p99 %s, max %s",
         dft_text_count(count, distribution->n), dft_spans_duration_text(numbers[0], distribution->min),
         dft_spans_duration_text(numbers[1], distribution->mean), dft_spans_duration_text(numbers[2], distribution->p50),
         dft_spans_duration_text(numbers[3], distribution->p95), dft_spans_duration_text(numbers[4], distribution->p99),

@@ -26,10 +26,10 @@ int dft_spans_distribution_make(struct dft_spans_distribution *distribution, con
 void dft_spans_distribution_json(struct dft_json *json, const struct dft_spans_distribution *distribution);
 /* "n 50, min 0.1 s, ..." in a sentence of a picture. */
 #define DFT_SPANS_SENTENCE 256
-void dft_spans_distribution_text(char capacity[DFT_SPANS_SENTENCE], const struct dft_spans_distribution *distribution);
+void dft_spans_distribution_text(char text[DFT_SPANS_SENTENCE], const struct dft_spans_distribution *distribution);
 /* The mean to the nearest ns, halves upwards. */
 int64_t dft_spans_mean(__int128 sum, uint64_t count);
-/* A duration for people, which may be negative. `capacity`: DFT_TEXT_ROOM + 1. */
-const char *dft_spans_duration_text(char *capacity, int64_t ns);
+/* A duration for people, which may be negative. `text`: DFT_TEXT_ROOM + 1. */
+const char *dft_spans_duration_text(char *text, int64_t ns);
 
 #endif

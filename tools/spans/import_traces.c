@@ -150,16 +150,16 @@ static int put_sums(struct traces *traces)
 
 static int take_events(struct traces *traces)
 {
-    struct dft_timeline *timeline = NULL;
+    struct dft_ordering *timeline = NULL;
     int rc = dft_source_names_locate(traces->source);
 
     if (!rc)
-        rc = dft_timeline_create(&timeline, traces->source, NULL, 0);
+        rc = dft_ordering_create(&timeline, traces->source, NULL, 0);
     if (!rc) {
-        dft_timeline_outer_first(timeline);
-        rc = dft_timeline_emit(timeline, 0, dft_trace_regions_take, &traces->regions);
+        dft_ordering_outer_first(timeline);
+        rc = dft_ordering_emit(timeline, 0, dft_trace_regions_take, &traces->regions);
     }
-    dft_timeline_destroy(timeline);
+    dft_ordering_destroy(timeline);
     return rc ? rc : dft_trace_regions_finish(&traces->regions);
 }
 

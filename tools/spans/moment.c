@@ -113,13 +113,13 @@ int dft_spans_moment_column(sqlite3_stmt *statement, int column, int64_t *ns)
                                   (size_t)sqlite3_column_bytes(statement, column), ns);
 }
 
-const char *dft_spans_moment_text(char capacity[DFT_SPANS_MOMENT_CAPACITY], int64_t ns)
+const char *dft_spans_moment_text(char text[DFT_SPANS_MOMENT_CAPACITY], int64_t ns)
 {
     uint64_t size = ns < 0 ? (uint64_t)-ns : (uint64_t)ns;
 
-    snprintf(capacity, DFT_SPANS_MOMENT_CAPACITY, "%s%llu.%09llu", ns < 0 ? "-" : "",
+    snprintf(text, DFT_SPANS_MOMENT_CAPACITY, "%s%llu.%09llu", ns < 0 ? "-" : "",
              (unsigned long long)(size / 1000000000u), (unsigned long long)(size % 1000000000u));
-    return capacity;
+    return text;
 }
 
 double dft_spans_moment_double(int64_t ns)

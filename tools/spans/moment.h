@@ -15,9 +15,9 @@
 int dft_spans_moment_parse(const char *text, size_t length, int64_t *ns);
 /* The same of a column of SQLite: text, or a number. */
 int dft_spans_moment_column(sqlite3_stmt *statement, int column, int64_t *ns);
-/* Seconds with nine decimals. Returns `capacity`. */
+/* Seconds with nine decimals. Returns `text`. */
 #define DFT_SPANS_MOMENT_CAPACITY 32
-const char *dft_spans_moment_text(char capacity[DFT_SPANS_MOMENT_CAPACITY], int64_t ns);
+const char *dft_spans_moment_text(char text[DFT_SPANS_MOMENT_CAPACITY], int64_t ns);
 /* The double that is nearest to these seconds. */
 double dft_spans_moment_double(int64_t ns);
 

@@ -112,9 +112,9 @@ static int pop_ended(struct dft_trace_regions *regions, struct dft_trace_thread 
 static char *type_of(const struct dft_trace_regions *regions, const char *prefix, uint64_t call, int with_category)
 {
     struct dft_text category, name;
-    char capacity[18], *type;
+    char text[18], *type;
 
-    dft_names_call(regions->names, call, &category, &name, capacity);
+    dft_names_call(regions->names, call, &category, &name, text);
     if (!with_category)
         category.length = 0;
     return asprintf(&type, "%s%.*s%s%.*s", prefix, (int)category.length, category.length ? category.bytes : "",
@@ -169,9 +169,9 @@ static uint64_t parent_of(const struct dft_trace_regions *regions, const struct 
 {
     for (uint32_t i = 0; i < at->nargs; i++) {
         struct dft_text category, name;
-        char capacity[18];
+        char text[18];
 
-        dft_names_call(regions->names, at->args[i].key, &category, &name, capacity);
+        dft_names_call(regions->names, at->args[i].key, &category, &name, text);
         if (name.length == 6 && !memcmp(name.bytes, "parent", 6) && at->args[i].type == DFT_ARG_INT)
             return (uint64_t)at->args[i].i;
     }

@@ -37,7 +37,7 @@ struct dft_trace_regions {
     uint64_t span_ends_ns;      /* the last end of those */
 };
 
-/* Takes one event (dft_timeline_outer_first). `regions` is a struct dft_trace_regions, whose first
+/* Takes one event (dft_ordering_outer_first). `regions` is a struct dft_trace_regions, whose first
  * three members the caller has set. Returns 0 or an error of the store. */
 int dft_trace_regions_take(void *regions, const struct dft_event_at *at);
 /* All regions end. The sums of the processes are whole then. */

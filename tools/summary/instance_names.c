@@ -17,10 +17,10 @@
 static void put_arg(const struct dft_names *table, const struct dft_arg *arg, char text[DFT_INSTANCE_ARGS])
 {
     struct dft_text category, key;
-    char capacity[18];
+    char buffer[18];
 
     *text = 0;
-    dft_names_call(table, arg->key, &category, &key, capacity);
+    dft_names_call(table, arg->key, &category, &key, buffer);
     if (!key.length || key.length > 20)
         return;
     if (arg->type == DFT_ARG_INT)

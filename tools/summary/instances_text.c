@@ -75,13 +75,13 @@ static int compare(const void *left, const void *right, void *context)
 static int add_name(struct dft_grid *grid, const struct dft_summary *summary, const struct dft_instance *instance)
 {
     struct dft_text category, name;
-    char capacity[18], *text = NULL, *escaped;
+    char buffer[18], *text = NULL, *escaped;
     char number[DFT_TEXT_ROOM] = "";
     int length, rc = -ENOMEM;
 
     if (instance->number && !*instance->args)
         snprintf(number, sizeof number, " %u", instance->number);
-    dft_names_call(dft_source_names_table(summary->source), instance->call, &category, &name, capacity);
+    dft_names_call(dft_source_names_table(summary->source), instance->call, &category, &name, buffer);
     length = asprintf(&text, "%.*s%s%s%s%s", (int)name.length, name.length ? name.bytes : "", number,
                       *instance->args ? " (" : "", instance->args, *instance->args ? ")" : "");
     if (length < 0)
@@ -165,11 +165,11 @@ static void put_json(struct dft_json *json, const struct dft_summary *summary, c
 {
     const struct dft_source_process *processes;
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     uint32_t count;
 
     processes = dft_source_processes(summary->source, &count);
-    dft_names_call(dft_source_names_table(summary->source), instance->call, &category, &name, capacity);
+    dft_names_call(dft_source_names_table(summary->source), instance->call, &category, &name, text);
     dft_json_object(json, NULL);
     dft_json_text(json, "cat", category.bytes, category.length);
     dft_json_text(json, "name", name.bytes, name.length);
@@ -216,7 +216,7 @@ static void print_csv(const struct dft_summary *summary, const struct dft_instan
 {
     const struct dft_source_process *processes;
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     uint32_t count;
 
     processes = dft_source_processes(summary->source, &count);
@@ -226,7 +226,7 @@ static void print_csv(const struct dft_summary *summary, const struct dft_instan
         const struct dft_instance *one = &instances->list[i];
         const struct dft_process *process = &processes[one->process].process;
 
-        dft_names_call(dft_source_names_table(summary->source), one->call, &category, &name, capacity);
+        dft_names_call(dft_source_names_table(summary->source), one->call, &category, &name, text);
         dft_csv_text(stdout, category.bytes, category.length);
         putchar(',');
         dft_csv_text(stdout, name.bytes, name.length);

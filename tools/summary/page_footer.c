@@ -24,7 +24,7 @@ static void say_sources(FILE *out, const struct dft_page *page)
 
 void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen)
 {
-    char capacity[DFT_TEXT_ROOM];
+    char buffer[DFT_TEXT_ROOM];
     struct dft_sentence text;
     FILE *out;
 
@@ -33,14 +33,14 @@ void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unsee
         return;
     if (page->calls.query.grid_ns)
         fprintf(out, "times count from the start; these groups begin on the grid of %s on which calls are counted; ",
-                dft_text_ns(capacity, page->calls.query.grid_ns));
+                dft_text_ns(buffer, page->calls.query.grid_ns));
     say_sources(out, page);
     dft_job_print_losses(out, &page->summary->job, page->summary->source, "lost: ");
     if (page->unsplit)
         fprintf(out, "; %s events are known only as aggregates and are not in every table",
-                dft_text_count(capacity, page->unsplit));
+                dft_text_count(buffer, page->unsplit));
     if (page->overhead_ns && page->uncut_lives_ns)
-        fprintf(out, "; tracing took %s%s", dft_text_share(capacity, page->overhead_ns, page->uncut_lives_ns),
+        fprintf(out, "; tracing took %s%s", dft_text_share(buffer, page->overhead_ns, page->uncut_lives_ns),
                 dft_filter_has_times(&page->summary->options->filter) ? " of the whole run" : "");
     dft_sentence_end(&text, out, "", 0);
     out = unseen ? dft_sentence_begin(&text) : NULL;

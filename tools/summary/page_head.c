@@ -156,12 +156,12 @@ static void say_fates(FILE *out, const struct dft_page *page)
 {
     const struct dft_job *job = &page->summary->job;
     struct fates fates = {0};
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (count_fates(&fates, page))
         return;
     if (job->ranks)
-        fprintf(out, ", %s of %u ranks", dft_text_count(capacity, fates.ranks), job->world_size);
+        fprintf(out, ", %s of %u ranks", dft_text_count(text, fates.ranks), job->world_size);
     if (job->hosts > 1 && page->processes == job->processes)
         fprintf(out, ", %u hosts", job->hosts);
     if (fates.killed.count) {
@@ -174,7 +174,7 @@ static void say_fates(FILE *out, const struct dft_page *page)
         fprintf(out, ", %u unknown (still running, or killed)", fates.unseen);
     dft_job_unrecorded(out, ", ", job);
     if (fates.recovered)
-        fprintf(out, "; %s events recovered from live files", dft_text_count(capacity, fates.recovered));
+        fprintf(out, "; %s events recovered from live files", dft_text_count(text, fates.recovered));
 }
 
 static void print_time(const struct dft_page *page)

@@ -97,27 +97,27 @@ static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t t
                                                      {"written", 0, 0, 3}};
     struct dft_grid *grid = dft_grid_create(columns, 7);
     uint64_t median = lines[count / 2].io_ns;
-    char capacity[128], a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+    char text[128], a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
     int rc = grid ? 0 : -ENOMEM, unicode = dft_plot_is_unicode();
 
     for (uint32_t i = 0; !rc && i < count && i < top; i++) {
         char *host = dft_text_escaped(lines[i].host.bytes, lines[i].host.length);
 
-        snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)lines[i].rank);
-        rc = dft_grid_cell(grid, capacity) || dft_grid_cell(grid, host ? host : "-") ||
-             dft_grid_cell(grid, dft_text_ns(capacity, lines[i].io_ns)) ||
-             dft_grid_cell(grid, dft_plot_cells(capacity, unicode, lines[i].io_ns, lines[0].io_ns, 10)) ||
-             dft_grid_cell(grid, dft_text_ratio(capacity, (double)lines[i].io_ns / (double)median)) ||
-             dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].read)) ||
-             dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].written));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)lines[i].rank);
+        rc = dft_grid_cell(grid, text) || dft_grid_cell(grid, host ? host : "-") ||
+             dft_grid_cell(grid, dft_text_ns(text, lines[i].io_ns)) ||
+             dft_grid_cell(grid, dft_plot_cells(text, unicode, lines[i].io_ns, lines[0].io_ns, 10)) ||
+             dft_grid_cell(grid, dft_text_ratio(text, (double)lines[i].io_ns / (double)median)) ||
+             dft_grid_cell(grid, dft_text_bytes(text, lines[i].read)) ||
+             dft_grid_cell(grid, dft_text_bytes(text, lines[i].written));
         free(host);
     }
     if (!rc)
         dft_grid_print(grid, stdout);
     if (!rc && top < count) {
-        snprintf(capacity, sizeof capacity, "%s other%s: %s to %s", dft_text_count(a, count - top),
-                 count - top == 1 ? "" : "s", dft_text_ns(b, lines[count - 1].io_ns), dft_text_ns(c, lines[top].io_ns));
-        dft_text_wrapped(stdout, "", 0, capacity);
+        snprintf(text, sizeof text, "%s other%s: %s to %s", dft_text_count(a, count - top), count - top == 1 ? "" : "s",
+                 dft_text_ns(b, lines[count - 1].io_ns), dft_text_ns(c, lines[top].io_ns));
+        dft_text_wrapped(stdout, "", 0, text);
     }
     dft_grid_destroy(grid);
     return rc ? -ENOMEM : 0;

@@ -198,7 +198,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
                         enum dft_by by)
 {
     struct dft_key_value value;
-    char capacity[DFT_TEXT_ROOM];
+    char text[DFT_TEXT_ROOM];
 
     if (by == DFT_BY_PROCESS && answer->process_group[group->key.process_group - 1]->known)
         return add_process_cell(grid, &answer->process_group[group->key.process_group - 1]->process);
@@ -207,10 +207,10 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
         return dft_grid_cell(grid, "-");
     if (value.type == DFT_KEY_UINT) {
         if (by == DFT_BY_TIME)
-            snprintf(capacity, sizeof capacity, "%.3f s", seconds_of(&answer->query, value.number));
+            snprintf(text, sizeof text, "%.3f s", seconds_of(&answer->query, value.number));
         else
-            snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)value.number);
-        return dft_grid_cell(grid, capacity);
+            snprintf(text, sizeof text, "%llu", (unsigned long long)value.number);
+        return dft_grid_cell(grid, text);
     }
     return add_text_cell(grid, answer, by, value.text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and
- * summary_data.c. */
+/* dftmerge summary: where the I/O time goes. The command; its output is in page.c, summary_tree.c
+ * and summary_data.c. */
 #include "mpi/comm.h"
 #include "base/write_wrapped.h"
 #include "base/pattern.h"

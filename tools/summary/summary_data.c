@@ -85,9 +85,9 @@ static void json_key(struct dft_json *json, const struct dft_answer *answer, con
     }
     if (by == DFT_BY_REGION && group->key.region) {
         struct dft_text category, region;
-        char capacity[18];
+        char text[18];
 
-        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, capacity);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, text);
         dft_json_text(json, "region_cat", category.bytes, category.length);
     }
     if (value.type == DFT_KEY_NULL)

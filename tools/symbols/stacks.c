@@ -30,11 +30,11 @@ uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_
     return n;
 }
 
-struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18])
+struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char text[18])
 {
     struct dft_text category, name;
 
-    dft_names_call(names, frame, &category, &name, capacity);
+    dft_names_call(names, frame, &category, &name, text);
     return name;
 }
 
@@ -127,9 +127,9 @@ static void put_python(FILE *out, struct dft_text text)
 static void put_code(FILE *out, const struct dft_names *names, uint64_t frame, int under_python)
 {
     const struct dft_symbols_frame *frames = NULL;
-    char path[1024] = "", capacity[18];
+    char path[1024] = "", text[18];
     unsigned count = frames_at(names, frame, &frames, path);
-    struct dft_text name = dft_stack_function(names, frame, capacity);
+    struct dft_text name = dft_stack_function(names, frame, text);
 
     if (!count)
         put_frame(out, name, (struct dft_text){NULL, 0}, 0);
@@ -200,9 +200,9 @@ static struct dft_text python_line(const struct dft_names *names, const uint64_t
 
 /* The line of the innermost function of the program that has one, else its innermost function, else what is
  * innermost. */
-static struct dft_text code_line(const struct dft_names *names, const uint64_t *frames, uint32_t n, char capacity[18])
+static struct dft_text code_line(const struct dft_names *names, const uint64_t *frames, uint32_t n, char text[18])
 {
-    struct dft_text best = dft_stack_function(names, frames[0], capacity);
+    struct dft_text best = dft_stack_function(names, frames[0], text);
     unsigned least = OF_LIBRARY + 1;
     char path[1024];
 
@@ -217,7 +217,7 @@ static struct dft_text code_line(const struct dft_names *names, const uint64_t *
             if (owner >= least || (owner == OF_LIBRARY && i))
                 continue;
             least = owner;
-            best = line ? dft_text_from(line) : dft_stack_function(names, frames[i], capacity);
+            best = line ? dft_text_from(line) : dft_stack_function(names, frames[i], text);
         }
     }
     return best;
@@ -228,14 +228,14 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
     uint64_t frames[DFT_STACK_FRAMES_MAX];
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
     struct dft_text text;
-    char capacity[18];
+    char buffer[18];
 
     *rc = 0;
     if (!n)
         return 0;
     text = python_line(names, frames, n);
     if (!text.length)
-        text = code_line(names, frames, n, capacity);
+        text = code_line(names, frames, n, buffer);
     return add(names, text.bytes, text.length, rc);
 }
 
@@ -243,11 +243,11 @@ void dft_line_stack(struct dft_line *line, const struct dft_names *names, uint64
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX];
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    char capacity[18];
+    char text[18];
 
     dft_line_char(line, '[');
     for (uint32_t i = 0; i < n; i++) {
-        struct dft_text name = dft_stack_function(names, frames[i], capacity);
+        struct dft_text name = dft_stack_function(names, frames[i], text);
 
         if (i)
             dft_line_char(line, ',');

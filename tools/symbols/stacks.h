@@ -6,12 +6,12 @@
 #include "base/names.h"
 #include "base/write_line.h"
 
-/* The frames of a stack, from the innermost: their number, at most `room`, and the ids of their
+/* The frames of a stack, from the innermost: their number, at most `capacity`, and the ids of their
  * names; 0: the stack is not known. */
 uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity);
 
 /* A frame's function, or where it lies: "module+0xaddress"; of Python "file:line function". */
-struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18]);
+struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char text[18]);
 
 /* Writes all functions as a list of JSON, from the innermost. */
 void dft_line_stack(struct dft_line *line, const struct dft_names *names, uint64_t stack);

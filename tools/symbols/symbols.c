@@ -341,7 +341,7 @@ int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t
     return 1;
 }
 
-static const char *show_mangled(const char *text, size_t length, char *capacity, size_t capacity_bytes)
+static const char *show_mangled(const char *text, size_t length, char *buffer, size_t size)
 {
     char name[512], *shown;
 
@@ -351,24 +351,24 @@ static const char *show_mangled(const char *text, size_t length, char *capacity,
     pthread_mutex_lock(&lock);
     shown = demangle(name);
     pthread_mutex_unlock(&lock);
-    snprintf(capacity, capacity_bytes, "%s", shown ? shown : name);
+    snprintf(buffer, size, "%s", shown ? shown : name);
     free(shown);
-    return capacity;
+    return buffer;
 }
 
-const char *dft_symbols_show(const char *text, size_t length, char *capacity, size_t capacity_bytes)
+const char *dft_symbols_show(const char *text, size_t length, char *buffer, size_t size)
 {
     uint64_t build_id, address;
     const char *name;
     char path[1024];
 
     if (length > 2 && text[0] == '_' && text[1] == 'Z')
-        return show_mangled(text, length, capacity, capacity_bytes);
+        return show_mangled(text, length, buffer, size);
     if (!dft_symbols_place(text, length, path, &build_id, &address))
         return NULL;
     name = dft_symbols_find(path, build_id, address, NULL);
     if (name)
         return name;
-    snprintf(capacity, capacity_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
-    return capacity;
+    snprintf(buffer, size, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
+    return buffer;
 }

@@ -51,7 +51,7 @@ static int new_shelf(struct by_name *by_name, struct shelves *shelves, uint64_t 
     struct shelf *shelf = calloc(1, sizeof *shelf);
     struct dft_text category, name;
     uint64_t *place = dft_map_put(&shelves->by_call, call);
-    char capacity[18], *copy;
+    char text[18], *copy;
 
     *result = shelf;
     if (!shelf || !place || DFT_ARRAY_PUSH(shelves->list, shelves->capacity, shelves->count, shelf)) {
@@ -59,7 +59,7 @@ static int new_shelf(struct by_name *by_name, struct shelves *shelves, uint64_t 
         return -ENOMEM;
     }
     *place = shelves->count;
-    dft_names_call(dft_source_names_table(reading->source), call, &category, &name, capacity);
+    dft_names_call(dft_source_names_table(reading->source), call, &category, &name, text);
     copy = malloc((size_t)name.length + 1);
     if (copy)
         memcpy(copy, name.bytes, name.length);

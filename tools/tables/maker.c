@@ -118,14 +118,14 @@ static int put_call(struct dft_maker *maker, unsigned column, uint64_t call, int
 {
     struct dft_dictionary *dictionary = &maker->dictionaries[column];
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     int copy;
 
     *code = call ? dft_dictionary_find(dictionary, call) : DFT_CODE_NULL;
     if (!call || *code != DFT_CODE_NULL)
         return 0;
-    dft_names_call(maker->names, call, &category, &name, capacity);
-    copy = name.bytes == capacity;
+    dft_names_call(maker->names, call, &category, &name, text);
+    copy = name.bytes == text;
     return dft_dictionary_id(dictionary, call, is_name ? name : category, copy, code);
 }
 
@@ -157,10 +157,10 @@ static int set_wanted(struct dft_dictionary *dictionary, const struct dft_names 
     int rc = 0;
 
     for (size_t i = 0; i < dictionary->nwanted && !rc; i++) {
-        char capacity[18];
+        char text[18];
 
         rc = dft_dictionary_set(dictionary, dictionary->wanted[i].code,
-                                dft_names_show(texts, dictionary->wanted[i].id, capacity));
+                                dft_names_show(texts, dictionary->wanted[i].id, text));
     }
     dictionary->nwanted = 0;
     return rc;

@@ -210,7 +210,7 @@ static int put_open(struct dft_reading *reading, const struct regions *regions, 
     struct dft_maker *maker = &reading->makers[0];
     const struct dft_answer *inside = &regions->inside;
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
     int rc = dft_maker_row(maker);
 
     if (rc)
@@ -218,7 +218,7 @@ static int put_open(struct dft_reading *reading, const struct regions *regions, 
     put_process(maker, process_of(inside, group));
     dft_maker_set(maker, DFT_REGIONS_CALLS, 0);
     put_numbers(maker, inside, group, of_insides, sizeof of_insides / sizeof *of_insides);
-    dft_names_call(dft_answer_names(inside, group->key.region), group->key.region, &category, &name, capacity);
+    dft_names_call(dft_answer_names(inside, group->key.region), group->key.region, &category, &name, text);
     rc = dft_maker_set_text(maker, DFT_REGIONS_CAT, category);
     return rc ? rc : dft_maker_set_text(maker, DFT_REGIONS_NAME, name);
 }

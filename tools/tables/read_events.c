@@ -181,14 +181,14 @@ static int add_next(void *context, const struct dft_event_at *at)
 
 static int read_by_time(struct dft_reading *reading)
 {
-    struct dft_timeline *timeline;
-    int rc = dft_timeline_create(&timeline, reading->source, reading->picks ? reading->filter : NULL, 0);
+    struct dft_ordering *timeline;
+    int rc = dft_ordering_create(&timeline, reading->source, reading->picks ? reading->filter : NULL, 0);
 
     if (!rc) {
-        dft_timeline_without_texts(timeline);
-        rc = dft_timeline_emit(timeline, 0, add_next, reading);
+        dft_ordering_without_texts(timeline);
+        rc = dft_ordering_emit(timeline, 0, add_next, reading);
     }
-    dft_timeline_destroy(timeline);
+    dft_ordering_destroy(timeline);
     return rc ? rc : dft_reading_give_full(reading, 0, 1);
 }
 

@@ -71,7 +71,7 @@ char *dft_top_flight_text(const struct dft_top_watch *watch, const struct dft_to
 {
     const struct dft_top_process *process = &watch->processes[flight->process];
     struct dft_text category, name, file;
-    char capacity[18], room[DFT_TEXT_ROOM], *text = NULL;
+    char buffer[18], room[DFT_TEXT_ROOM], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
 
@@ -83,10 +83,10 @@ char *dft_top_flight_text(const struct dft_top_watch *watch, const struct dft_to
     if (flight->tid != process->pid)
         fprintf(out, ", thread %u", flight->tid);
     fprintf(out, ": %s in ", dft_text_ns(room, dft_top_age_ns(watch, flight)));
-    dft_names_call(watch->names, flight->call, &category, &name, capacity);
+    dft_names_call(watch->names, flight->call, &category, &name, buffer);
     dft_text_escape(out, name.bytes, name.length);
     if (flight->file) {
-        file = dft_names_show(watch->names, flight->file, capacity);
+        file = dft_names_show(watch->names, flight->file, buffer);
         fputs(" of ", out);
         dft_text_escape(out, file.bytes, file.length);
     }

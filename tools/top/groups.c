@@ -187,7 +187,7 @@ char *dft_top_group_name(const struct dft_top_groups *groups, const struct dft_t
                          const struct dft_top_group *group)
 {
     struct dft_text category = {0}, name;
-    char capacity[18], *text = NULL;
+    char buffer[18], *text = NULL;
 
     switch (groups->by) {
     case DFT_TOP_RANK:
@@ -201,9 +201,9 @@ char *dft_top_group_name(const struct dft_top_groups *groups, const struct dft_t
     case DFT_TOP_FILE:
         if (group->key == DFT_TOP_OTHER_FILE)
             return strdup("(other files)");
-        return name_of_text(category, dft_names_show(watch->names, group->key, capacity));
+        return name_of_text(category, dft_names_show(watch->names, group->key, buffer));
     default:
-        dft_names_call(watch->names, group->key, &category, &name, capacity);
+        dft_names_call(watch->names, group->key, &category, &name, buffer);
         return name_of_text(category, name);
     }
 }

@@ -57,17 +57,17 @@ static void put_process(struct dft_json *json, const struct dft_top_process *pro
 static void put_call(struct dft_json *json, const struct dft_names *names, uint64_t id)
 {
     struct dft_text category, name;
-    char capacity[18];
+    char text[18];
 
-    dft_names_call(names, id, &category, &name, capacity);
+    dft_names_call(names, id, &category, &name, text);
     dft_json_text(json, "cat", category.bytes, category.length);
     dft_json_text(json, "name", name.bytes, name.length);
 }
 
 static void put_file(struct dft_json *json, const struct dft_names *names, uint64_t id)
 {
-    char capacity[18];
-    struct dft_text file = dft_names_show(names, id, capacity);
+    char text[18];
+    struct dft_text file = dft_names_show(names, id, text);
 
     if (id == DFT_TOP_OTHER_FILE)
         dft_json_null(json, "file");

@@ -52,7 +52,7 @@ static int drop_names(void)
     return 0;
 }
 
-static int group_of(const struct dft_rules *rules, uint32_t call, const struct dft_event *event)
+static int group_of(const struct dft_group_rules *rules, uint32_t call, const struct dft_event *event)
 {
     struct dft_matcher *matcher = dft_matcher_create(rules, names);
     struct dft_call of = {.id = CALL + call, .op = ops[call], .io = (uint8_t)dft_op_io(ops[call])};
@@ -69,7 +69,7 @@ static void by_hand(void)
 {
     struct dft_event on[PATHS] = {{.file = PATH}, {.file = PATH + 1}, {.file = PATH + 2}, {.file = PATH + 3}};
     struct dft_event moved = {.file = PATH + 1, .file2 = PATH}, inside = {.region = CALL + 4}, none = {0};
-    struct dft_rules *rules;
+    struct dft_group_rules *rules;
 
     CU_ASSERT_EQUAL_FATAL(dft_rules_read(&rules,
                                          "h5: path=*.h5 class=read; odd: path=\"/tmp/x\\,y\" ; other: name=open; "
@@ -131,7 +131,7 @@ static void each_line_in_turn(void)
         uint32_t count = 1 + roll(8);
         char text[1024];
         size_t length = 0;
-        struct dft_rules *rules;
+        struct dft_group_rules *rules;
 
         for (uint32_t i = 0; i < count; i++) {
             struct line *l = &lines[i];
