@@ -9,7 +9,7 @@ from typing import List
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
 from traced import TREE  # noqa: E402
 
