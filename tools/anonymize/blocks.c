@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks without names. Columns of numbers are copied as they are. */
+#include "anonymize/blocks.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "anonymize/anonymizer.h"
+#include "anonymize/names.h"
+#include "anonymize/records.h"
 #include "format/hash.h"
 
 #define REGION_KEY "\0region" /* its value may be the id of a name */

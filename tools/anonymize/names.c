@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Ids and texts of names: paths, calls, regions, keys of arguments, counters, stacks and their frames. */
+#include "anonymize/names.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "anonymize/anonymizer.h"
 #include "format/hash.h"
 #include "source/source_names.h"
 

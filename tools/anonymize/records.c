@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of processes without names: program, command line, host, job, settings, mounts. */
+#include "anonymize/records.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "anonymize/anonymizer.h"
+#include "anonymize/blocks.h"
 #include "format/notes.h"
 
 #define FIELDS_MAX 16u

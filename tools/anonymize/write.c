@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "anonymize/blocks.h"
+#include "anonymize/names.h"
+#include "anonymize/records.h"
 #include "base/outfile.h"
 #include "command/part_files.h"
 #include "format/hash.h"

@@ -15,6 +15,14 @@
 #include "source/source_notes.h"
 #include "base/names.h"
 #include "command/sides.h"
+#include "compare/compare_ask.h"
+#include "compare/compare_data.h"
+#include "compare/compare_items.h"
+#include "compare/compare_match.h"
+#include "compare/compare_ranks.h"
+#include "compare/compare_runs.h"
+#include "compare/compare_text.h"
+#include "compare/comparison.h"
 
 #define EXIT_UNTOLD 3 /* it could not be compared */
 

@@ -202,90 +202,11 @@ struct dft_comparison {
     int untold; /* it is unknown whether all I/O is worse by more than fail_over, chance apart */
 };
 
-/* compare_runs.c: opens the runs of both sides, whose options (with their paths) are given;
- * `parts`: the paths of a side are one run. Returns 0, 1 after it was said on stderr, or -ENOMEM.
- * Collective, as all of these. */
-int dft_compared_open(struct dft_comparison *comparison, const struct dft_options sides[2], int parts);
-/* Puts the run with the median time in I/O of each side first. Returns 0 or -ENOMEM. */
-int dft_compared_order(struct dft_comparison *comparison);
-/* The run of a side by its number, from 1. */
-const struct dft_compared_run *dft_compared_run_of(const struct dft_comparison *comparison, int side, uint32_t number);
 static inline int dft_compared_is_repeated(const struct dft_comparison *comparison)
 {
     return comparison->nruns > 2;
 }
 
-/* compare_ask.c: what all runs can tell apart is what each is asked. */
-void dft_runs_prepare(struct dft_compared_run *runs, uint32_t nruns);
-/* Answers of one run; `units`: told apart by process and slice of time. Returns 0 or -ENOMEM. */
-int dft_run_ask(struct dft_compared_run *run, int units);
-/* Files of all runs, told apart alike: by pattern, or what is coarser and fits into memory, which
- * is noted then. Collective. */
-int dft_runs_ask_files(struct dft_compared_run *runs, uint32_t nruns);
-void dft_run_fini(struct dft_compared_run *run);
-
-/* compare_match.c: which patterns of A and B are the same in other directories. */
-int dft_compare_match(struct dft_comparison *comparison);
-/* The text of an item's pattern for people and programs: "..." stands for the directories that are
- * taken for each other. Into `text` if that is needed (free what it points to after use). Returns 0
- * or -ENOMEM. */
-int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, char **text, uint32_t *length);
-
-/* compare_ranks.c: ranks that do about as much are put together. */
-int dft_compare_ranks(struct dft_comparison *comparison);
-
-/* compare_folded.c: of lines of files what some runs do not tell apart is unknown. Returns 0 or -ENOMEM. */
-int dft_compare_folded(const struct dft_comparison *comparison, struct dft_compared_items *files);
-
-/* compare_items.c: the tables; and what is worse beyond fail_over. */
-int dft_compare_items(struct dft_comparison *comparison);
-int dft_compare_fail(struct dft_comparison *comparison);
-/* The answer that a table is made of. */
-const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table);
-
-/* compare_spread.c: the numbers of an item in one run, by its cells there; and its changes, once
- * those in all runs are known. `scratch` is made by the first call. */
 struct dft_spread_scratch;
-int dft_compare_measure(const struct dft_cell *cells, uint32_t count, struct dft_measured_item *measured,
-                        struct dft_spread_scratch **scratch);
-int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
-                     const struct dft_measured_item *measured, struct dft_spread_scratch **scratch);
-/* compare_repeated.c: the changes of an item of which several runs know the numbers: medians and
- * ranges; and the verdicts on all items, once they are known. The second returns 0 or -ENOMEM. */
-void dft_compare_repeated(const struct dft_comparison *comparison, struct dft_item *item,
-                          const struct dft_measured_item *measured);
-int dft_compare_test(const struct dft_comparison *comparison);
-/* Do the calls that one side makes more, each at A's cost, make half of the change of time at
- * least? */
-int dft_compare_calls_explain(const struct dft_item *item);
-void dft_spread_free(struct dft_spread_scratch *scratch);
-
-/* compare_alone.c: who stands out, by an item's cells and sums. */
-void dft_compare_alone(struct dft_item *item);
-/* The costliest of those that stand out; NULL: none does. */
-const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,
-                                                    const struct dft_item *item);
-
-/* Too little to speak of, whatever a test says. */
-int dft_change_is_below_floor(const struct dft_change *change);
-
-/* compare.c */
-const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */
-const char *dft_measure_word(enum dft_measure measure); /* "p50" */
-const char *dft_spread_name(enum dft_spread spread);    /* "beyond" */
-const char *dft_compared_name(enum dft_compared table); /* "calls" */
-/* Has neither side anything to compare? */
-int dft_compare_is_empty(const struct dft_comparison *comparison);
-/* Is there something, and does no number of any table differ? */
-int dft_compare_is_same(const struct dft_comparison *comparison);
-/* What is not compared, as a run does not know it; NULL: nothing. */
-const char *dft_compare_left_out(const struct dft_comparison *comparison);
-/* The text of a name, from the run that has it. */
-struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char text[18]);
-
-/* Output, to standard output. Return 0 or -ENOMEM. */
-int dft_compare_print(const struct dft_comparison *comparison);
-int dft_compare_json(const struct dft_comparison *comparison);
-int dft_compare_csv(const struct dft_comparison *comparison);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processes of a run stand out from all of the other run, where the rank-sum test does not
  * see them: one among many moves no rank of the others. */
-#include "compare/compare.h"
+#include "compare/compare_alone.h"
+#include "compare/comparison.h"
 
 struct cost {
     uint64_t count, time_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a comparison asks each run: calls, patterns of files and ranks; of the runs in the middle
  * of each side by process and slice of time. */
-#include "compare/compare.h"
+#include "compare/compare_ask.h"
 #include "mpi/comm.h"
 #include "source/source_notes.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison for programs: JSON and CSV. */
+#include "compare/compare_data.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +10,11 @@
 #include "compare/compare_verdict.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "compare/compare_alone.h"
+#include "compare/compare_match.h"
+#include "compare/compare_runs.h"
+#include "compare/comparison.h"
+#include "job/job_state.h"
 #include "source/source_notes.h"
 
 static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALLS, DFT_COMPARED_REGIONS,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns which lines of files one run does not know: aggregates tell so many files apart, and count the others by their
  * directory. */
-#include "compare/compare.h"
 
+#include "compare/compare_folded.h"
 #include "base/names.h"
+#include "compare/comparison.h"
 #include "format/hash.h"
 #include "source/file_groups.h"
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of a comparison: the groups of both runs' answers under the keys of each table, and
  * what fails. */
-#include "compare/compare.h"
+#include "compare/compare_items.h"
+#include "compare/compare_folded.h"
+#include "compare/compare_repeated.h"
+#include "compare/compare_spread.h"
+#include "compare/comparison.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,9 +7,10 @@
  * with the same last part votes for the pair of directories that is left when the parts at their
  * ends that agree are taken away. Then the patterns below are, and it goes on with the rest,
  * until nobody votes. */
-#include "compare/compare.h"
+#include "compare/compare_match.h"
 #include "base/names.h"
 #include "base/array.h"
+#include "compare/comparison.h"
 
 #include <errno.h>
 #include <stdlib.h>

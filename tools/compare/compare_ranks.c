@@ -4,7 +4,8 @@
  * twice the last. Run A decides, where it has the rank. Ranks of a group whose cost of a call
  * changed otherwise are parted from the rest: where that change is more than a factor of two away
  * from the group's median change, or from the next smaller one. */
-#include "compare/compare.h"
+
+#include "compare/compare_ranks.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns what several repetitions say about all lines: medians, ranges, and whether sides differ by
  * more than repetitions do. */
-#include "compare/compare.h"
+
+#include "compare/compare_repeated.h"
 
 #include <stdlib.h>
 
+#include "compare/compare_spread.h"
 #include "compare/compare_verdict.h"
 #include "compare/family.h"
 

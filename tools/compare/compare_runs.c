@@ -5,7 +5,8 @@
  * Each path of a side is a repetition. But paths are parts of one run where they hold processes
  * of the same run (the same identity, or none) that lived at the same time: such as the
  * directories of several nodes, or single files. */
-#include "compare/compare.h"
+
+#include "compare/compare_runs.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of an item in both runs, and the test whether they differ by more than each run
  * within itself. */
-#include "compare/compare.h"
+#include "compare/compare_spread.h"
 #include "base/array.h"
+#include "compare/compare_alone.h"
+#include "compare/compare_repeated.h"
 
 #include <errno.h>
 #include <stdlib.h>

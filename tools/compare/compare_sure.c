@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "compare/compare_alone.h"
+#include "compare/compare_spread.h"
 #include "compare/compare_verdict.h"
 #include "compare/compare_words.h"
+#include "compare/comparison.h"
 #include "compare/family.h"
 
 #define CHANCE_LEAST 0.01 /* per cent: smaller chances are one */

@@ -9,6 +9,8 @@
 #include "compare/compare_words.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "compare/compare_match.h"
+#include "compare/comparison.h"
 
 #define TOP          10
 #define TIME_LEAST   100 /* of a unit, that the largest of a column has at least */

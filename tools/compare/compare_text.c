@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison for people: first what matters, then tables. */
+#include "compare/compare_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/compare.h"
 #include "compare/compare_verdict.h"
 #include "compare/compare_words.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "compare/compare_match.h"
+#include "compare/compare_runs.h"
+#include "compare/comparison.h"
+#include "job/job_state.h"
 
 #define INDENT    10u
 #define PATHS_MAX 8u /* of a side, that are shown */

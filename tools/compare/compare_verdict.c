@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "compare/compare_alone.h"
+#include "compare/compare_match.h"
 #include "compare/compare_words.h"
+#include "compare/comparison.h"
 
 #define SHARE_MORE 1.1 /* of the whole: others went the other way */
 #define WALL_PART  20  /* a wall time that differs by one in so many is told */

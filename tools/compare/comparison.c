@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a comparison consists of, for the files that fill it and show it: names, texts, answers. */
-#include "compare/compare.h"
 
+#include "compare/comparison.h"
 #include "base/names.h"
 
 static const struct {

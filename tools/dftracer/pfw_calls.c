@@ -3,16 +3,19 @@
  * or the type LIBC_IO; all else is a region, whatever its name. Names of calls are looked up in
  * calls.def, entries and aliases included (__xstat, fopen64). Category and name decide on the
  * operation alone: a call is one thing in the whole file. */
+#include "dftracer/pfw_calls.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dftracer/pfw_memory.h"
+#include "dftracer/pfw_stream.h"
 #include "format/hash.h"
 #include "format/calls.h"
 #include "format/file_class.h"
 #include "format/leb128.h"
-#include "dftracer/pfw_inside.h"
 
 #define CALLS_MAX 32768u /* of a batch; a file with more kinds of calls gets more blocks */
 

@@ -10,9 +10,16 @@
 #include "format/hash.h"
 #include "format/leb128.h"
 #include "base/array.h"
+#include "dftracer/pfw_event.h"
 #include "dftracer/pfw_inside.h"
 #include "dftracer/pfw_time.h"
 #include "dftracer/pfw_lines.h"
+#include "dftracer/pfw_metadata.h"
+#include "dftracer/pfw_names.h"
+#include "dftracer/pfw_process.h"
+#include "dftracer/pfw_rows.h"
+#include "dftracer/pfw_stream.h"
+#include "dftracer/pfw_unit.h"
 
 #define UNIT_DEFAULT_NS UINT64_C(1000)
 #define PROGRESS_LINES  8192u

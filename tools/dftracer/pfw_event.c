@@ -8,15 +8,23 @@
  * may be a repetition, no other line can be. The hashes of such lines are kept, and the second
  * reading counts how often each line stands there. Where nothing goes back, nothing is kept and
  * nothing read twice. Lines without an id or a time are few: of them all hashes are kept. */
+#include "dftracer/pfw_event.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "dftracer/pfw_calls.h"
+#include "dftracer/pfw_fields.h"
+#include "dftracer/pfw_names.h"
+#include "dftracer/pfw_place.h"
+#include "dftracer/pfw_process.h"
+#include "dftracer/pfw_stream.h"
 #include "format/hash.h"
 #include "format/leb128.h"
-#include "dftracer/pfw_inside.h"
 #include "dftracer/pfw_time.h"
+#include "dftracer/pfw_unit.h"
 
 #define SEEN_MAX    ((size_t)1 << 19)
 #define PARENTS_MAX ((size_t)1 << 20)

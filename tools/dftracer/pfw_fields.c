@@ -4,10 +4,13 @@
  * Only calls have fields. Bytes moved follow from the call's operation and its result: that many
  * bytes, or that many items of `size` bytes. What a region calls its size (image_size and the like)
  * is an argument. */
+#include "dftracer/pfw_fields.h"
+
 #include <string.h>
 
+#include "dftracer/pfw_calls.h"
+#include "dftracer/pfw_stream.h"
 #include "format/leb128.h"
-#include "dftracer/pfw_inside.h"
 #include "dftracer/pfw_time.h"
 
 static inline int integer(const struct dft_pfw_value *value, int64_t *number)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What every part of the conversion stands on: memory, and the way of whole blocks out. */
+#include "dftracer/pfw_memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "dftracer/pfw_inside.h"
 
 int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size)
 {

@@ -3,12 +3,21 @@
  *
  * DFTracer's have no time. What is kept as an event gets that of the last event before it; what
  * comes before all events waits for the first one. */
+#include "dftracer/pfw_metadata.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_calls.h"
+#include "dftracer/pfw_event.h"
+#include "dftracer/pfw_fields.h"
+#include "dftracer/pfw_memory.h"
+#include "dftracer/pfw_names.h"
+#include "dftracer/pfw_place.h"
+#include "dftracer/pfw_stream.h"
 #include "dftracer/pfw_time.h"
+#include "dftracer/pfw_unit.h"
 
 #define WAITING_BYTES ((size_t)4 << 20)
 

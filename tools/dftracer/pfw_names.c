@@ -3,12 +3,14 @@
  *
  * A hash means what it was last defined as: in old files they are 16 bits wide and collide. One
  * that is used before it is defined means its first definition, which takes a second reading. */
+#include "dftracer/pfw_names.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_memory.h"
 #include "format/file_class.h"
 #include "format/hash.h"
 

@@ -2,11 +2,16 @@
 /* Where a record belongs: its process and thread, and the file that it is about. Most records are
  * of the same as the one before: what their members came to is kept until one of them changes, or
  * what it means. */
+#include "dftracer/pfw_place.h"
+
 #include <errno.h>
 
 #include "format/hash.h"
 #include "format/leb128.h"
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_memory.h"
+#include "dftracer/pfw_names.h"
+#include "dftracer/pfw_process.h"
+#include "dftracer/pfw_stream.h"
 
 uint64_t dft_pfw_number(const struct dft_pfw_record *record, enum dft_pfw_member member)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes of one file: a pid on a host. */
+#include "dftracer/pfw_process.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_memory.h"
+#include "dftracer/pfw_names.h"
 #include "format/hash.h"
 
 /* Processes in the order of their pids, whatever the file: equal times in a dump are ordered by

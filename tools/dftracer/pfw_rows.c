@@ -5,10 +5,14 @@
  * record that has a sum alone says nothing of the least and the most: the row leaves them as an
  * empty row has them, which is "not known" to who reads it. How the durations of more calls are
  * spread is not known either: where the record does not say all of them, there is no histogram. */
+#include "dftracer/pfw_rows.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_calls.h"
+#include "dftracer/pfw_place.h"
+#include "dftracer/pfw_stream.h"
 #include "dftracer/pfw_time.h"
 
 #define UNKNOWN_LEAST UINT64_MAX /* as in an empty row */

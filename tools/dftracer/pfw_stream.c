@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: the events of one thread, gathered into EVENTS blocks, and their aggregates into BUCKETS
  * blocks that cover the same events. */
+#include "dftracer/pfw_stream.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,8 @@
 #include "base/array.h"
 #include "format/hash.h"
 #include "format/leb128.h"
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_memory.h"
+#include "dftracer/pfw_names.h"
 
 #define BUFFERED_MAX 65536u /* events in all streams of a file */
 #define HOLDING_MAX  8192u  /* streams that have memory for them, and for aggregates: 10 KiB each */

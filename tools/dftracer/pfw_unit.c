@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The unit of time of a trace, and the period of its aggregated records. */
+#include "dftracer/pfw_unit.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "dftracer/pfw_inside.h"
+#include "dftracer/pfw_memory.h"
 
 static uint64_t unit_of(struct dft_text text)
 {

@@ -47,33 +47,4 @@ struct dft_trial {
     int error;              /* why the trial could not be made */
 };
 
-/* Makes the folder. Returns 0 or -errno. */
-int dft_trial_begin(struct dft_trial *trial);
-/* Runs `cat` under the library, with the user's variables or with none of ours. Returns 0 or -errno. */
-int dft_trial_run(struct dft_trial *trial, const struct dft_run *run, int with_settings);
-/* Puts the version of the C library that the memory map names, as "2.36", or "" where that is not
- * known. */
-void dft_trial_libc(const struct dft_trial *trial, char *version, size_t capacity);
-/* Does the memory map lack the library? No where there is no map. */
-int dft_trial_is_without(const struct dft_trial *trial);
-/* Removes the folder and frees the texts. */
-void dft_trial_end(struct dft_trial *trial);
-
-/* --- what is looked at ------------------------------------------------------------------------ */
-
-/* Returns whether nothing is wrong with the library. */
-int dft_doctor_library(struct dft_checks *checks, const struct dft_run *run, int error);
-void dft_doctor_preloads(struct dft_checks *checks, const struct dft_run *run);
-/* `trial` is of a run with the user's variables. */
-void dft_doctor_settings(struct dft_checks *checks, const struct dft_trial *trial);
-void dft_doctor_folder(struct dft_checks *checks, const struct dft_run *run);
-void dft_doctor_limits(struct dft_checks *checks);
-/* Looks at COMMAND without running it. Returns whether it can be run. */
-int dft_doctor_command(struct dft_checks *checks, const struct dft_run *run);
-/* Does this program run others on another machine, in a container, or later? Says what it does, and
- * what to do. */
-int dft_doctor_is_elsewhere(const char *program, const char **found, const char **advice);
-/* Runs COMMAND, and looks at what it left. */
-void dft_doctor_run(struct dft_checks *checks, const struct dft_run *run);
-
 #endif

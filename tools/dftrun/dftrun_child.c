@@ -6,6 +6,8 @@
  * time. All signals of interest are blocked from before the fork until the child's pid is known.
  * They are blocked again before the pid is given back. So no signal is lost, and none hits another
  * process. */
+#include "dftrun/dftrun_child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,8 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "dftrun/dftrun.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))

@@ -4,6 +4,8 @@
  * The library and the directory of the traces are mounted below /opt/dftrace, because the paths of
  * the host may mean other files inside. The flags are made for `docker run $(dftrun ...)`. A shell
  * splits such flags at blanks and takes no quotes. So a path with a sign of the shell is refused. */
+#include "dftrun/dftrun_container.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,9 @@
 #include "base/nearest_word.h"
 #include "base/write_line.h"
 #include "base/write_text.h"
-#include "dftrun/dftrun.h"
 #include "dftrun/dftrun_environment.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_reason.h"
 #include "format/live_format.h"
 
 #define INSIDE      "/opt/dftrace"

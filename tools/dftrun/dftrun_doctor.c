@@ -5,11 +5,20 @@
  * What the library thinks of its settings is asked of the library: a small program runs with the
  * user's variables, and the messages of the library are read. So the doctor and the library never
  * disagree. COMMAND is inspected first, and runs once when it can. */
+#include "dftrun/dftrun_doctor.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_doctor_command.h"
+#include "dftrun/dftrun_doctor_folder.h"
+#include "dftrun/dftrun_doctor_library.h"
+#include "dftrun/dftrun_doctor_limits.h"
+#include "dftrun/dftrun_doctor_run.h"
+#include "dftrun/dftrun_doctor_settings.h"
+#include "dftrun/dftrun_trial.h"
 
 /* Of the trial with the user's own variables. */
 static void check_settings(struct dft_checks *checks, const struct dft_run *run, int has_library)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor looks at COMMAND without running it: what file it is, and what stands between dftrun
  * and the program that matters. */
+#include "dftrun/dftrun_doctor_command.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -13,7 +15,8 @@
 
 #include "base/nearest_word.h"
 #include "base/open_regular.h"
-#include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_reason.h"
 
 static const char topic[] = "COMMAND";
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor looks at the directory of the traces: can it be written, what is free, on which file
  * system does it lie, and where do live files go. */
+#include "dftrun/dftrun_doctor_folder.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 #include <unistd.h>
 
 #include "base/write_text.h"
-#include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_launch.h"
 #include "format/live_format.h"
 
 static const char topic[] = "directory";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor looks at the library: is it there, does it get into a program here, and what else is
  * preloaded. */
+#include "dftrun/dftrun_doctor_library.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_preload.h"
+#include "dftrun/dftrun_reason.h"
+#include "dftrun/dftrun_trial.h"
 
 static const char topic[] = "library";
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor looks at the limits of this process, and at what encloses it. */
+#include "dftrun/dftrun_doctor_limits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/write_text.h"
-#include "dftrun/dftrun_checks.h"
 
 #define MIB                 (1ull << 20)
 #define FIRST_PID_NAMESPACE 4026531836u /* the kernel's number of the first one */

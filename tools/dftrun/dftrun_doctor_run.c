@@ -6,6 +6,8 @@
  * That the loader opens the library is seen from outside (inotify), so it is known of a program
  * without I/O, too. The trace says which programs were run. A program of these without a trace of
  * its own is inspected. */
+#include "dftrun/dftrun_doctor_run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,8 +17,12 @@
 #include <unistd.h>
 
 #include "base/write_text.h"
-#include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_child.h"
+#include "dftrun/dftrun_doctor_command.h"
 #include "dftrun/dftrun_environment.h"
+#include "dftrun/dftrun_page.h"
+#include "dftrun/dftrun_reason.h"
+#include "dftrun/dftrun_trial.h"
 
 static const char topic[] = "run";
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor looks at the variables: which are set, and what the library thinks of them. */
+#include "dftrun/dftrun_doctor_settings.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "dftrun/dftrun_checks.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_reason.h"
+#include "dftrun/dftrun_trial.h"
 
 #define PREFIX "DFTRACER_"
 

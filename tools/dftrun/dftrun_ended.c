@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns what dftrun tells of the end of its program. A process that is killed can write nothing of it, and nobody but
  * its parent is told: dftrun writes what it has waited for into a file beside the traces. */
+#include "dftrun/dftrun_ended.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_own.h"
+#include "dftrun/dftrun_stage.h"
 #include "format/encode.h"
 
 #define LIVE ".dft.live"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The variables that the program and the library in it begin with. */
 #include "dftrun/dftrun_environment.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_gpu.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_preload.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,6 +5,9 @@
  * The trial leaves everything as it was: the library makes the directories itself when there is
  * something to write. The ranks of a job may try one directory at the same time. One rank may
  * remove what another rank has just found. The other rank then makes it again. */
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_own.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,8 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "dftrun/dftrun.h"
 
 #define TRIES 100
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns --gpu: CUDA's driver loads the library that a variable names, in every program that uses CUDA. */
+#include "dftrun/dftrun_gpu.h"
+#include "dftrun/dftrun_launch.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "dftrun/dftrun.h"
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
 #define MODULE   "libdftcupti.so"

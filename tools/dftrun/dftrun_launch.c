@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What the launcher of a job tells its ranks, by its variables: which rank, of how many, of which
  * launch. */
+#include "dftrun/dftrun_launch.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun.h"
 #include "format/launch.h"
 
 const char *dft_run_variable(const char *name)

@@ -17,7 +17,11 @@
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
+#include "dftrun/dftrun_folder.h"
 #include "dftrun/dftrun_node.h"
+#include "dftrun/dftrun_node_read.h"
+#include "dftrun/dftrun_node_samples.h"
+#include "dftrun/dftrun_own.h"
 #include "format/encode.h"
 
 #define MOMENTS 10 /* of a block */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the counters of the node from /proc, /sys and NVML. What is not there is left out. */
+#include "dftrun/dftrun_node_read.h"
+#include "dftrun/dftrun_node_samples.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -7,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "dftrun/dftrun_node.h"
 
 #define TICK_NS 10000000 /* /proc/stat counts in hundredths of a second */
 #define SECTOR  512

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects samples of the node until they are written. */
+#include "dftrun/dftrun_node_samples.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftrun/dftrun_node.h"
 #include "format/hash.h"
 
 #define SERIES_MAX  1024u

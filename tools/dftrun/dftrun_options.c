@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of dftrun. What contradicts itself is refused before the program runs. */
+#include "dftrun/dftrun_options.h"
+
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "base/nearest_word.h"
 #include "base/settings.h"
 #include "base/write_wrapped.h"
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_container.h"
 
 #define FRAMES_MAX 128 /* that the library records */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns files and directories of dftrun's own in directories that others may write to. Whatever stands
  * there already may have been put there by somebody else. */
+#include "dftrun/dftrun_own.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_launch.h"
 #include "format/trust.h"
 
 static int is_same(const struct stat *one, const struct stat *other)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page that follows a run: dftmerge prints it, for people, as JSON and as HTML. */
+#include "dftrun/dftrun_page.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,8 @@
 
 #include "base/glob.h"
 #include "base/whole_file.h"
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_reason.h"
 
 #define ARGUMENTS 16
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns LD_PRELOAD: the library of dftrun, and what was there before, but for other copies of the library. */
+#include "dftrun/dftrun_preload.h"
+#include "dftrun/dftrun_reason.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "dftrun/dftrun.h"
 
 /* Two copies would count the calls of a program twice, or one of them would step back. */
 static int is_copy(const char *entry)

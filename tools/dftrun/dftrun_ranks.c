@@ -8,6 +8,8 @@
  * the name of a file. Who finds that the numbers make the whole job takes them away; only one can.
  * What jobs have left in the memory of the node whose ranks were all killed, the last rank of the
  * next job removes. */
+#include "dftrun/dftrun_ranks.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,8 @@
 
 #include "base/now.h"
 #include "base/open_regular.h"
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_own.h"
 #include "format/hash.h"
 
 #ifndef XFS_SUPER_MAGIC

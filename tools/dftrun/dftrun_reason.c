@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Says why nothing was recorded, or only a part, and what to do about it: one sentence each. */
+#include "dftrun/dftrun_reason.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +11,8 @@
 #include <unistd.h>
 
 #include "base/open_regular.h"
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_launch.h"
 
 #define TEXT_MAX 65536
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stage of a run: where it lies, and what its processes have left in it. */
+#include "dftrun/dftrun_stage.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun.h"
+#include "dftrun/dftrun_folder.h"
+#include "dftrun/dftrun_launch.h"
+#include "dftrun/dftrun_own.h"
+#include "dftrun/dftrun_page.h"
 
 /* Relative to this directory, also for processes that begin elsewhere. */
 int dft_stage_find(struct dft_run *run)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a small program under the library, to see whether the library gets into it and writes a
  * trace. The program is `cat`, which prints its own memory map. */
+#include "dftrun/dftrun_trial.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dftrun/dftrun_checks.h"
 #include "dftrun/dftrun_environment.h"
+#include "dftrun/dftrun_launch.h"
 
 #define TEXT_MAX 262144
 #define LIBC_MAX (8u << 20)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "export/export_dlio_facts.h"
+#include "export/export_model_finish.h"
 #include "mpi/comm.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "base/saturate.h"
+#include "export/export_model_finish.h"
 #include "format/hash.h"
 #include "job/region_kinds.h"
 

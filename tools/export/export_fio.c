@@ -9,6 +9,7 @@
 
 #include "base/write_text.h"
 #include "export/export_fio_job.h"
+#include "export/export_model_finish.h"
 #include "mpi/comm.h"
 
 #define SECTOR       512u /* O_DIRECT moves whole ones */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds threads that do I/O alike; see export_fio_sections.h. */
 #include "export/export_fio_sections.h"
+#include "export/export_model_finish.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/write_text.h"
+#include "export/export_perfetto_file.h"
 #include "export/export_thin.h"
 #include "mpi/comm.h"
 #include "source/source_exchange.h"

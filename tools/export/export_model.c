@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "export/export_model_finish.h"
 #include "mpi/comm.h"
 #include "job/region_kinds.h"
 #include "query/answer.h"

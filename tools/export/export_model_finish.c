@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums up what a benchmark must know, and words for what it cannot do; see export_model.h. */
+#include "export/export_model_finish.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "base/write_text.h"
-#include "export/export_model.h"
 #include "source/source_notes.h"
 #include "source/source_unordered.h"
 

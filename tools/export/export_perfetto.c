@@ -10,6 +10,7 @@
 #include "command/event_text.h"
 #include "export/export_perfetto.h"
 #include "export/export_fit.h"
+#include "export/export_perfetto_file.h"
 #include "export/export_perfetto_put.h"
 #include "export/export_thin.h"
 #include "source/source_names.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a file of `--format perfetto` has beside events: its head, names, a notice, counter tracks. */
+#include "export/export_perfetto_file.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "export/export_perfetto_put.h"
 
 void dft_perfetto_begin_metadata(struct dft_perfetto *p, const char *name, uint32_t pid, uint32_t tid)
 {

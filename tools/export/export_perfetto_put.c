@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "export/export_perfetto_file.h"
 #include "export/export_perfetto_put.h"
 #include "format/ops.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "export/export_perfetto_file.h"
 
 #define LEAST_WIDTH_NS UINT64_C(1000000)
 

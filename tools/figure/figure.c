@@ -9,6 +9,8 @@
 #include "base/outfile.h"
 #include "base/write_wrapped.h"
 #include "command/part_files.h"
+#include "job/job_losses.h"
+#include "job/job_state.h"
 #include "source/source_notes.h"
 
 #define WIDTH  720u

@@ -6,6 +6,7 @@
 #include "base/write_json.h"
 #include "command/command.h"
 #include "findings/findings.h"
+#include "job/job_state.h"
 #include "mpi/comm.h"
 #include "source/source_ending.h"
 

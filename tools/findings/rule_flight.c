@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "findings/facts.h"
 #include "findings/rules.h"
+#include "job/job_state.h"
 
 static int say(struct dft_finding *finding, const struct dft_findings_request *request, const struct dft_flight *flight,
                const char *title)

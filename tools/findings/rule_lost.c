@@ -4,6 +4,8 @@
 
 #include "findings/facts.h"
 #include "findings/rules.h"
+#include "job/job_losses.h"
+#include "job/job_state.h"
 
 /* Pauses that are too short to matter are named among what is good. */
 static int say_good(struct dft_rules *rules)

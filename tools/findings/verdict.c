@@ -12,6 +12,7 @@
 #include "findings/facts.h"
 #include "findings/rules.h"
 #include "findings/verdict_unseen.h"
+#include "job/job_state.h"
 
 #define DATA   (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC)
 #define OP(op) (UINT64_C(1) << DFT_OP_##op)

@@ -7,6 +7,7 @@
 #include "findings/facts.h"
 #include "findings/rules.h"
 #include "format/ops.h"
+#include "job/job_losses.h"
 
 /* Begins a part of the sentence. */
 static const char * and (char *const *text)

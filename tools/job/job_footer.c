@@ -3,6 +3,8 @@
 #include "job/job_footer.h"
 
 #include "base/write_text.h"
+#include "job/job_losses.h"
+#include "job/job_state.h"
 
 void dft_job_print_losses(FILE *out, const struct dft_job *job, struct dft_source *source, const char *what)
 {

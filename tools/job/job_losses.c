@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was lost of a job, for people. */
+#include "job/job_losses.h"
 #include "base/write_text.h"
-#include "job/job.h"
 
 int dft_job_is_lossy(const struct dft_job *job, struct dft_source *source)
 {

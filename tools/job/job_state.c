@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a job is doing, or was when it was killed; and for how long it was not recorded. */
+#include "job/job_state.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +9,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "format/ops.h"
-#include "job/job.h"
+#include "job/job_losses.h"
 #include "job/lock_holder.h"
 #include "source/source_notes.h"
 

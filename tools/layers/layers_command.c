@@ -11,6 +11,7 @@
 #include "base/write_wrapped.h"
 #include "command/command.h"
 #include "job/job.h"
+#include "job/job_state.h"
 #include "layers/layers_output.h"
 #include "source/source_notes.h"
 

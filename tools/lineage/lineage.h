@@ -104,25 +104,6 @@ struct dft_lineage_relate {
     uint8_t relation;
 };
 
-int dft_lineage_init(struct dft_lineage *lineage);
-void dft_lineage_fini(struct dft_lineage *lineage);
-
-/* Each returns 0 or -ENOMEM. No id may be 0. */
-int dft_lineage_declare(struct dft_lineage *lineage, const struct dft_lineage_entity *declared);
-int dft_lineage_declare_type(struct dft_lineage *lineage, const struct dft_lineage_type *declared);
-int dft_lineage_link(struct dft_lineage *lineage, uint64_t subject, uint64_t object, uint8_t relation);
-/* Changes the order of the relations, which are not none. */
-int dft_lineage_region(struct dft_lineage *lineage, const struct dft_lineage_region *region,
-                       struct dft_lineage_relate *relations, uint32_t count);
-int dft_lineage_finish(struct dft_lineage *lineage);
-
-/* Keeps a text. Returns its id. */
-int dft_lineage_text(struct dft_lineage *lineage, struct dft_text text, uint64_t *id);
-/* DFTracer's id of an entity. */
-uint64_t dft_lineage_id(struct dft_text type, struct dft_text key);
-/* 16 digits, in either case. Returns 0 or -EINVAL. */
-int dft_lineage_hex(struct dft_text text, uint64_t *id);
-
 /* Does the region make the entity, or take it, by this relation? An update does both. */
 static inline int dft_lineage_makes(uint8_t relation)
 {
@@ -141,7 +122,5 @@ static inline int dft_lineage_leaves(enum dft_lineage_way way, uint8_t relation)
 {
     return way == DFT_LINEAGE_UP ? dft_lineage_takes(relation) : dft_lineage_makes(relation);
 }
-/* The entity that a link leads to from `entity`; UINT32_MAX: it does not lead that way. */
-uint32_t dft_lineage_follow(const struct dft_lineage_link *link, uint32_t entity, enum dft_lineage_way way);
 
 #endif

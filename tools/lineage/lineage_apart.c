@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "lineage/lineage_graph.h"
 
 static int by_thread(const void *left, const void *right)
 {

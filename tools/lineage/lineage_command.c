@@ -8,6 +8,7 @@
 
 #include "command/command.h"
 #include "lineage/lineage_find.h"
+#include "lineage/lineage_graph.h"
 #include "lineage/lineage_output.h"
 #include "lineage/lineage_read.h"
 #include "source/source_names.h"

@@ -10,6 +10,7 @@
 #include "base/nearest_word.h"
 #include "base/write_cut.h"
 #include "base/write_text.h"
+#include "lineage/lineage_graph.h"
 
 #define NAMED 8u     /* entities that a message names */
 #define WORDS 65536u /* that are compared with a word */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The graph: adds what events say, in any order, and puts it in an order of its own. */
+#include "lineage/lineage_graph.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "format/hash.h"
-#include "lineage/lineage.h"
 
 int dft_lineage_init(struct dft_lineage *lineage)
 {

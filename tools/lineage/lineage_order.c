@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts the graph in an order that no thread and no file decides, and makes its indexes. */
+#include "lineage/lineage_order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
-#include "lineage/lineage.h"
+#include "lineage/lineage_graph.h"
 
 static int by_id(const void *left, const void *right)
 {

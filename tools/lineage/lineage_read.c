@@ -9,6 +9,8 @@
 
 #include "base/array.h"
 #include "lineage/lineage_apart.h"
+#include "lineage/lineage_graph.h"
+#include "lineage/lineage_order.h"
 #include "lineage/lineage_words.h"
 #include "source/filter_event.h"
 #include "source/source_notes.h"

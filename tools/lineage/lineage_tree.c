@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "base/write_text.h"
 #include "lineage/lineage_find.h"
+#include "lineage/lineage_graph.h"
 #include "lineage/lineage_output.h"
 #include "lineage/lineage_ranks.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Goes over the graph in steps: each entity, region and relation once. */
 #include "lineage/lineage_walk.h"
+#include "lineage/lineage_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>

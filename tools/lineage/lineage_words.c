@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "lineage/lineage_graph.h"
 #include "source/source_names.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

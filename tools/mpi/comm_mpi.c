@@ -9,6 +9,7 @@
 
 #include "base/write_text.h"
 #include "mpi/comm.h"
+#include "mpi/comm_mpi_collectives.h"
 
 struct dft_world dft_world = {.size = 1, .asking = PTHREAD_MUTEX_INITIALIZER};
 

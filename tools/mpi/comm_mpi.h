@@ -36,26 +36,10 @@ extern struct dft_world dft_world;
 /* Ends all ranks with a message about this rank. No other function ends all ranks. */
 _Noreturn void dft_mpi_give_up(const char *reason);
 
-/* Every collective begins here, and no rank leaves before all ranks have come. `value`: what the
- * rank contributes. Returns the lowest value of all ranks when one is negative, else the highest. A
- * rank that failed comes to another collective than the others, or comes to the end alone. All
- * ranks then end. */
-int64_t dft_mpi_meet(enum dft_collective collective, int64_t value);
 /* Does the same in two steps. The second step returns 0 while ranks are missing. */
 struct dft_meeting {
     int64_t mine[4], all[4];
     MPI_Request request;
 };
-void dft_mpi_meet_begin(struct dft_meeting *meeting, enum dft_collective collective, int64_t value);
-int dft_mpi_meet_try(struct dft_meeting *meeting);
-
-/* Pauses a rank that waits. The rank sleeps a little longer each time. `tries`: the number of
- * pauses before this one. MPI's own waiting keeps a processor busy. */
-void dft_mpi_pause(unsigned tries);
-void dft_mpi_wait(MPI_Request *request);
-
-/* Messages between two ranks inside a collective. The received bytes are from malloc. */
-void dft_mpi_send(unsigned to, const void *bytes, size_t length);
-void *dft_mpi_receive(unsigned from, size_t *length);
 
 #endif

@@ -4,10 +4,12 @@
  * A rank that failed would leave the others waiting for ever in a collective of MPI. So all ranks
  * first tell each other which collective they are in. They do so in one small reduction, which is
  * the same for all collectives. All ranks end when they differ. */
+#include "mpi/comm_mpi_collectives.h"
+
 #include <stdlib.h>
 
 #include "mpi/comm.h"
-#include "mpi/comm_mpi.h"
+#include "mpi/comm_mpi_messages.h"
 
 /* --- all ranks come --------------------------------------------------------------------------- */
 

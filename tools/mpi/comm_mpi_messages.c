@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi: messages from one rank to another, and questions that rank 0 asks. */
+#include "mpi/comm_mpi_messages.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "mpi/comm.h"
-#include "mpi/comm_mpi.h"
+#include "mpi/comm_mpi_collectives.h"
 
 #define TAG_LENGTH   1
 #define TAG_BYTES    2

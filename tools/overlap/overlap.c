@@ -9,6 +9,7 @@
 #include "base/nearest_word.h"
 #include "command/command.h"
 #include "job/job.h"
+#include "job/job_state.h"
 #include "mpi/comm.h"
 #include "overlap/overlap_output.h"
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of numbers: integers, times and reals. A real is encoded as the 64 bits that it has. */
+#include "parquet/chunk_numbers.h"
+
 #include <errno.h>
 #include <math.h>
 
 #include "parquet/encode.h"
-#include "parquet/file.h"
+#include "parquet/encode_delta.h"
+#include "parquet/encode_runs.h"
 #include "parquet/numbers.h"
+#include "parquet/page.h"
 
 #define ENTRIES_MAX (1u << 16) /* of a dictionary */
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of texts: a dictionary, or each text where most are different. */
+#include "parquet/chunk_texts.h"
+
 #include <errno.h>
 
 #include "parquet/encode.h"
-#include "parquet/file.h"
+#include "parquet/encode_runs.h"
 #include "parquet/mend.h"
+#include "parquet/page.h"
 
 #define DICTIONARY_BYTES (16u << 20) /* readers hold all of it */
 

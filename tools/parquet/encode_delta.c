@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* DELTA_BINARY_PACKED: for times, sequence numbers and what else is near to the value before. */
-#include "parquet/encode.h"
+#include "parquet/encode_delta.h"
 #include "parquet/bits.h"
 
 #define BLOCK       128u

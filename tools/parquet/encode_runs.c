@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of equal numbers, and packed ones between them: levels of definition and indices into a
  * dictionary. */
-#include "parquet/encode.h"
+#include "parquet/encode_runs.h"
 #include "parquet/bits.h"
 
 #define GROUP 8u /* packed numbers come in groups of eight */

@@ -75,21 +75,4 @@ static inline void *dft_parquet_scratch(struct dft_bytes *bytes, size_t count, s
     return dft_bytes_room(bytes, count * size + 8);
 }
 
-/* Appends to the file. Returns 0 or -errno. */
-int dft_parquet_put(struct dft_parquet *file, const void *bytes, size_t length);
-
-/* Chunks of each type of column. `chunk` is all zero but for its rows. They return 0 or -errno. */
-int dft_parquet_numbers(struct dft_parquet *file, struct dft_parquet_chunk *chunk, const struct dft_cells *cells,
-                        enum dft_cell_type type);
-int dft_parquet_texts(struct dft_parquet *file, struct dft_parquet_chunk *chunk, const struct dft_cells *cells);
-
-/* Puts file->page into the file as a dictionary of so many entries, or as a data page of so many
- * rows, and empties it. `page` has all but where it lies. */
-int dft_parquet_dictionary_page(struct dft_parquet *file, struct dft_parquet_chunk *chunk, uint32_t entries);
-int dft_parquet_data_page(struct dft_parquet *file, struct dft_parquet_chunk *chunk, struct dft_parquet_page page,
-                          uint32_t rows);
-
-/* Puts the indices of all pages and the footer behind the chunks. */
-int dft_parquet_footer(struct dft_parquet *file);
-
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What readers look at first: the schema, where each chunk lies and what it holds, and the same of
  * its pages. */
+#include "parquet/footer.h"
+
 #include <errno.h>
 #include <stdio.h>
 
-#include "parquet/file.h"
+#include "parquet/page.h"
 #include "parquet/thrift.h"
 
 #define TYPE_INT64      2

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts pages into the file: head, compression, and where they lie. */
+#include "parquet/page.h"
+
 #include <errno.h>
 
-#include "parquet/file.h"
 #include "parquet/thrift.h"
 
 #define DATA_PAGE       0

@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "parquet/chunk_numbers.h"
+#include "parquet/chunk_texts.h"
 #include "parquet/file.h"
+#include "parquet/footer.h"
+#include "parquet/page.h"
 
 static void destroy(struct dft_parquet *file)
 {

@@ -8,8 +8,14 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "job/job_state.h"
 #include "mpi/comm.h"
+#include "ranks/ranks_filter.h"
+#include "ranks/ranks_gather.h"
+#include "ranks/ranks_hosts.h"
 #include "ranks/ranks_job.h"
+#include "ranks/ranks_json.h"
+#include "ranks/ranks_text.h"
 #include "source/source_names.h"
 
 static int all_are_telemetry(const struct dft_options *options)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: those who are blamed, in words: since when, who came then, and what each lost. */
+#include "ranks/ranks_blamed.h"
+
 #include <inttypes.h>
 
 #include "base/names.h"
 #include "base/write_text.h"
-#include "ranks/ranks_job.h"
+#include "ranks/ranks_tables.h"
+#include "ranks/ranks_text.h"
 
 #define NAMED     3u
 #define LAST_PART 20u /* a time that ends so near to the end of the rank, of itself, ends with it */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: totals of calls over all ranks, and which ranks took longest in each. */
+#include "ranks/ranks_calls.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "ranks/ranks_job.h"
 
 /* One rank's part of one call. */
 struct part {

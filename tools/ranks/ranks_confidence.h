@@ -38,4 +38,7 @@ struct dft_searched {
 /* Sets the confidence of the suspects, and measured->reason. Returns 0 or -ENOMEM. */
 int dft_ranks_confide(const struct dft_searched *searched, struct dft_measured *measured);
 
+/* How many suspects began at the earliest time. */
+uint32_t dft_ranks_together(const struct dft_first_cause *cause);
+
 #endif

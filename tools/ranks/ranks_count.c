@@ -8,7 +8,13 @@
 
 #include "aggregator/aggregate.h"
 #include "format/event.h"
+#include "ranks/ranks_calls.h"
+#include "ranks/ranks_filter.h"
 #include "ranks/ranks_job.h"
+#include "ranks/ranks_piece.h"
+#include "ranks/ranks_share.h"
+#include "ranks/ranks_sums.h"
+#include "ranks/ranks_total.h"
 #include "source/source_visit.h"
 
 #define FEW_INTERVALS  32u               /* with fewer of them in the job, events tell more than rows */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: who died first, of what, and after which call. */
+#include "ranks/ranks_died.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +12,8 @@
 #include "base/write_wrapped.h"
 #include "format/event.h"
 #include "mpi/comm.h"
-#include "ranks/ranks_job.h"
+#include "ranks/ranks_tables.h"
+#include "ranks/ranks_text.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
 

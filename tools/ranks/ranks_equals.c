@@ -9,6 +9,7 @@
 
 #include "format/hash.h"
 #include "ranks/ranks_outliers.h"
+#include "ranks/ranks_tables.h"
 
 #define TIMES_TIME   1.3
 #define TIMES_BYTES  2.0

@@ -2,11 +2,12 @@
 /* dftmerge ranks: which events are asked about (all filters but those of processes).
  * Times are aligned ones, also the start that --from counts from. Whether a call or a file passes
  * is remembered by each worker. */
+#include "ranks/ranks_filter.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "mpi/comm.h"
-#include "ranks/ranks_job.h"
 #include "source/filter_event.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"

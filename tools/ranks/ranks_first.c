@@ -10,6 +10,8 @@
  * that stick out are a hiccup, no cause. Before its first bucket a rank has lost nothing. Ranks
  * that lose less than a tenth of what the worst does take no part. The floor is 2 % of a bucket's
  * length (1 MiB), and a fifth of what the worst rank loses in a bucket of its bad time. */
+#include "ranks/ranks_first.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

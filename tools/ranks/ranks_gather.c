@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: processes into ranks, and alignment on their first events. */
+#include "ranks/ranks_gather.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranks/ranks_filter.h"
 #include "source/source_images.h"
 #include "source/source_node.h"
-#include "ranks/ranks_job.h"
 
 #define WORLD_MAX (1u << 24) /* a larger job is not believed */
 

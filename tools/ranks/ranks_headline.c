@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the first lines of the text: which rank, since when, in what and what it costs;
  * the evidence; how sure that is. */
+#include "ranks/ranks_headline.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +11,11 @@
 #include "base/names.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
-#include "ranks/ranks_job.h"
+#include "job/job_state.h"
+#include "ranks/ranks_blamed.h"
+#include "ranks/ranks_confidence.h"
+#include "ranks/ranks_tables.h"
+#include "ranks/ranks_text.h"
 
 #define INDENT     10u
 #define MORE_CALLS 2u /* times those of another rank: it has more to do */

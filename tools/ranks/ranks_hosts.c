@@ -3,12 +3,14 @@
  * together; how far the hosts are apart no trace tells. But where the ranks of each host start
  * together, and those of two hosts far apart, a clock is more likely to be wrong than the launcher
  * to be that slow. */
+#include "ranks/ranks_hosts.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "ranks/ranks_tables.h"
 #include "source/source_notes.h"
 
 #define FAR_NS    UINT64_C(1000000000)

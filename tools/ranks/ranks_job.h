@@ -214,11 +214,6 @@ int dft_ranks_where(struct dft_ranks_job *job);   /* call and directory of first
 int dft_ranks_sampled(struct dft_ranks_job *job); /* sampled */
 int dft_ranks_regions(struct dft_ranks_job *job); /* moments, of all suspects */
 int dft_ranks_died(struct dft_ranks_job *job);    /* died */
-/* Finds the regions of suspects of telemetry in the traces of job->source, by rank and by the
- * time of the rank's own clock: moments, in the order of suspects. Nothing else of the job is
- * needed. */
-int dft_ranks_phases(struct dft_ranks_job *job, const struct dft_first_cause *cause);
-void dft_ranks_fini(struct dft_ranks_job *job);
 
 /* A time of a process (by number), aligned. */
 static inline uint64_t dft_ranks_aligned(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
@@ -231,57 +226,9 @@ static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *j
     return &job->cells[(size_t)rank * job->nbuckets];
 }
 
-/* How many suspects began at the earliest time. */
-uint32_t dft_ranks_together(const struct dft_first_cause *cause);
-const char *dft_ranks_measure_name(enum dft_ranks_measure measure);
-const char *dft_ranks_sampled_name(enum dft_ranks_sampled_measure measure);
-/* The region that a suspect was in at its spike; 0: none, or not known. */
-uint64_t dft_ranks_region(const struct dft_ranks_job *job, const struct dft_suspect *suspect);
-
-int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
-/* ranks_headline.c: the first lines: who, since when, in what, what it costs; the evidence; how
- * sure. */
-int dft_ranks_headline(const struct dft_ranks_job *job);
-const char *dft_ranks_word(const struct dft_ranks_job *job); /* "rank", or "process" */
-/* ranks_blamed.c: "since the start", "since +2.17 s", or "from +15.0 s to +35.0 s"; `to` 0: to the end. */
-void dft_ranks_put_span(FILE *out, const struct dft_ranks_job *job, uint64_t from, uint64_t to);
-/* When the bad time is over; 0: not before the rank is. */
-uint64_t dft_ranks_until(const struct dft_ranks_job *job, const struct dft_blamed *blamed);
-/* "since +2.17 s", "from +1.00 s to +2.00 s, then rank 5 (node1) since +2.00 s" of those blamed. */
-void dft_ranks_put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured);
-/* "it lost 3.09 s", "rank 2 lost 3.09 s, rank 5 2.11 s" */
-void dft_ranks_put_lost(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured);
-void dft_ranks_put_clock(FILE *out, uint64_t ns); /* "13:27:07 UTC" */
-/* "rank 17", or "pid 1234" where no process says its rank; and its host, in parentheses. */
-void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
-void dft_ranks_put_host(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
-void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t call);
-uint64_t dft_ranks_dominant_call(const struct dft_rank *rank); /* the call of I/O that it spent most time in, 0: none */
-int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
-int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
-const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
-const char *dft_ranks_since(char *text, const struct dft_ranks_job *job, uint64_t time);
-int dft_ranks_json(const struct dft_ranks_job *job);
-/* ranks_died.c: the first line, where a process ended badly (returns 0 or -ENOMEM); the members "ended" and
- * "last_call". */
-int dft_ranks_put_died(const struct dft_ranks_job *job);
 struct dft_json;
-void dft_ranks_json_died(struct dft_json *json, const struct dft_ranks_job *job);
 
 /* --- for counting and where ------------------------------------------------------------------- */
-
-/* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to
- * cut the whole counts. */
-int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event,
-                           const struct dft_call *call, int64_t shift);
-int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
-                         int64_t shift);
-int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_block *block);
-void dft_ranks_filter_note(const struct dft_ranks_job *job); /* what the filter could not tell apart */
-void dft_ranks_filter_fini(struct dft_ranks_job *job);
-
-/* Notes that hosts start so far apart that their clocks may be wrong. Returns 0 or -ENOMEM. */
-int dft_ranks_hosts(const struct dft_ranks_job *job);
 
 /* What one row or event adds. */
 struct dft_piece {
@@ -294,36 +241,6 @@ struct dft_piece {
     uint64_t end_ns; /* of an event; 0: a row, with edge and step */
     uint8_t op, io;
 };
-
-/* Totals over all ranks, and of each rank: job->calls. */
-int dft_ranks_calls(struct dft_ranks_job *job);
-int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
-                       int64_t shift);
-int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets, const struct dft_row *row,
-                     int64_t shift);
-/* The piece's kind is one of the call's, while calls are found. */
-void dft_sums_kind(const struct dft_ranks_job *job, struct dft_rank_call *call, const struct dft_piece *piece);
-/* Which kinds each rank has, once its calls are a list; returns the most that a rank has. */
-uint32_t dft_sums_kinds(struct dft_ranks_job *job);
-/* Empty sums for the ranks from `from` on, as many as fit, up to job->sums_to. Returns 0 or
- * -ENOMEM. */
-int dft_sums_begin(struct dft_ranks_job *job, uint32_t from);
-/* Under the rank's lock. */
-void dft_sums_add(struct dft_ranks_job *job, uint32_t rank, uint32_t bucket, const struct dft_piece *piece);
-/* What ranks [sums_from, sums_to) tell of what is usual. Returns 0 or -ENOMEM. */
-int dft_sums_learn(struct dft_ranks_job *job);
-/* What they would usually have taken, into their cells. */
-void dft_sums_judge(struct dft_ranks_job *job);
-
-/* ranks_share.c: all ranks of dftmerge-mpi know what each has counted: totals, and the widest
- * interval of rows; sums; what was counted over time. Collective. Return an agreed 0 or -ENOMEM. */
-int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest);
-int dft_ranks_share_sums(struct dft_ranks_job *job);
-int dft_ranks_share_times(struct dft_ranks_job *job);
-/* ranks_total.c: add a rank's numbers for a call to its table; what one piece adds. Return 0 or
- * -ENOMEM. */
-int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece);
-int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more);
 
 static inline uint32_t dft_rank_bucket(const struct dft_ranks_job *job, uint64_t time)
 {

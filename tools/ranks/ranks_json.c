@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the answer from traces as JSON, everything. Times are Unix ns on the aligned
  * clock, unless they say otherwise. */
+#include "ranks/ranks_json.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ranks/ranks_job.h"
 #include "base/write_json.h"
 #include "source/source_notes.h"
 #include "base/names.h"
+#include "ranks/ranks_blamed.h"
+#include "ranks/ranks_confidence.h"
+#include "ranks/ranks_died.h"
+#include "ranks/ranks_first.h"
+#include "ranks/ranks_regions.h"
+#include "ranks/ranks_sampled.h"
 
 static void put_rank(struct dft_json *json, const struct dft_ranks_job *job, uint32_t rank)
 {

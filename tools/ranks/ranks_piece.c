@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: what a row, or an event, adds: the same for both. */
+#include "ranks/ranks_piece.h"
 #include "aggregator/aggregate.h"
 #include "format/event.h"
-#include "ranks/ranks_job.h"
 
 int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
                        int64_t shift)

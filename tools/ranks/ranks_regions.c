@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the innermost region that each suspect was in at its spike. Of several threads, the
  * region that began last counts. */
+#include "ranks/ranks_regions.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/event.h"
 #include "mpi/comm.h"
-#include "ranks/ranks_job.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
 

@@ -5,6 +5,8 @@
  * Each process has a level that holds until its next sample, and ends with its last one. The level of
  * a rank is the sum over its processes. For processor time it is the growth from one sample to the next,
  * in thousandths of a processor. */
+#include "ranks/ranks_sampled.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include "base/saturate.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
-#include "ranks/ranks_job.h"
 #include "source/source_visit.h"
 
 #define MEMORY_FLOOR (INT64_C(64) << 20)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks, by all ranks of dftmerge-mpi: each counts its share of the blocks, and all know
  * the sums of what was counted; so whatever follows from them comes out alike everywhere. */
+#include "ranks/ranks_share.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "ranks/ranks_job.h"
+#include "ranks/ranks_total.h"
 
 /* Numbers that add up, as one array. */
 _Static_assert(sizeof(struct dft_sum) % sizeof(uint64_t) == 0 && sizeof(struct dft_rank_cell) % sizeof(uint64_t) == 0,

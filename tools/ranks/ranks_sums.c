@@ -2,10 +2,10 @@
 /* dftmerge ranks: sums over all calls of a kind in a rank and bucket. They are the same however a
  * rank's events are cut into rows, blocks, threads and files, so what is learnt from them does not
  * depend on that either. */
+#include "ranks/ranks_sums.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "ranks/ranks_job.h"
 
 /* Where rows answer, sizes are known when the sums are complete. */
 static uint32_t bit_of(const struct dft_ranks_job *job, const struct dft_piece *piece)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the tables of the answer as text. */
+#include "ranks/ranks_tables.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranks/ranks_job.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "base/names.h"

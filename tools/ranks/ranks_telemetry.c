@@ -14,6 +14,7 @@
 #include "telemetry/telemetry.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "ranks/ranks_regions.h"
 #include "source/source.h"
 #include "source/source_find.h"
 #include "source/source_ending.h"

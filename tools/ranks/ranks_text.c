@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the answer from traces as text: one screen, what matters first. */
+#include "ranks/ranks_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,10 +9,15 @@
 #include <time.h>
 
 #include "ranks/ranks.h"
-#include "ranks/ranks_job.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "base/names.h"
+#include "job/job_state.h"
+#include "ranks/ranks_confidence.h"
+#include "ranks/ranks_died.h"
+#include "ranks/ranks_headline.h"
+#include "ranks/ranks_regions.h"
+#include "ranks/ranks_tables.h"
 
 #define TOP_DEFAULT 10u
 #define INDENT      10u

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the totals of each rank, by call. */
+#include "ranks/ranks_total.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "ranks/ranks_job.h"
+#include "ranks/ranks_sums.h"
 
 static struct dft_rank_call *call_at(struct dft_rank *rank, uint64_t id)
 {

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "format/event.h"
+#include "ranks/ranks_filter.h"
 #include "ranks/ranks_pairs.h"
+#include "ranks/ranks_piece.h"
 #include "source/source_names.h"
 #include "source/source_visit.h"
 

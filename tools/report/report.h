@@ -69,24 +69,6 @@ struct dft_report {
     size_t nthinned, thinned_capacity;
 };
 
-/* All of it from a source that is open, as one text of JSON (a RUN of report/README.md) in *head,
- * which the caller frees; `at`: where the bytes of report->data will lie. Returns 0 or -errno. */
-int dft_report_make(struct dft_report *report, uint64_t at, char **head);
-void dft_report_fini(struct dft_report *report);
-
-/* The steps of it, in this order. Each returns 0 or -errno. */
-int dft_report_cubes(struct dft_report *report);
-int dft_report_latency(struct dft_report *report);
-int dft_report_samples(struct dft_report *report);
-
-/* The value of each dimension that a group has; 0 of one that is no key. The value of a process that
- * the page does not have is DFT_WHO_MAX. */
-void dft_report_values(const struct dft_report *report, const struct dft_answer *answer, const struct dft_group *group,
-                       uint32_t at[DFT_DIMENSIONS]);
-/* Notes that something is not there whole. Returns 0 or -ENOMEM. */
-int dft_report_thinned(struct dft_report *report, const char *what, uint64_t kept, uint64_t of, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
 /* The value of a dimension for an id; 0 for those that have no value of their own. */
 static inline uint32_t dft_report_value(const struct dft_map *map, uint64_t id)
 {

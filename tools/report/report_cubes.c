@@ -6,6 +6,8 @@
  * passes its limit, its cells go to cubes of fewer dimensions, and so does all that follows. Each of
  * these has a limit, too. Their sizes are products of their dimensions, whatever the number of
  * calls. */
+#include "report/report_cubes.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 #include "query/answer_pages.h"
 #include "query/query.h"
-#include "report/report.h"
+#include "report/report_make.h"
 
 #define WHOLE      250000u  /* cells of a cube with all dimensions */
 #define PART       120000u  /* ... of one with some */

@@ -3,6 +3,8 @@
  *
  * Two tables by all of that are tried first, and answer everything. Where a run has too many
  * histograms for them, tables by one dimension beside the call take their place. */
+#include "report/report_latency.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,8 @@
 #include "base/order.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
-#include "report/report.h"
+#include "report/report_cubes.h"
+#include "report/report_make.h"
 
 #define ROWS   300000u            /* of one table */
 #define EVENTS UINT64_C(20000000) /* with more, only what aggregates answer is asked */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of one run: what its head says, and the tables of all steps. */
+#include "report/report_make.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,8 +10,12 @@
 
 #include "base/command_line.h"
 #include "base/array.h"
+#include "job/job_state.h"
 #include "overlap/overlap_output.h"
+#include "report/report_cubes.h"
 #include "report/report_dimensions.h"
+#include "report/report_latency.h"
+#include "report/report_samples.h"
 #include "summary/summary.h"
 
 #define OVERLAP_EVENTS UINT64_C(10000000) /* with more, overlap is estimated from aggregates */

@@ -5,6 +5,8 @@
  * Histograms say from which duration on events are kept, so one pass over the events is enough.
  * Which accesses are in the sample follows from their times and offsets alone, so that threads and
  * ranks do not matter. */
+#include "report/report_samples.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #include "query/answer_pages.h"
 #include "query/group_keys.h"
 #include "query/query.h"
-#include "report/report.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
 #include "source/source_visit.h"

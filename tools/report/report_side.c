@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command/part_files.h"
+#include "report/report_make.h"
 
 int dft_report_side_make(struct dft_report_side *side, const char *command, const char *name, uint64_t at,
                          const char *path, int *code)

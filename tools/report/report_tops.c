@@ -13,6 +13,7 @@
 #include "query/answer_pages.h"
 #include "query/query.h"
 #include "report/report_dimensions.h"
+#include "report/report_make.h"
 
 #define FILES   5000u
 #define REGIONS 1000u

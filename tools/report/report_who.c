@@ -14,6 +14,7 @@
 #include "source/source_ending.h"
 #include "source/source_node.h"
 #include "analysis/timeline.h"
+#include "report/report_make.h"
 
 #define BINS 240u /* of time, at most, but for what a multiple of the rows' interval makes more */
 

@@ -5,6 +5,8 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "job/job_losses.h"
+#include "job/job_state.h"
 #include "small/check.h"
 #include "source/source_notes.h"
 

@@ -24,6 +24,7 @@
 #include "stacks/ps_stacks.h"
 #include "source/source_life.h"
 #include "source/source_live_file.h"
+#include "stacks/ps_stacks_find.h"
 
 #define LOOK_FIRST_NS UINT64_C(2000000)
 #define LOOK_LAST_NS  UINT64_C(64000000)

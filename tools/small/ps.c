@@ -6,6 +6,8 @@
 
 #include "command/command.h"
 #include "small/ps_inside.h"
+#include "stacks/ps_stacks_find.h"
+#include "stacks/ps_stacks_show.h"
 
 /* Before the source is opened. */
 static int find_processes(const struct dft_options *options)

@@ -11,8 +11,10 @@
 #include "command/write_jobs.h"
 #include "format/end.h"
 #include "job/job.h"
+#include "job/job_state.h"
 #include "job/lock_holder.h"
 #include "small/ps_inside.h"
+#include "stacks/ps_stacks_show.h"
 
 #define INDENT_MAX 20u /* levels of the tree that are told apart */
 #define ALIKE      3u  /* so many killed processes behind one that is like them become one line */

@@ -13,6 +13,9 @@
 
 #include "base/open_regular.h"
 #include "command/command.h"
+#include "sql/sql_prompt.h"
+#include "sql/sql_run.h"
+#include "sql/sql_words.h"
 
 /* What the plain arguments are. */
 struct asked {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements from standard input: from a terminal with a prompt, history and completion. */
+#include "sql/sql_prompt.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +16,8 @@
 #endif
 
 #include "command/command.h"
-#include "sql/sql.h"
+#include "sql/sql_run.h"
+#include "sql/sql_words.h"
 
 #define FIRST "sql> "
 #define NEXT  "...> "

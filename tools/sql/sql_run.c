@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs statements, and says what is wrong with them. */
+#include "sql/sql_run.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 #include "base/array.h"
 #include "base/nearest_word.h"
 #include "command/command.h"
-#include "sql/sql.h"
 #include "sql/sql_print.h"
 #include "tables/columns.h"
 #include "tables/tables.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of the prompt, such as .tables and .schema, and the examples. */
+#include "sql/sql_words.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +10,9 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "command/command.h"
-#include "sql/sql.h"
 #include "tables/tables.h"
 #include "tables/views.h"
+#include "sql/sql_run.h"
 
 void dft_sql_examples(void)
 {

@@ -18,6 +18,7 @@
 #include "stacks/remote.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
+#include "stacks/ps_stacks_find.h"
 #include "symbols/symbols.h"
 
 #define PATIENCE_MS 1000 /* for a thread to stop */

@@ -36,32 +36,14 @@ struct dft_ps_stacks {
     size_t count;
 };
 
-/* Puts the path of a process's trace, or of its live file, in the place of its process id among
- * the paths. Nonzero: one of them has none, and stderr has been told why. */
-int dft_ps_stacks_paths(char **paths, int count);
-/* Has the process with that pid here this live file mapped? 1, 0, or -errno: its mappings cannot
- * be read. */
-int dft_ps_stacks_is_of(uint32_t pid, const char *live_path);
-
 /* Stops each thread that has something in flight, for as long as it takes to copy its stack; of a
  * process that has nothing in flight, the main thread. What cannot be had is noted. Returns 0 or
  * -errno; free the list in either case. */
 int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
                        const struct dft_flights *flights);
-void dft_ps_stacks_free(struct dft_ps_stacks *stacks);
 
 /* Stops one thread of a running process and copies its stack. stack->tid says which; the rest of it
  * is zeros. Free it with dft_ps_stack_free. */
 void dft_ps_stack_take(uint32_t pid, struct dft_ps_stack *stack);
-void dft_ps_stack_free(struct dft_ps_stack *stack);
-/* One line a frame, or why there is none. */
-void dft_ps_stack_print(FILE *out, const struct dft_ps_stack *stack);
-
-/* Lines below the process, with one more of the thread; a member of the process. */
-int dft_ps_stacks_text(struct dft_grid *grid, const struct dft_ps_stack *stack, int titled);
-void dft_ps_stacks_json(struct dft_json *json, const struct dft_ps_stacks *stacks, uint32_t process);
-
-/* The first of a process; those of one process stand together. */
-size_t dft_ps_stacks_of(const struct dft_ps_stacks *stacks, uint32_t process);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the live file that a running process has mapped, and tells a process by it. */
+#include "stacks/ps_stacks_find.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stacks/ps_stacks.h"
 #include "source/shared_files.h"
 
 static int is_same_file(void *context, uint64_t device, uint64_t inode, const char *path)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows call stacks of running processes, as text and as JSON. */
+#include "stacks/ps_stacks_show.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "stacks/ps_stacks.h"
 
 /* Behind the column in which calls in flight are indented. */
 #define INDENT 12

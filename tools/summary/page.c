@@ -12,6 +12,13 @@
 #include "summary/histograms_output.h"
 #include "summary/job_rows.h"
 #include "summary/page.h"
+#include "summary/page_ask.h"
+#include "summary/page_classes.h"
+#include "summary/page_files.h"
+#include "summary/page_footer.h"
+#include "summary/page_head.h"
+#include "summary/page_ranks.h"
+#include "summary/page_table.h"
 #include "summary/region_tree.h"
 
 #define TOP_FINDINGS 3u

@@ -37,10 +37,6 @@ struct dft_page {
     uint64_t unsplit; /* events that are in no group of some section */
 };
 
-/* What a section was answered from, for the footer. */
-void dft_page_answered(struct dft_page *page, const struct dft_answer *answer, int of_files);
-uint64_t dft_page_io_ops(void);
-
 /* --- tables ----------------------------------------------------------------------------------- */
 
 struct dft_page_line {
@@ -67,37 +63,14 @@ struct dft_page_table {
     const char *rest;             /* what is not in the lines */
     int fits;                     /* keys are as wide as there is room */
 };
-/* Returns 0 or -ENOMEM. */
-int dft_page_table(const struct dft_page_table *table);
-/* Adds a group to one that is a line. */
-void dft_page_add_group(struct dft_group *line, const struct dft_group *group);
-/* Lines of the groups of an answer, less those below a thousandth of `share_ns` (0: all). The
- * caller frees them. NULL: no memory. */
-struct dft_page_line *dft_page_lines(const struct dft_answer *answer, uint64_t share_ns, uint32_t *count);
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
 /* Questions for what the head needs: classes, and the slowest process. Returns how many, at most
  * DFT_PAGE_HEAD. */
 #define DFT_PAGE_HEAD 2u
-unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests);
-/* Takes their answers. Returns 0 or -ENOMEM. Collective. */
-int dft_page_take(struct dft_page *page);
-/* May operations be asked about? */
-int dft_page_has_ops(const struct dft_page *page);
-void dft_page_fini(struct dft_page *page);
-/* Three lines; of `over_time`, I/O by time (without groups: not known), one more. */
-void dft_page_head(const struct dft_page *page, const struct dft_answer *over_time);
-/* The same in one line. */
-void dft_page_head_line(const struct dft_page *page);
-int dft_page_classes(const struct dft_page *page);
 /* Of an answer to dft_page_ranks_query. */
 extern const struct dft_query dft_page_ranks_query;
-int dft_page_ranks(const struct dft_page *page, struct dft_answer *answer);
 /* Of files, the first ones by time; or of patterns, where there are too many files. */
 #define DFT_PAGE_FILES 65536u
-int dft_page_files(const struct dft_page *page, struct dft_answer *answer, uint64_t top);
-/* What waits or is no I/O, in one line. */
-void dft_page_waits(const struct dft_answer *answer, uint64_t top);
-void dft_page_footer(const struct dft_page *page, const struct dft_unseen *unseen);
 #endif

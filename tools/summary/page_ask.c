@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What the head of the page and all shares need: calls by class, the wall time of the processes,
  * the slowest of them. */
+#include "summary/page_ask.h"
+
 #include <string.h>
 
 #include "format/ops.h"
 #include "mpi/comm.h"
 #include "source/source_ending.h"
 #include "source/source_node.h"
-#include "summary/page.h"
 #include "base/saturate.h"
 
 uint64_t dft_page_io_ops(void)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The section of the page by class of calls, and the line of what is no I/O. */
+#include "summary/page_classes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
-#include "summary/page.h"
+#include "summary/page_table.h"
 
 static const struct {
     uint8_t class;

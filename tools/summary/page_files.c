@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The section of the page about files: those with the most time, and many like ones as one line. */
+#include "summary/page_files.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,8 @@
 #include "base/write_wrapped.h"
 #include "format/hash.h"
 #include "source/file_groups.h"
-#include "summary/page.h"
 #include "summary/page_paths.h"
+#include "summary/page_table.h"
 
 #define LIKE    20u  /* so many like files are one line */
 #define SINGLE  100u /* a file with more than one part in so many of the time has a line in spite of its directory */

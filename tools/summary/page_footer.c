@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The footer of the page, once for all its sections: what answered, what was lost, what tracing
  * cost. */
+#include "summary/page_footer.h"
+
 #include <stdlib.h>
 
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "job/job_footer.h"
 #include "query/answer_source.h"
-#include "summary/page.h"
 
 /* What answered; files may have come from elsewhere. */
 static void say_sources(FILE *out, const struct dft_page *page)

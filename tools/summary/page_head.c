@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of the page: what ran, for how long, how much of it was I/O, and when. */
+#include "summary/page_head.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,8 @@
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
+#include "job/job_state.h"
 #include "source/source_fates.h"
-#include "summary/page.h"
 
 #define INDENT  6u
 #define COLUMNS 40u /* of I/O over time, at most */

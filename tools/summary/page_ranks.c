@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The section of the page about ranks: which have the most I/O time, and by how much. */
+#include "summary/page_ranks.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "base/plot.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
-#include "summary/page.h"
 
 #define TOP_RANKS 10u
 #define ALIKE     20 /* ranks that lie within this percentage of the median need no table */

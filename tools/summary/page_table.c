@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page's tables: which columns, which lines, and the sums at their end. */
+#include "summary/page_table.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "mpi/comm.h"
 #include "base/write_wrapped.h"
 #include "base/pattern.h"
+#include "job/job_state.h"
 #include "summary/histograms_output.h"
 #include "summary/instances.h"
 #include "summary/summary.h"

@@ -14,6 +14,8 @@
 #include "base/write_text.h"
 #include "source/source_notes.h"
 #include "base/names.h"
+#include "job/job_losses.h"
+#include "job/job_state.h"
 
 static const char *const keep_names[DFT_KEEP_COUNT] = {"events", "selected", "aggregates", "nothing"};
 

@@ -14,6 +14,9 @@
 #include "format/hash.h"
 #include "mpi/comm.h"
 #include "summary/page.h"
+#include "summary/page_ask.h"
+#include "summary/page_footer.h"
+#include "summary/page_table.h"
 
 #define NODES_MAX 100000u /* what lies deeper counts for what is known above it */
 #define DEPTH_MAX 1024u   /* directories inside each other, likewise */

@@ -11,6 +11,7 @@
 #include "base/write_wrapped.h"
 #include "base/plot.h"
 #include "base/write_text.h"
+#include "job/job_state.h"
 #include "mpi/comm.h"
 #include "query/plan_times.h"
 #include "source/source_ending.h"

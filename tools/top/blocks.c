@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What one block of a trace adds to the watch. */
-#include "top/watch.h"
+#include "top/blocks.h"
 #include "top/known.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "base/pread_all.h"
 #include "base/write_text.h"
 #include "format/decode.h"
+#include "top/lives.h"
 
 /* Sets *process to NULL where the block is a copy of one that was read. */
 static int process_of(struct dft_top_watch *watch, const struct dft_block_header *header,

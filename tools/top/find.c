@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds traces and live files. A directory is listed again only when it has changed. */
-#include "top/watch.h"
+#include "top/find.h"
 #include "top/known.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live files: maps each of them once, and copies it when it has changed. */
-#include "top/watch.h"
+#include "top/lives.h"
 #include "top/known.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "source/source_life.h"
 #include "source/source_live_file.h"
 #include "source/source_snapshot.h"
+#include "top/find.h"
 
 #define ASK_EVERY_NS UINT64_C(5000000000) /* whether a process runs that has no pidfd */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds up what the copies of live files have and no block does. */
-#include "top/watch.h"
+#include "top/lives_add.h"
 #include "top/known.h"
 
 #include <errno.h>

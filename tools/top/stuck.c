@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stacks/ps_stacks.h"
+#include "stacks/ps_stacks_show.h"
 
 #define STACKS_MAX 5u
 

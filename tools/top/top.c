@@ -13,6 +13,7 @@
 #include "base/write_text.h"
 #include "command/command.h"
 #include "stacks/ps_stacks.h"
+#include "stacks/ps_stacks_find.h"
 #include "top/known.h"
 #include "top/once_json.h"
 #include "top/screen.h"

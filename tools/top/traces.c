@@ -2,7 +2,7 @@
 /* Reads what has been added to traces. Blocks of several threads are written at once, so a block may
  * appear before one that stands ahead of it. What lies between blocks is therefore looked at again
  * for some seconds. */
-#include "top/watch.h"
+#include "top/traces.h"
 #include "top/known.h"
 
 #include <errno.h>
@@ -15,6 +15,8 @@
 #include "base/open_regular.h"
 #include "base/pread_all.h"
 #include "format/block.h"
+#include "top/blocks.h"
+#include "top/find.h"
 
 #define WINDOW_MAX  (sizeof(struct dft_block_header) + DFT_STORED_MAX + (4u << 20))
 #define PATIENCE_NS UINT64_C(5000000000) /* with what lies between blocks */

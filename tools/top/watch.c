@@ -12,6 +12,11 @@
 #include "base/array.h"
 #include "format/decode.h"
 #include "symbols/symbols.h"
+#include "top/blocks.h"
+#include "top/find.h"
+#include "top/lives.h"
+#include "top/lives_add.h"
+#include "top/traces.h"
 
 #define SETTLE_MAX 20
 #define SETTLE_NS  2000000

@@ -139,28 +139,4 @@ void dft_top_watch_fini(struct dft_top_watch *watch);
 /* `settled`: waits up to 40 ms for blocks that are being written. Returns 0 or -ENOMEM. */
 int dft_top_watch_look(struct dft_top_watch *watch, int settled);
 
-/* --- between the files of the watch ----------------------------------------------------------- */
-
-int dft_top_find(struct dft_top_watch *watch);
-/* A path that is not known yet. Returns 0 or -ENOMEM. */
-int dft_top_add_trace(struct dft_top_watch *watch, const char *path);
-int dft_top_add_live(struct dft_top_watch *watch, const char *path);
-/* The live file that a PROCESS record names. */
-int dft_top_live_named(struct dft_top_watch *watch, struct dft_text path);
-int dft_top_is_new_file(struct dft_top_watch *watch, uint64_t device, uint64_t inode);
-
-int dft_top_traces_read(struct dft_top_watch *watch, int *is_open);
-/* Adds what a block says; `offset` is its place in the trace. */
-int dft_top_block_read(struct dft_top_watch *watch, struct dft_top_trace *trace, uint64_t offset,
-                       const struct dft_block_header *header, const void *payload);
-/* Reads the blocks of events that were only noted, for their files. */
-int dft_top_left_read(struct dft_top_watch *watch, struct dft_top_trace *trace);
-/* Reads the blocks of events that wait for rows. */
-int dft_top_waiting_read(struct dft_top_watch *watch);
-void dft_top_waiting_fini(struct dft_top_waiting *waiting);
-int dft_top_lives_copy(struct dft_top_watch *watch);
-int dft_top_lives_add(struct dft_top_watch *watch);
-/* Gives back all but the path. */
-void dft_top_live_drop(struct dft_top_live *live);
-
 #endif

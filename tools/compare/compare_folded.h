@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Which lines of files one run does not know. */
+#ifndef DFT_COMPARE_FOLDED_H
+#define DFT_COMPARE_FOLDED_H
+
+#include "compare/compare.h"
+
+/* Of lines of files what some runs do not tell apart is unknown. Returns 0 or -ENOMEM. */
+int dft_compare_folded(const struct dft_comparison *comparison, struct dft_compared_items *files);
+
+#endif
