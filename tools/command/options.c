@@ -266,12 +266,48 @@ static int deny_paths(const struct dft_options *options, const struct dft_comman
     return 1;
 }
 
+/* The paths on the command line, and those of --files-from. Only rank 0 of many ranks has standard input, and only rank 0
+ * looks for the files. Returns an exit code. */
+static int take_paths(struct dft_options *options, const struct dft_command *command, char **paths, int count)
+{
+    int rc = 0;
+
+    options->source.paths = paths;
+    options->source.npaths = count;
+    if (!options->files_from)
+        return DFT_EXIT_OK;
+    if (!dft_comm_rank())
+        rc = dft_path_list_read(&options->given, options->files_from, paths, count);
+    dft_comm_broadcast(&rc, sizeof rc);
+    if (rc) {
+        fprintf(stderr, "dftmerge %s: %s: %s\n", command->name, options->files_from, strerror(-rc));
+        return DFT_EXIT_USAGE;
+    }
+    options->source.paths = options->given.paths;
+    options->source.npaths = options->given.count;
+    dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
+    return DFT_EXIT_OK;
+}
+
+/* Do the options, the paths and the settings fit together? Returns an exit code. */
+static int check_options(struct dft_options *options, const struct dft_command *command, const struct dft_option *own)
+{
+    const char *contradiction = dft_filter_contradiction(&options->filter);
+
+    if (!contradiction && options->json && options->csv)
+        contradiction = "--json and --csv exclude each other";
+    if (contradiction)
+        fprintf(stderr, "dftmerge %s: %s\n", command->name, contradiction);
+    if (contradiction || deny_paths(options, command, own))
+        return usage(command);
+    return dft_settings_check() ? DFT_EXIT_USAGE : DFT_EXIT_OK;
+}
+
 int dft_options_parse(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                       int argc, char **argv, int *code)
 {
     struct option table[OWN_MAX + DFT_COMMON_OPTIONS + 1];
     char letters[2 * OWN_MAX + 16];
-    const char *contradiction;
     int id;
 
     /* a file beyond the size limit becomes an error with a message, and its begun file is
@@ -290,43 +326,11 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     while ((id = getopt_long(argc, argv, letters, table, NULL)) != -1)
         if (take_option(options, command, own, table, id, argv, code))
             goto done;
-    options->source.paths = argv + optind;
-    options->source.npaths = argc - optind;
-    if (options->files_from) {
-        /* Only rank 0 of many ranks has standard input, and only rank 0 looks for the files. */
-        int rc = dft_comm_rank()
-                     ? 0
-                     : dft_path_list_read(&options->given, options->files_from, argv + optind, argc - optind);
-
-        dft_comm_broadcast(&rc, sizeof rc);
-        if (rc) {
-            fprintf(stderr, "dftmerge %s: %s: %s\n", command->name, options->files_from, strerror(-rc));
-            *code = DFT_EXIT_USAGE;
-            goto done;
-        }
-        options->source.paths = options->given.paths;
-        options->source.npaths = options->given.count;
-        dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
-    }
-    contradiction = dft_filter_contradiction(&options->filter);
-    if (contradiction) {
-        fprintf(stderr, "dftmerge %s: %s\n", command->name, contradiction);
-        *code = usage(command);
+    *code = take_paths(options, command, argv + optind, argc - optind);
+    if (!*code)
+        *code = check_options(options, command, own);
+    if (*code)
         goto done;
-    }
-    if (options->json && options->csv) {
-        fprintf(stderr, "dftmerge %s: --json and --csv exclude each other\n", command->name);
-        *code = usage(command);
-        goto done;
-    }
-    if (deny_paths(options, command, own)) {
-        *code = usage(command);
-        goto done;
-    }
-    if (dft_settings_check()) {
-        *code = DFT_EXIT_USAGE;
-        goto done;
-    }
     if ((command->takes & DFT_TAKES_RANKS) || dft_comm_alone(command->name, options->source.quiet))
         return 0;
     *code = DFT_EXIT_OK;

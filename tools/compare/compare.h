@@ -10,10 +10,9 @@
  * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost
  * events. Time is judged by its cost, the time of a call: once for every process where both runs
  * have at least DFT_UNITS_MIN that make the call, else for every process and slice of time. A
- * difference is beyond the spread when the costs of B lie so much higher (or lower) among those
- * of A that chance alone, if both were drawn from one pot, would do it less than once in a
- * thousand times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number
- * of calls alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a
+ * difference is beyond the spread when the costs of B lie higher (or lower) than those of A with
+ * p < 0.001 (one-sided rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the
+ * number of calls alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a
  * side it cannot be told. Percentiles are judged in the same way, by those of the units. What a
  * whole run has in common, a busy file system or another machine, is not told apart from a change
  * of the program.

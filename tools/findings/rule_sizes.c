@@ -76,7 +76,7 @@ static int has_buffer(const struct dft_rules *rules, const struct dft_size_unit 
            sum->time_ns / sum->calls < dft_limit(rules, DFT_LIMIT_SMALL_READS_CACHED);
 }
 
-/* How much of each unit's time is in findings of whole files. */
+/* Sums, for each unit, the time that findings about whole files have already. */
 static void look_at_reported(const struct dft_rules *rules, struct dft_size_units *units)
 {
     const struct dft_answer *files = &rules->facts->answers[DFT_FACT_FILES];

@@ -12,7 +12,7 @@ struct dft_rules {
     const struct dft_limits *limits;
     struct dft_findings *findings;
     struct dft_map reported; /* file -> code + 1 */
-    uint64_t flushes_ns;     /* told, of files that are not known: rows of files do not tell flushes apart */
+    uint64_t flushes_ns;     /* reported already, of files that aggregates cannot name */
 };
 
 /* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or

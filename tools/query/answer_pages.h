@@ -13,7 +13,7 @@ int dft_pages_begin(struct dft_execution *execution, const struct dft_order *ord
 /* The next groups take the place of those before. Returns 1; 0: there are no more (the last ones
  * stay); or -ENOMEM. Collective. */
 int dft_answer_next(struct dft_answer *answer);
-/* The same of groups in parts (dft_order.in_parts): there are none before dft_answer_each. */
+/* For queries with dft_order.in_parts: no group is available until dft_answer_each. */
 int dft_pages_hold(struct dft_execution *execution, struct dft_answer *answer);
 /* Calls `take` with one part of the groups after the other (on rank 0; it returns 0 or what ends
  * it). Each group is in one part. They are given once. Returns 0, what `take` returned, or -ENOMEM.

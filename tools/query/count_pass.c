@@ -79,7 +79,7 @@ static void restore_looks(const struct looks *looks, struct dft_batch *batch)
     }
 }
 
-/* Questions that rows are to answer and those that events are to look at other blocks. */
+/* Queries answered from rows and queries answered from events read different blocks. */
 static int looks_at(const struct dft_execution *execution, const struct dft_block *block)
 {
     return block->use & (execution->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS) &&

@@ -178,8 +178,7 @@ static int row_passes(struct dft_execution *execution, struct dft_worker *worker
            dft_call_passes(execution, worker, &call);
 }
 
-/* Leaves the durations in a histogram that pass --slower-than. Returns 0: not known, as they share
- * a bin with others. */
+/* Drops the bins of a histogram below --slower-than. Returns 0 when the limit cuts a bin in two. */
 static int cut_histogram(const struct dft_filter *filter, struct dft_row *row)
 {
     uint64_t least = (uint64_t)filter->values[DFT_FILTER_SLOWER].ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a question while it is counted: what it asks, what has been counted, and what each
- * thread remembers. */
+/* The state of one query while it runs: the request, partial results, and the caches of each
+ * thread. */
 #ifndef DFT_EXECUTION_H
 #define DFT_EXECUTION_H
 

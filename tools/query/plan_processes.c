@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes are one to a query: those that are alike in all traits that are keys. */
+/* Maps processes to the groups that a query distinguishes: by all traits that are keys. */
 #include "query/plan_processes.h"
 
 #include <errno.h>

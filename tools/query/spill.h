@@ -10,8 +10,8 @@
 int dft_next_groups(struct dft_execution *execution);
 /* Merges the totals of all ranks on rank 0. Collective. */
 int dft_reduce_total(struct dft_execution *execution);
-/* Merges what a thread has counted into the whole. Groups have other numbers then. 0, DFT_TOO_MANY
- * or -errno. */
+/* Merges the partial result of a thread into the total. Group numbers change. Returns 0,
+ * DFT_TOO_MANY or -errno. */
 int dft_merge_worker(struct dft_execution *execution, struct dft_worker *worker);
 /* The same, when that is much. */
 int dft_merge_partial(struct dft_execution *execution, struct dft_worker *worker);

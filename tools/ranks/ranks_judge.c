@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: who is slow and since when, who came late.
  *
- * WHEN SOMETHING BEGAN. Of a series of what a rank took beyond the others per bucket, the running
- * sum of the differences to its mean is lowest where the level rises for good, and highest behind
- * it where it falls again (cumulative sums). */
+ * WHEN SOMETHING BEGAN. Takes, per bucket, how much longer the rank took than the others, and sums
+ * the differences from the mean of this series (cumulative sums). The sum is lowest where the level
+ * rises for good, and highest where it falls again. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

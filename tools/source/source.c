@@ -64,7 +64,8 @@ static int make_files(struct dft_source *source, char *const *given, int count)
     return 0;
 }
 
-static int read_all(struct dft_source *source, const struct dft_source_options *options)
+/* Reads what all files are made of, on the rank that has each, and makes processes and blocks of it. */
+static int scan_all(struct dft_source *source)
 {
     struct dft_scanned *scanned = calloc(source->nfiles + 1u, sizeof *scanned);
     int rc = dft_comm_agree(scanned ? dft_scan_files(source, scanned) : -ENOMEM);
@@ -85,40 +86,78 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     for (uint32_t f = 0; scanned && f < source->nfiles; f++)
         dft_scanned_fini(&scanned[f]);
     free(scanned);
-    if (!rc)
-        rc = dft_live_processes(source);
+    return rc;
+}
+
+static int number(struct dft_source *source, const struct dft_source_options *options)
+{
+    int rc = dft_live_processes(source);
+
+    (void)options;
     if (!rc)
         rc = dft_source_number(source);
     if (!rc)
         dft_source_find_roles(source);
-    if (!rc)
-        rc = dft_source_find_runs(source);
+    return rc;
+}
+
+static int choose_runs(struct dft_source *source, const struct dft_source_options *options)
+{
+    int rc = dft_source_find_runs(source);
+
     if (!rc && (options->runs || options->newest))
         rc = dft_source_choose_runs(source, options->runs, options->newest);
-    if (!rc)
-        rc = dft_source_find_jobs(source);
-    if (!rc && !options->runs && !options->newest && !options->jobs)
+    return rc;
+}
+
+static int choose_jobs(struct dft_source *source, const struct dft_source_options *options)
+{
+    int rc = dft_source_find_jobs(source);
+
+    if (rc)
+        return rc;
+    if (!options->runs && !options->newest && !options->jobs)
         dft_source_note_runs(source);
-    else if (!rc && options->note_newest)
+    else if (options->note_newest)
         dft_source_note_newest(source);
-    if (!rc && options->jobs)
-        rc = dft_source_choose_jobs(source, options->jobs);
-    else if (!rc)
-        dft_source_note_jobs(source);
-    if (!rc)
-        rc = dft_source_cover(source);
+    if (options->jobs)
+        return dft_source_choose_jobs(source, options->jobs);
+    dft_source_note_jobs(source);
+    return 0;
+}
+
+/* Which blocks count, who waits for whom, and which traces are there twice. */
+static int judge(struct dft_source *source, const struct dft_source_options *options)
+{
+    int rc = dft_source_cover(source);
+
+    (void)options;
     if (!rc)
         rc = dft_source_find_waits(source);
     if (!rc)
         rc = dft_source_note_copies(source);
-    if (!rc)
-        dft_live_notes(source);
-    if (!rc)
-        dft_groups_notes(source);
-    if (!rc)
-        dft_missing_notes(source);
-    if (!rc)
-        dft_staged_notes(source);
+    return rc;
+}
+
+static int note_all(struct dft_source *source, const struct dft_source_options *options)
+{
+    (void)options;
+    dft_live_notes(source);
+    dft_groups_notes(source);
+    dft_missing_notes(source);
+    dft_staged_notes(source);
+    return 0;
+}
+
+/* In this order: runs and jobs are chosen before blocks are judged. */
+static int read_all(struct dft_source *source, const struct dft_source_options *options)
+{
+    static int (*const stages[])(struct dft_source * source, const struct dft_source_options *options) = {
+        number, choose_runs, choose_jobs, judge, note_all};
+    int rc = scan_all(source);
+
+    for (size_t i = 0; !rc && i < sizeof stages / sizeof *stages; i++)
+        rc = stages[i](source, options);
     rc = dft_comm_agree(rc);
     return rc ? rc : dft_exchange_notes(source);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the tables of what a source knows by heart: processes, jobs, notes. Rank 0 gives them. */
+/* Reads the small tables: processes, jobs, notes. Rank 0 emits their rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

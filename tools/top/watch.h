@@ -91,12 +91,13 @@ struct dft_top_live {
     size_t copied;
     uint64_t signature; /* of the heads of its rings when they were copied */
     uint64_t key;
-    uint8_t life;       /* enum dft_life */
-    uint8_t given_up;   /* it makes no sense, or has gone */
-    uint8_t is_named;   /* a trace names it: it must have been made for that trace */
-    uint8_t is_stale;   /* the sums of its rings have to be made anew ... */
-    uint8_t had_files;  /* ... which they also have when somebody asks about files ... */
-    uint64_t blocks;    /* ... and when the process has other blocks than this many */
+    uint8_t life;     /* enum dft_life */
+    uint8_t given_up; /* it makes no sense, or has gone */
+    uint8_t is_named; /* a trace names it: it must have been made for that trace */
+    /* The sums of its rings are made again when they are stale, when files are wanted and were not, and when the number
+     * of blocks of the process has changed. */
+    uint8_t is_stale, had_files;
+    uint64_t blocks;
     uint64_t looked_ns; /* when its life was asked for */
 };
 
