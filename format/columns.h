@@ -37,7 +37,7 @@ struct dft_columns {
     const char *reason; /* the first fault; NULL: none */
 };
 
-/* Makes the column cursors of a list. Returns 0, or -EBADMSG and `why`. */
+/* Makes the column cursors of a list. Returns 0, or -EBADMSG. */
 int dft_columns_parse(struct dft_columns *columns, const struct dft_column_spec *specs, unsigned nspecs,
                       const uint8_t *bytes, size_t length);
 

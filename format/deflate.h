@@ -13,7 +13,7 @@
 #define DFT_DEFLATE_BYTES (384u << 10)
 
 /* Writes a raw deflate stream of `length` bytes to `out`. Returns the size of the stream, or 0: the
- * stream would not be smaller than `room` bytes. workspace: DFT_DEFLATE_BYTES, zeroed
+ * stream would not be smaller than `capacity`. workspace: DFT_DEFLATE_BYTES, zeroed
  * before the first use, aligned to 64. */
 size_t dft_deflate(void *workspace, const void *bytes, size_t length, void *out, size_t capacity);
 

@@ -98,7 +98,7 @@ static int looks_for_next(const struct dft_library *library, const ElfW(Rela) * 
 }
 
 /* Does the library take any of these calls, and find no next function? The line then says so: "... NAME (open, read)". */
-static int tell_taken(struct dft_line *line, const struct dft_library *library, const char *path)
+static int tell_taken(struct dft_message_line *line, const struct dft_library *library, const char *path)
 {
     const char *slash = strrchr(path, '/');
     int count = 0;
@@ -119,7 +119,7 @@ static int tell_taken(struct dft_line *line, const struct dft_library *library, 
 
 void dft_beside_note_taken(void)
 {
-    static struct dft_line line DFT_BULK;
+    static struct dft_message_line line DFT_BULK;
     const struct link_map *map = dft_loader_libraries();
     int found = 0;
 

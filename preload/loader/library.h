@@ -39,7 +39,7 @@ void *dft_library_find_default(const struct dft_library *library, const char *na
 /* Does the library define the name? Runs no code of the library, which may still be loading. */
 int dft_library_defines(const struct dft_library *library, const char *name, const char *version);
 
-/* Finds all addresses (versions) of a function, at most `room`. Returns their number. */
+/* Finds all addresses (versions) of a function, at most `capacity`. Returns their number. */
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
                             size_t capacity);
 

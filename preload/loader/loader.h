@@ -14,7 +14,7 @@ const struct link_map *dft_loader_libraries(void);
 int dft_loader_is_called(const struct link_map *map, const char *with);
 
 /* What becomes of a call that came by with_caller.inc: where it is passed on to; NULL: what it returns. */
-struct dft_answer {
+struct dft_loader_answer {
     void *pass_to;
     void *result;
 };

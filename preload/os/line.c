@@ -7,15 +7,15 @@
 
 #include "os/sys.h"
 
-void dft_line_text(struct dft_line *line, const char *text)
+void dft_line_text(struct dft_message_line *line, const char *text)
 {
     while (*text && line->used < sizeof line->text - 1)
         line->text[line->used++] = *text++;
 }
 
-char *dft_digits(char capacity[DFT_DIGITS_ROOM], uint64_t number, unsigned base)
+char *dft_digits(char text[DFT_DIGITS_ROOM], uint64_t number, unsigned base)
 {
-    char *at = capacity + DFT_DIGITS_ROOM - 1;
+    char *at = text + DFT_DIGITS_ROOM - 1;
 
     *at = 0;
     do
@@ -24,14 +24,14 @@ char *dft_digits(char capacity[DFT_DIGITS_ROOM], uint64_t number, unsigned base)
     return at;
 }
 
-void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
+void dft_line_number(struct dft_message_line *line, uint64_t number, unsigned base)
 {
     char digits[DFT_DIGITS_ROOM];
 
     dft_line_text(line, dft_digits(digits, number, base));
 }
 
-void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column)
+void dft_line_place(struct dft_message_line *line, uint32_t number, uint32_t column)
 {
     if (!number)
         return;
@@ -43,7 +43,7 @@ void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column)
 }
 
 /* Knows the errors of files and directories. */
-const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
+const char *dft_line_error(int number, char buffer[DFT_ERROR_ROOM])
 {
     static const struct {
         int number;
@@ -74,11 +74,11 @@ const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].number == number)
             return texts[i].text;
-    at = dft_digits(capacity + DFT_ERROR_ROOM - DFT_DIGITS_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
+    at = dft_digits(buffer + DFT_ERROR_ROOM - DFT_DIGITS_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
     return memcpy(at, unknown, sizeof unknown - 1);
 }
 
-void dft_line_write(struct dft_line *line)
+void dft_line_write(struct dft_message_line *line)
 {
     line->text[line->used++] = '\n';
     dft_sys_write(2, line->text, line->used);

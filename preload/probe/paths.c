@@ -40,7 +40,7 @@ static long read_fd_link(int fd, char *text, size_t capacity)
 /* Room for `length` bytes. Returns 0 or -1. */
 static int make_room(struct dft_path *path, size_t length)
 {
-    path->text = path->capacity;
+    path->text = path->buffer;
     if (length <= DFT_PATH_ROOM)
         return 0;
     if (length > LONGEST - DFT_PATH_SPARE)
@@ -60,7 +60,7 @@ void dft_path_replace(struct dft_path *path, struct dft_path *other)
 {
     dft_path_done(path);
     *path = *other;
-    path->text = path->more ? path->more : path->capacity;
+    path->text = path->more ? path->more : path->buffer;
 }
 
 /* Does this slash begin a component that is empty, `.` or `..`? A slash ends the text. */
@@ -195,14 +195,14 @@ long dft_path_of_fd(struct dft_path *path, int fd)
     long flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0), n;
 
     path->more = NULL;
-    path->text = path->capacity;
+    path->text = path->buffer;
     path->id = 0;
     path->traced = 0;
-    n = flags == -EBADF ? flags : read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
-    dft_counters_meet(path->capacity, n);
+    n = flags == -EBADF ? flags : read_fd_link(fd, path->buffer, DFT_PATH_ROOM);
+    dft_counters_meet(path->buffer, n);
     path->unnamed = flags >= 0 && n < 0 && n != -ENAMETOOLONG && !dft_is_sandboxed();
     if (path->unnamed)
-        n = name_by_number(fd, path->capacity);
+        n = name_by_number(fd, path->buffer);
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST - DFT_PATH_SPARE))
         n = read_fd_link(fd, path->text, LONGEST - DFT_PATH_SPARE);
     if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
@@ -245,7 +245,7 @@ static void make_empty(struct dft_path *path)
     path->id = 0;
     path->traced = 0;
     path->length = 0;
-    path->text = path->capacity;
+    path->text = path->buffer;
 }
 
 void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name)

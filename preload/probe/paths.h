@@ -20,7 +20,7 @@ struct dft_path {
     int unnamed; /* of a descriptor: the kernel does not tell the name (DFT_UNNAMED) */
     char *text;  /* into room or more */
     char *more;
-    char capacity[DFT_PATH_ROOM + DFT_PATH_SPARE];
+    char buffer[DFT_PATH_ROOM + DFT_PATH_SPARE];
 };
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without

@@ -76,7 +76,7 @@ static int option_is(const char *name, const char *value)
 /* Notes that a part of the options has no effect. */
 static void doubt(const char *variable, const char *part, size_t length, const char *reason, const char *meant)
 {
-    static struct dft_line line DFT_BULK;
+    static struct dft_message_line line DFT_BULK;
 
     line.used = 0;
     for (size_t i = 0; i < length && i < PART_MAX; i++)

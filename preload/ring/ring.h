@@ -20,7 +20,7 @@ int dft_ring_put_elsewhere(struct dft_thread *self, const struct dft_slot *recor
 static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
 {
     struct dft_slot *slot;
-    struct dft_place place;
+    struct dft_ring_place place;
     int late;
 
     if (__builtin_expect(self->mode | dft_stack_depth, 0)) {

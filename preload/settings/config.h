@@ -48,7 +48,7 @@ int dft_config_is_true(const char *value);
 const char *dft_config_keep(const char *text);
 
 /* Writes NAME=value lines of the options that differ from their defaults, and of settings that have
- * no effect. Returns the length, cut to `room`. */
+ * no effect. Returns the length, cut to `capacity`. */
 size_t dft_config_describe(char *text, size_t capacity);
 
 /* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown). Our own variables

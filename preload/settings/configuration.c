@@ -63,7 +63,7 @@ static dft_yaml_node of_key[KEYS];
 /* Notes what is wrong at a place of the file: the texts one behind the other, up to NULL. */
 static void doubt(struct dft_yaml_place place, const char *const *texts)
 {
-    static struct dft_line line DFT_BULK;
+    static struct dft_message_line line DFT_BULK;
 
     line.used = 0;
     dft_line_place(&line, place.line, place.column);
@@ -183,7 +183,7 @@ void dft_configuration_read(const char *given)
 
     variable = given;
     if (dft_yaml_open(&yaml, path, &fault)) {
-        static struct dft_line line DFT_BULK;
+        static struct dft_message_line line DFT_BULK;
 
         line.used = 0;
         dft_line_place(&line, fault.place.line, fault.place.column);

@@ -12,7 +12,7 @@
 #include "settings/rules_text.h"
 #include "settings/settings.h"
 
-static struct dft_line line DFT_BULK;
+static struct dft_message_line line DFT_BULK;
 
 static const struct dft_yaml_place nowhere;
 

@@ -14,7 +14,7 @@
  * reported even then. */
 void dft_settings_doubt(const char *variable, const char *reason, int when_off);
 
-/* Notes that a part of the value has no effect. `why` names the part, and stays valid. */
+/* Notes that a part of the value has no effect. `reason` names the part, and stays valid. */
 void dft_settings_doubt_part(const char *variable, const char *reason);
 
 /* Is this a setting of DFTracer's own that means nothing here? `name` is without DFTRACER_. */

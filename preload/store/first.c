@@ -23,7 +23,7 @@
 #define LOOK_MAX (1u << 20) /* bytes of a file that are searched */
 #define TICK_NS  10000000u  /* /proc counts in hundredths of a second */
 
-static char capacity[8192] DFT_BULK;
+static char buffer[8192] DFT_BULK;
 
 static int find(const char *bytes, size_t size, const char *text, size_t length)
 {
@@ -43,13 +43,13 @@ static int holds(const char *path, const char *text, size_t length)
     if (fd < 0)
         return 0;
     for (size_t all = 0; !found && all < LOOK_MAX; all += (size_t)n) {
-        n = dft_sys_read((int)fd, capacity + kept, sizeof capacity - kept);
+        n = dft_sys_read((int)fd, buffer + kept, sizeof buffer - kept);
         if (n <= 0)
             break;
         kept += (size_t)n;
-        found = find(capacity, kept, text, length);
+        found = find(buffer, kept, text, length);
         if (kept >= length) { /* the text may continue in the next piece */
-            memmove(capacity, capacity + kept - (length - 1), length - 1);
+            memmove(buffer, buffer + kept - (length - 1), length - 1);
             kept = length - 1;
         }
     }
@@ -61,14 +61,14 @@ static int holds(const char *path, const char *text, size_t length)
 static uint64_t read_stat(int wanted)
 {
     long fd = dft_fd_progress_open("/proc/self/stat", O_RDONLY, 0);
-    long n = fd < 0 ? -1 : dft_sys_read((int)fd, capacity, sizeof capacity - 1);
+    long n = fd < 0 ? -1 : dft_sys_read((int)fd, buffer, sizeof buffer - 1);
     uint64_t number = 0;
     const char *at;
 
     if (fd >= 0)
         dft_sys_close((int)fd);
-    capacity[n > 0 ? n : 0] = 0;
-    at = strrchr(capacity, ')'); /* the program's name before may hold any byte */
+    buffer[n > 0 ? n : 0] = 0;
+    at = strrchr(buffer, ')'); /* the program's name before may hold any byte */
     for (int field = 2; at && field < wanted; field++)
         at = strchr(at + 1, ' ');
     while (at && *++at >= '0' && *at <= '9')
@@ -80,7 +80,7 @@ static uint64_t read_stat(int wanted)
  * PID namespace. */
 static const char *parent_path(const char *file)
 {
-    static struct dft_line path DFT_BULK;
+    static struct dft_message_line path DFT_BULK;
 
     path.used = 0;
     dft_line_text(&path, "/proc/");
@@ -116,7 +116,7 @@ static int parent_tells(const char *variable)
 static int parent_has_place(void)
 {
     static const char name[] = "DFTRACER_LOG_FILE=";
-    static struct dft_line line DFT_BULK;
+    static struct dft_message_line line DFT_BULK;
 
     line.used = 0;
     dft_line_text(&line, name);

@@ -59,12 +59,12 @@ static int is_last_try; /* the process is ending */
 static int create_trace(void)
 {
     int result = dft_tracefile_create(), passes = may_pass(result);
-    char capacity[DFT_ERROR_ROOM];
+    char text[DFT_ERROR_ROOM];
     const char *reason;
 
     if (!result)
         return 0;
-    reason = dft_line_error(-result, capacity);
+    reason = dft_line_error(-result, text);
     if ((!passes || is_last_try) && dft_first_tells_place(0)) /* the path stands last, because a long path is cut */
         dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", reason, ": ",
                     dft_tracefile_path(), NULL);

@@ -66,7 +66,7 @@ static void doubt(char *const *environment, const char *reason)
 
 void dft_stage_init(char *const *environment)
 {
-    static char capacity[DFT_ERROR_ROOM];
+    static char text[DFT_ERROR_ROOM];
     const char *distrust = NULL;
     int result;
 
@@ -74,7 +74,7 @@ void dft_stage_init(char *const *environment)
         return;
     result = make_ready(&distrust);
     if (result || distrust)
-        doubt(environment, distrust ? distrust : dft_line_error(-result, capacity));
+        doubt(environment, distrust ? distrust : dft_line_error(-result, text));
     else if (is_target())
         dft_place_doubt(environment, "DFTRACER_STAGE_DIR",
                         "traces belong there anyway; name a directory of the node, as /dev/shm/traces");
@@ -101,7 +101,7 @@ static void tell(const char *reason)
 
 void dft_stage_end(void)
 {
-    char capacity[DFT_ERROR_ROOM];
+    char text[DFT_ERROR_ROOM];
     int result;
 
     if (!dft_tracefile_is_staged())
@@ -112,5 +112,5 @@ void dft_stage_end(void)
     }
     result = dft_tracefile_unstage();
     if (result < 0)
-        tell(dft_line_error(-result, capacity));
+        tell(dft_line_error(-result, text));
 }

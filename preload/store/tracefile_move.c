@@ -330,7 +330,7 @@ static int restore(mode_t mode)
 
 void dft_tracefile_restore(void)
 {
-    char capacity[DFT_ERROR_ROOM];
+    char text[DFT_ERROR_ROOM];
     struct stat st;
     int result = 0;
 
@@ -343,5 +343,5 @@ void dft_tracefile_restore(void)
     dft_process_note(DFT_NOTE_REMOVED);
     if (result)
         dft_message(DFT_LOG_ERROR, "the trace was removed while the program ran, and cannot be written again: ",
-                    dft_line_error(-result, capacity), ": ", path, NULL);
+                    dft_line_error(-result, text), ": ", path, NULL);
 }

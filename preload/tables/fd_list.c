@@ -27,15 +27,15 @@ static int number_of(const char *name)
 
 void dft_fd_list(int (*each)(int list, const char *name, int number))
 {
-    _Alignas(8) char capacity[512];
+    _Alignas(8) char text[512];
     long fd = dft_fd_progress_open_proc("fd", O_RDONLY | O_DIRECTORY), n;
     int more = 1;
 
     if (fd < 0)
         return;
-    while (more && (n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
+    while (more && (n = DFT_SYS(getdents64, fd, text, sizeof text, 0, 0, 0)) > 0)
         for (long at = 0; more && at < n;) {
-            const struct entry *entry = (const struct entry *)(capacity + at);
+            const struct entry *entry = (const struct entry *)(text + at);
             int number = number_of(entry->name);
 
             if (number >= 0 && number != fd)

@@ -143,7 +143,8 @@ static int claim(uint32_t spare)
 
 /* --- slots ------------------------------------------------------------------------------------ */
 
-int dft_interval_publish(const struct dft_map *map, uint64_t number, enum dft_interval_state state, uint32_t spare)
+int dft_interval_publish(const struct dft_mapped_range *map, uint64_t number, enum dft_interval_state state,
+                         uint32_t spare)
 {
     int at = claim(spare);
     struct slot *slot = at < 0 ? NULL : &table->slots[at];

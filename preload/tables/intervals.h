@@ -24,7 +24,7 @@ struct dft_interval {
     uint32_t slot;
     uint64_t word; /* the slot's word: generation << 3 | state */
     uint64_t number;
-    struct dft_map map;
+    struct dft_mapped_range map;
 };
 
 static inline enum dft_interval_state dft_interval_state(const struct dft_interval *interval)
@@ -39,7 +39,8 @@ static inline int dft_interval_is_map(const struct dft_interval *interval)
 
 /* Publishes a new interval. `spare` slots stay free for others. Returns its slot, or -1 when the
  * table is full. */
-int dft_interval_publish(const struct dft_map *map, uint64_t number, enum dft_interval_state state, uint32_t spare);
+int dft_interval_publish(const struct dft_mapped_range *map, uint64_t number, enum dft_interval_state state,
+                         uint32_t spare);
 
 /* Reads the interval in a slot. Returns 0 when the slot holds none. */
 int dft_interval_read(uint32_t slot, struct dft_interval *interval);

@@ -56,7 +56,7 @@ static uintptr_t end_of(struct dft_range range, uint64_t before, const struct df
     return end;
 }
 
-static int find(struct dft_range range, uint64_t before, struct dft_map *found)
+static int find(struct dft_range range, uint64_t before, struct dft_mapped_range *found)
 {
     while (range.start < range.end) {
         struct dft_interval newest;
@@ -74,7 +74,7 @@ static int find(struct dft_range range, uint64_t before, struct dft_map *found)
     return 0;
 }
 
-int dft_maps_find(struct dft_range range, uint64_t before, struct dft_map *found)
+int dft_maps_find(struct dft_range range, uint64_t before, struct dft_mapped_range *found)
 {
     uint64_t version;
     int is;
@@ -98,7 +98,8 @@ static void add_lost(void)
 
 static void publish_piece(const struct dft_interval *whole, uintptr_t start, uintptr_t end)
 {
-    const struct dft_map piece = {start, end, whole->map.file, whole->map.offset + (int64_t)(start - whole->map.start)};
+    const struct dft_mapped_range piece = {start, end, whole->map.file,
+                                           whole->map.offset + (int64_t)(start - whole->map.start)};
 
     if (start < end && dft_interval_publish(&piece, whole->number, DFT_INTERVAL_MAP, 0) < 0)
         add_lost();
@@ -198,7 +199,7 @@ static uint64_t next_number(void)
 
 struct dft_cut dft_maps_cut(struct dft_range range)
 {
-    const struct dft_map map = {range.start, range.end, 0, 0};
+    const struct dft_mapped_range map = {range.start, range.end, 0, 0};
     struct dft_cut cut = {.range = range, .number = next_number()};
     int at = dft_interval_publish(&map, cut.number, DFT_INTERVAL_CUT, 0);
 
@@ -226,7 +227,7 @@ void dft_maps_restore(const struct dft_cut *cut)
 
 void dft_maps_forget(struct dft_range range)
 {
-    struct dft_map map;
+    struct dft_mapped_range map;
     struct dft_cut cut;
 
     if (!dft_maps_find(range, 0, &map))
@@ -235,7 +236,7 @@ void dft_maps_forget(struct dft_range range)
     dft_maps_settle(&cut);
 }
 
-int dft_maps_add(const struct dft_map *map)
+int dft_maps_add(const struct dft_mapped_range *map)
 {
     dft_maps_forget((struct dft_range){map->start, map->end});
     if (dft_interval_publish(map, next_number(), DFT_INTERVAL_MAP, ROOM_FOR_CUTS) >= 0)

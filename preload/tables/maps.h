@@ -36,7 +36,7 @@
 
 /* Pages [start, end) show the file from `offset` on, a number of whole pages. In its lowest bits stands the
  * class that the file has of its own (enum dft_io). */
-struct dft_map {
+struct dft_mapped_range {
     uintptr_t start, end;
     uint64_t file;
     int64_t offset;
@@ -72,14 +72,14 @@ struct dft_cut {
 
 /* Adds a mapping that was just made. Earlier knowledge about its pages is no longer true. Returns 0
  * or -ENOMEM. */
-int dft_maps_add(const struct dft_map *map);
+int dft_maps_add(const struct dft_mapped_range *map);
 
 /* Forgets these pages: they now hold something else. */
 void dft_maps_forget(struct dft_range range);
 
 /* Finds the first mapped part of the range, as it was before the cut of this number (0: as it is
  * now). Returns 0 when there is none. */
-int dft_maps_find(struct dft_range range, uint64_t before, struct dft_map *found);
+int dft_maps_find(struct dft_range range, uint64_t before, struct dft_mapped_range *found);
 
 /* Cut before the real call. Afterwards settle when the pages are gone, or restore when nothing
  * happened to them. */

@@ -29,7 +29,7 @@ void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
 
 /* A slot that is not free stays unchanged. The function tries the next numbers until the ring is
  * full. */
-struct dft_place dft_ring_reserve_slow(struct dft_thread *self)
+struct dft_ring_place dft_ring_reserve_slow(struct dft_thread *self)
 {
     for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
         struct dft_ring *ring = self->ring;
@@ -48,10 +48,10 @@ struct dft_place dft_ring_reserve_slow(struct dft_thread *self)
         marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
         if (dft_slot_state(marker) == DFT_SLOT_FREE &&
             dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, sequence, DFT_SLOT_BUSY)))
-            return (struct dft_place){slot, sequence};
+            return (struct dft_ring_place){slot, sequence};
     }
     drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
-    return (struct dft_place){NULL, 0};
+    return (struct dft_ring_place){NULL, 0};
 }
 
 /* Reserves `n` busy slots in a row and returns their first number in *first. Returns -1 when not

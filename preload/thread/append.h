@@ -38,17 +38,17 @@ static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_
 /* Called when a ring is full enough, or late in the process. Drains the ring, or counts. */
 void dft_ring_pressure(struct dft_thread *self, uint64_t sequence);
 /* A slot and its number. */
-struct dft_place {
+struct dft_ring_place {
     struct dft_slot *slot;
     uint64_t sequence;
 };
 
 /* The reservation found no free slot. Returns another slot, or NULL with the event counted as
  * lost. */
-struct dft_place dft_ring_reserve_slow(struct dft_thread *self);
+struct dft_ring_place dft_ring_reserve_slow(struct dft_thread *self);
 
 /* A busy slot of this thread's own, or NULL. */
-static inline __attribute__((always_inline)) struct dft_place dft_ring_reserve(struct dft_thread *self)
+static inline __attribute__((always_inline)) struct dft_ring_place dft_ring_reserve(struct dft_thread *self)
 {
     struct dft_ring *ring = self->ring;
     uint64_t number = dft_own_add(&ring->head, 1);
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) struct dft_place dft_ring_reserve(s
     if (__builtin_expect(dft_slot_state(marker) == DFT_SLOT_FREE &&
                              dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, number, DFT_SLOT_BUSY)),
                          1))
-        return (struct dft_place){slot, number};
+        return (struct dft_ring_place){slot, number};
     return dft_ring_reserve_slow(self);
 }
 

@@ -16,14 +16,14 @@
 #define FRAMES_MAX 64
 
 /* static: there is one trace in the life of a process, and stacks are small */
-static struct dft_line line DFT_BULK;
+static struct dft_message_line line DFT_BULK;
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
 static void print_frame(int number, const struct dft_unwind_walk *walk)
 {
     static struct dft_symbols symbols;
-    struct dft_place place;
+    struct dft_symbol_place place;
     uint64_t before = !walk->is_exact; /* a return address may lie behind the end of its function */
 
     dft_symbols_find(&symbols, walk->pc - before, &place);

@@ -137,7 +137,7 @@ static int find_address(const struct dft_symbols *symbols, const ElfW(Ehdr) * he
 
 /* Finds the nearest function below the address in one table of symbols. */
 static void search(const struct dft_symbols *symbols, const ElfW(Shdr) * table, const ElfW(Shdr) * texts,
-                   struct dft_place *place)
+                   struct dft_symbol_place *place)
 {
     uint64_t count = table->sh_size / sizeof(ElfW(Sym)), nearest = 0, name = UINT64_MAX;
     const char *list = inside(symbols, table->sh_offset, count, sizeof(ElfW(Sym)));
@@ -160,7 +160,7 @@ static void search(const struct dft_symbols *symbols, const ElfW(Shdr) * table, 
     }
 }
 
-static void search_all(const struct dft_symbols *symbols, const ElfW(Ehdr) * head, struct dft_place *place)
+static void search_all(const struct dft_symbols *symbols, const ElfW(Ehdr) * head, struct dft_symbol_place *place)
 {
     static const uint32_t kinds[] = {SHT_SYMTAB, SHT_DYNSYM};
     const ElfW(Shdr) *sections = inside(symbols, head->e_shoff, head->e_shnum, sizeof *sections);
@@ -177,13 +177,13 @@ static void search_all(const struct dft_symbols *symbols, const ElfW(Ehdr) * hea
         }
 }
 
-void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_place *place)
+void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_symbol_place *place)
 {
     static char path[sizeof symbols->path] DFT_BULK;
     const ElfW(Ehdr) * head;
     uint64_t offset = 0;
 
-    *place = (struct dft_place){.module = ""};
+    *place = (struct dft_symbol_place){.module = ""};
     find_mapping(address, path, sizeof path, &offset);
     if (!path[0])
         return;

@@ -13,7 +13,7 @@ struct dft_symbols {
     size_t length;
 };
 
-struct dft_place {
+struct dft_symbol_place {
     /* path of the file; "" when the address lies in no file; valid until the next search */
     const char *module;
     uint64_t in_module;   /* the address in the numbering of the file */
@@ -22,6 +22,6 @@ struct dft_place {
 };
 
 /* Reads /proc/self/maps and the file with system calls. Allocates nothing. One thread at a time. */
-void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_place *place);
+void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_symbol_place *place);
 
 #endif

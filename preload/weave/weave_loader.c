@@ -21,14 +21,14 @@ void *dft_weave_dlvsym(void *handle, const char *name, const char *version);
 static void *real_dlopen, *real_dlsym, *real_dlvsym;
 
 /* For weave_loader.S. */
-struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused,
-                                          const void *caller) DFT_HIDDEN;
-struct dft_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused,
-                                         const void *caller) DFT_HIDDEN;
-struct dft_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version,
-                                          const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused,
+                                                 const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused,
+                                                const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version,
+                                                 const void *caller) DFT_HIDDEN;
 
-struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
+struct dft_loader_answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
 {
     int error = errno, may_open = dft_weave_may_open(path, caller);
     void *handle;
@@ -36,13 +36,13 @@ struct dft_answer dft_weave_answer_dlopen(const char *path, int flags, const voi
     (void)unused;
     errno = error;
     if (!may_open)
-        return (struct dft_answer){real_dlopen, NULL};
+        return (struct dft_loader_answer){real_dlopen, NULL};
     handle = ((__typeof__(&dlopen))real_dlopen)(path, flags);
     error = errno;
     if (handle)
         dft_weave_scan(handle);
     errno = error;
-    return (struct dft_answer){NULL, handle};
+    return (struct dft_loader_answer){NULL, handle};
 }
 
 /* `version` NULL: that of dlsym. */
@@ -77,26 +77,27 @@ static void *find_for_caller(void *handle, struct dft_weave_lookup *lookup)
     return lookup->may_stand_in ? dft_weave_replacement(look_up(RTLD_DEFAULT, lookup->name, lookup->version)) : NULL;
 }
 
-static struct dft_answer find(void *handle, const char *name, const char *version, const void *caller)
+static struct dft_loader_answer find(void *handle, const char *name, const char *version, const void *caller)
 {
     struct dft_weave_lookup lookup = {.name = name, .version = version, .caller = caller};
     int error = errno;
     void *address;
 
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
-        return (struct dft_answer){NULL, find_by_handle(handle, name, version)};
+        return (struct dft_loader_answer){NULL, find_by_handle(handle, name, version)};
     address = find_for_caller(handle, &lookup);
     errno = error;
-    return (struct dft_answer){address ? NULL : version ? real_dlvsym : real_dlsym, address};
+    return (struct dft_loader_answer){address ? NULL : version ? real_dlvsym : real_dlsym, address};
 }
 
-struct dft_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
+struct dft_loader_answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
 {
     (void)unused;
     return find(handle, name, NULL, caller);
 }
 
-struct dft_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+struct dft_loader_answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version,
+                                                 const void *caller)
 {
     return find(handle, name, version, caller);
 }

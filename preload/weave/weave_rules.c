@@ -98,7 +98,7 @@ static int parse_line(struct dft_weave_text *text)
 }
 
 /* Texts one behind another, up to NULL, ended by a zero; cut to the room. */
-static void join(struct dft_line *line, const char *text, ...)
+static void join(struct dft_message_line *line, const char *text, ...)
 {
     va_list list;
 
@@ -122,7 +122,7 @@ int dft_weave_tells(void)
 
 static void tell(const char *file, unsigned number, const struct dft_weave_text *text)
 {
-    static struct dft_line line DFT_BULK;
+    static struct dft_message_line line DFT_BULK;
 
     if (!dft_weave_tells())
         return;
@@ -166,7 +166,7 @@ static int read_file(const char *path)
 /* A name without a slash that is no file here is one of those that are installed: "hdf5". */
 static int read_installed(const char *name)
 {
-    static struct dft_line path DFT_BULK;
+    static struct dft_message_line path DFT_BULK;
     const char *own = dft_resolve_own_path(), *slash = own ? strrchr(own, '/') : NULL, *directory;
     /* From lib/libdftrace.so, and from lib/ARCHITECTURE/libdftrace.so. */
     static const char *const ups[] = {"/../", "/../../"};

@@ -21,9 +21,12 @@
 #include "wrap/wrapper.h"
 
 /* For loader.S. */
-struct dft_answer dft_answer_dlopen(const char *path, int flags, const void *unused, const void *caller) DFT_HIDDEN;
-struct dft_answer dft_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller) DFT_HIDDEN;
-struct dft_answer dft_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_answer_dlopen(const char *path, int flags, const void *unused,
+                                           const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_answer_dlsym(void *handle, const char *name, const void *unused,
+                                          const void *caller) DFT_HIDDEN;
+struct dft_loader_answer dft_answer_dlvsym(void *handle, const char *name, const char *version,
+                                           const void *caller) DFT_HIDDEN;
 
 /* The next function. While weaving is on, the C library's has a stand-in. */
 #define NEXT(name) ((__typeof__(dft_real.name))dft_weave_replacement((void *)DFT_REAL(name)))
@@ -40,13 +43,13 @@ static int is_loaded(const char *path)
     return 0;
 }
 
-struct dft_answer dft_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
+struct dft_loader_answer dft_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
 {
     (void)unused;
     (void)caller;
     if (dft_on && flags & RTLD_DEEPBIND && path && *path && !is_loaded(path))
         dft_process_note(DFT_NOTE_DEEPBIND);
-    return (struct dft_answer){(void *)NEXT(dlopen), NULL};
+    return (struct dft_loader_answer){(void *)NEXT(dlopen), NULL};
 }
 
 /* Does the library of this code take the function, too? */
@@ -138,19 +141,19 @@ static int is_final(const void *handle)
     return dft_on && handle != RTLD_DEFAULT && handle != RTLD_NEXT;
 }
 
-struct dft_answer dft_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
+struct dft_loader_answer dft_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
 {
     void *found = look_up(handle, name, NULL, caller);
 
     (void)unused;
-    return (struct dft_answer){found || is_final(handle) ? NULL : (void *)NEXT(dlsym), found};
+    return (struct dft_loader_answer){found || is_final(handle) ? NULL : (void *)NEXT(dlsym), found};
 }
 
-struct dft_answer dft_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+struct dft_loader_answer dft_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
 {
     void *found = version ? look_up(handle, name, version, caller) : NULL;
 
-    return (struct dft_answer){found || (version && is_final(handle)) ? NULL : (void *)NEXT(dlvsym), found};
+    return (struct dft_loader_answer){found || (version && is_final(handle)) ? NULL : (void *)NEXT(dlvsym), found};
 }
 
 WRAPPER(int, dlclose, (void *handle))

@@ -27,18 +27,18 @@ struct mapped_call {
     const void *address;
     size_t length;
     int flags;
-    uint64_t before;      /* of its cut, 0 none */
-    struct dft_map first; /* part of the range */
+    uint64_t before;               /* of its cut, 0 none */
+    struct dft_mapped_range first; /* part of the range */
 };
 
-static void set_file(struct mapped_call *call, const struct dft_map *map)
+static void set_file(struct mapped_call *call, const struct dft_mapped_range *map)
 {
     call->probe.file = map->file;
     call->probe.class =
         dft_slot_marks(dft_io_code(dft_call_rows[call->number].op, (enum dft_io)(map->offset & DFT_MAP_CLASS)), 0);
 }
 
-static int64_t offset_of(const struct dft_map *map)
+static int64_t offset_of(const struct dft_mapped_range *map)
 {
     return map->offset & ~(int64_t)DFT_MAP_CLASS;
 }
@@ -70,7 +70,7 @@ static void count_lost(void)
 }
 
 /* The part of the range that this mapping has, without what its last page has beyond it. */
-static void put_part(struct mapped_call *call, const struct dft_map *map, int further, int64_t result)
+static void put_part(struct mapped_call *call, const struct dft_mapped_range *map, int further, int64_t result)
 {
     uintptr_t from = (uintptr_t)call->address, to = from + call->length;
     struct dft_call_args args = DFT_ARGS(.flags = call->flags, .further = further);
@@ -95,7 +95,7 @@ static void put_whole(struct mapped_call *call, int64_t result, int err)
 static void end(struct mapped_call *call, int64_t result, int err)
 {
     struct dft_range rest = dft_maps_range(call->address, call->length);
-    struct dft_map map = call->first;
+    struct dft_mapped_range map = call->first;
     int further = 0;
 
     if (err) {
@@ -150,8 +150,8 @@ void *dft_map(void *address, size_t length, int prot, int flags, int fd, off_t o
     if (result != MAP_FAILED) {
         struct dft_range range = dft_maps_range(result, length);
 
-        dft_maps_add(
-            &(struct dft_map){range.start, range.end, probe.file, offset | dft_slot_io(probe.class, DFT_IO_NONE)});
+        dft_maps_add(&(struct dft_mapped_range){range.start, range.end, probe.file,
+                                                offset | dft_slot_io(probe.class, DFT_IO_NONE)});
         count_lost();
     }
     return result;
@@ -207,12 +207,12 @@ WRAPPER(int, munmap, (void *address, size_t length))
 static void move(struct dft_range from, uint64_t before, struct dft_range to)
 {
     struct dft_range rest = from;
-    struct dft_map map;
+    struct dft_mapped_range map;
 
     dft_maps_forget(to);
     while (rest.start < rest.end && dft_maps_find(rest, before, &map)) {
-        struct dft_map moved = {to.start + (map.start - from.start), to.start + (map.end - from.start), map.file,
-                                map.offset};
+        struct dft_mapped_range moved = {to.start + (map.start - from.start), to.start + (map.end - from.start),
+                                         map.file, map.offset};
 
         rest.start = map.end;
         if (map.end == from.end || moved.end > to.end)
@@ -294,7 +294,7 @@ int dft_remap_pages(void *address, size_t size, int prot, size_t page, int flags
     put_whole(&call, result, result == -1 ? errno : 0);
     size &= ~(unit - 1); /* the kernel rounds both down */
     if (!result && size)
-        dft_maps_add(&(struct dft_map){start, start + size, call.first.file, call.first.offset});
+        dft_maps_add(&(struct dft_mapped_range){start, start + size, call.first.file, call.first.offset});
     count_lost();
     return result;
 }

@@ -312,7 +312,7 @@ static struct outcome call(const struct row *row, const uint64_t a[ARGUMENTS], i
     for (int fd = 0; bind && fd <= 1; fd++) /* what getchar and printf work on */
         dft_fd_bind(fd, (struct dft_file){0x1234, DFT_IO_NONE}, 0, 0);
     if (bind) /* what munmap and the like work on */
-        dft_maps_add(&(struct dft_map){(uintptr_t)page(0), (uintptr_t)page(1), 0x1234, 0});
+        dft_maps_add(&(struct dft_mapped_range){(uintptr_t)page(0), (uintptr_t)page(1), 0x1234, 0});
     install(row);
     before = head();
     errno = OLD_ERRNO;

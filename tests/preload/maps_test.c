@@ -50,7 +50,7 @@ static void model_set(struct model *model, unsigned first, unsigned count, uint6
 static void read_table(struct model *model, uint64_t before)
 {
     struct dft_range rest = pages(0, PAGES);
-    struct dft_map map;
+    struct dft_mapped_range map;
 
     memset(model, 0, sizeof *model);
     while (rest.start < rest.end && dft_maps_find(rest, before, &map)) {
@@ -117,7 +117,7 @@ static void take_off(struct model *model, struct flight *flight, unsigned first,
 static int remembers(const struct flight *flight)
 {
     struct dft_range range = pages(flight->first, flight->count);
-    struct dft_map map;
+    struct dft_mapped_range map;
 
     for (unsigned i = flight->first; flight->count && i < flight->first + flight->count; i++) {
         const struct page *page = &flight->before.pages[i];
@@ -134,7 +134,7 @@ static int one_step(struct model *model, struct flight *flights, unsigned nfligh
     unsigned count = 1 + (draw(4) ? draw(20) : draw(PAGES)), first = draw(PAGES - count + 1);
     struct flight *flight = &flights[draw(nflights)];
     struct dft_range range = pages(first, count);
-    struct dft_map map = {range.start, range.end, 1 + draw(5), (int64_t)draw(1000) * PAGE};
+    struct dft_mapped_range map = {range.start, range.end, 1 + draw(5), (int64_t)draw(1000) * PAGE};
 
     land(model, flight);
     for (unsigned i = 0; i < nflights; i++)
@@ -204,7 +204,7 @@ static void test_ranges(void)
 /* A window that moves over a mapping leaves one interval; a hole in the middle leaves two. */
 static void test_pieces(void)
 {
-    struct dft_map map = {BASE, BASE + PAGES * PAGE, 7, 0}, found;
+    struct dft_mapped_range map = {BASE, BASE + PAGES * PAGE, 7, 0}, found;
 
     CU_ASSERT_EQUAL(dft_maps_add(&map), 0);
     for (unsigned i = 0; i < 300; i++) {
@@ -227,10 +227,10 @@ static void test_pieces(void)
 static void test_full(void)
 {
     unsigned added = 0, refused = 0, wrong = 0;
-    struct dft_map found;
+    struct dft_mapped_range found;
 
     for (unsigned i = 0; i < DFT_MAPS_SLOTS; i++) {
-        struct dft_map map = {BASE + UINT64_C(4) * i * PAGE, BASE + (UINT64_C(4) * i + 3) * PAGE, i + 1, 0};
+        struct dft_mapped_range map = {BASE + UINT64_C(4) * i * PAGE, BASE + (UINT64_C(4) * i + 3) * PAGE, i + 1, 0};
 
         *(dft_maps_add(&map) ? &refused : &added) += 1;
     }
@@ -273,7 +273,7 @@ static __thread volatile unsigned handler_page = OWN_PAGES, handler_owner;
 
 static int shows(unsigned page, uint64_t before, uint64_t file, int64_t offset)
 {
-    struct dft_map found;
+    struct dft_mapped_range found;
 
     if (!dft_maps_find(pages(page, 1), before, &found))
         return file == 0;
@@ -285,7 +285,7 @@ static int shows(unsigned page, uint64_t before, uint64_t file, int64_t offset)
 static void use_page(unsigned owner, unsigned i)
 {
     unsigned page = i * OWNERS + owner, wrong = 0;
-    struct dft_map own = {pages(page, 1).start, pages(page, 1).end, owner + 1, 5 * PAGE};
+    struct dft_mapped_range own = {pages(page, 1).start, pages(page, 1).end, owner + 1, 5 * PAGE};
     struct dft_cut cut;
 
     wrong += !shows(page, 0, WHOLE, (int64_t)page * PAGE);
@@ -326,7 +326,7 @@ static void *take_apart(void *number)
     handler_owner = THREADS + owner;
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (owner == 0) {
-            struct dft_map whole = {BASE, BASE + PAGES * PAGE, WHOLE, 0};
+            struct dft_mapped_range whole = {BASE, BASE + PAGES * PAGE, WHOLE, 0};
 
             if (dft_maps_used || dft_maps_add(&whole))
                 atomic_fetch_add(&mistakes, 1);

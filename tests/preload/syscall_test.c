@@ -209,7 +209,7 @@ static struct outcome call(long number, const long a[ARGUMENTS])
 
     for (int i = 0; i <= ARGUMENTS; i++)
         dft_fd_bind(FIRST_FD + i, (struct dft_file){0x1234, DFT_IO_NONE}, 0, 0);
-    dft_maps_add(&(struct dft_map){0, (uintptr_t)-4096, 0x1234, 0}); /* whatever the address is */
+    dft_maps_add(&(struct dft_mapped_range){0, (uintptr_t)-4096, 0x1234, 0}); /* whatever the address is */
     if (dft_self) { /* room for all that a call appends: no drain meanwhile */
         dft_drain_own(dft_self);
         from = atomic_load(&dft_self->ring->head);

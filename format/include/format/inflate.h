@@ -15,7 +15,7 @@ void dft_inflate_destroy(struct dft_inflate *inflate); /* harmless on NULL */
 int dft_inflate(struct dft_inflate *inflate, const void *bytes, size_t length, void *out, size_t raw);
 
 /* Inflates the gzip member at the beginning of `bytes`. Returns 0 with the member's size in *used
- * and the size of its text in *got; -ENOSPC: the text is longer than `room`; -EBADMSG: the member
+ * and the size of its text in *got; -ENOSPC: the text is longer than `capacity`; -EBADMSG: the member
  * is damaged, or goes on behind `bytes`. */
 int dft_inflate_gzip(struct dft_inflate *inflate, const void *bytes, size_t length, size_t *used, void *out,
                      size_t capacity, size_t *got);

@@ -47,15 +47,15 @@ static void numbers_are_printfs(void)
 }
 
 /* A time of less than ten minutes with three significant digits, by printf alone. */
-static void print_time(char *capacity, uint64_t ns)
+static void print_time(char *text, uint64_t ns)
 {
     double value = (double)ns / (ns < 999500 ? 1e3 : ns < 999500000 ? 1e6 : 1e9);
     const char *unit = ns < 999500 ? "us" : ns < 999500000 ? "ms" : "s";
 
     if (ns < 1000)
-        snprintf(capacity, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
+        snprintf(text, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
     else
-        snprintf(capacity, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+        snprintf(text, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
 }
 
 static void time_is(uint64_t ns)
