@@ -260,7 +260,7 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
 void dft_end_unrecorded(struct dft_probe *probe);
 
-/* A record that fits into one slot. No vfork child's. marks: its bits, and those of `call` above the number. */
+/* Appends a one-slot record. Never called in a vfork child. marks: its bits, and those of `call` above the number. */
 static inline __attribute__((always_inline)) void dft_put_slot(struct dft_thread *self, const struct dft_probe *probe,
                                                                enum dft_call_number call, uint64_t end, uint32_t size,
                                                                int64_t result, int64_t offset, uint32_t marks, int err)

@@ -4,7 +4,7 @@
  * rings as whole events.
  *
  * Rows wait in the context over several drains: one block of rows then covers many blocks of
- * events. Who reads the trace of a killed process counts the rows of the last events itself. So
+ * events. A reader of a killed process's trace recomputes the rows of the last events. So
  * rows wait only for events whose blocks are in the file or staged, and for numbers without a
  * gap. */
 #include "store/drain_events.h"

@@ -7,7 +7,7 @@
 #include "job/region_kinds.h"
 #include "analysis/overlap_sweep.h"
 
-/* A question on its way. */
+/* A query on its way. */
 struct dft_overlapping {
     const struct dft_overlap_request *request;
     struct dft_overlap *overlap;

@@ -137,7 +137,7 @@ static int go_through(struct dft_overlapping *overlapping)
     overlap->is_exact = request->from == DFT_OVERLAP_EVENTS ||
                         (request->from == DFT_OVERLAP_BEST && dft_source_kept(request->source) == DFT_KEPT_ALL);
     for (uint32_t i = 0; overlap->is_exact && i < overlap->nprocesses; i++)
-        overlap->processes[i].items = 0; /* counted anew, in the time that is asked about */
+        overlap->processes[i].items = 0; /* counted anew, in the time that is requested */
     rc = overlap->is_exact ? dft_overlap_from_events(overlapping) : dft_overlap_from_rows(overlapping);
     if (rc)
         return rc;

@@ -178,7 +178,7 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
-/* The union of the lives of all processes, whatever time is asked about: regions may begin before
+/* The union of the lives of all processes, whatever time is requested: regions may begin before
  * it. */
 static int find_alive(struct visiting *visiting)
 {

@@ -50,7 +50,7 @@ struct dft_timeline {
     uint64_t interval_ns;       /* of the rows; 0: there are none */
     uint64_t fine_ns, width_ns; /* of what is asked, and of columns: a multiple of it */
     uint64_t base_ns;           /* where the first column begins */
-    uint64_t start_ns, end_ns;  /* the part of the run that is asked about; columns cover it */
+    uint64_t start_ns, end_ns;  /* the part of the run that is requested; columns cover it */
     struct dft_timeline_column *columns;
     uint32_t count;
     struct dft_timeline_series *series;
@@ -61,7 +61,7 @@ struct dft_timeline {
     int knows_occupancy;
     uint64_t total[DFT_TIMELINE_MEASURES], read, written;
     uint64_t union_ns;      /* time in which some call was going on; at most, unless is_exact */
-    struct dft_answer last; /* of the last question: what answered. Without groups */
+    struct dft_answer last; /* of the last query: what answered. Without groups */
     /* while counting */
     struct dft_timeline_fine *fine; /* by fine interval */
     size_t nfine;
@@ -69,7 +69,7 @@ struct dft_timeline {
     size_t active_stride;
 };
 
-/* Chooses what is asked about, and the width of columns: `interval_ns`, or where it is 0 a round one
+/* Chooses what is requested, and the width of columns: `interval_ns`, or where it is 0 a round one
  * with which there are at most `columns`. Returns 0, -errno, or -EINVAL after an error: too many. */
 int dft_timeline_choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns);
 /* Counts all of it. Returns 0 or -errno. */
@@ -82,7 +82,7 @@ struct dft_timeline_column *dft_timeline_column_of(struct dft_timeline *timeline
 /* Columns go on to the end, with calls or without, and know the processes that live in them.
  * Returns 0 or -ENOMEM. */
 int dft_timeline_add_lives(struct dft_timeline *timeline);
-/* How much of `columns` columns from this one on lies in what is asked about, in ns; at least 1. */
+/* How much of `columns` columns from this one on lies in what is requested, in ns; at least 1. */
 uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns);
 
 #endif

@@ -97,7 +97,7 @@ struct dft_timeline_column *dft_timeline_column_of(struct dft_timeline *timeline
     return *rc ? NULL : &timeline->columns[at];
 }
 
-/* The column that a time of what is asked about lies in. */
+/* The column that a time of what is requested lies in. */
 static uint32_t column_at(const struct dft_timeline *timeline, uint64_t time_ns)
 {
     return time_ns > timeline->base_ns ? (uint32_t)((time_ns - timeline->base_ns) / timeline->width_ns) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting for a time line: three or four questions to the query, folded into columns and series.
+/* Counting for a time line: three or four queries, folded into columns and series.
  *
  * Who is active is asked by column, process and thread: a thread has at most one call in flight, so
  * the active threads bound how many there were at once. Sums are asked by interval of the rows,
@@ -257,7 +257,7 @@ static int by_id(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* --- the questions ---------------------------------------------------------------------------- */
+/* --- the queries ------------------------------------------------------------------------------ */
 
 static int ask(struct dft_timeline *timeline, const struct dft_query *query,
                int (*take)(void *context, const struct dft_answer *answer))

@@ -36,7 +36,7 @@
  *
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
  * does not know which calls were made on which files, nor what was done in a slice of its time.
- * Then the other run is not asked either: both get the same question. A number that one run alone
+ * Then the other run is not asked either: both get the same query. A number that one run alone
  * knows (percentiles of files) is unknown, never new or gone. So are the numbers of files that one run
  * alone tells apart, and those of the directory that it counts them by.
  *

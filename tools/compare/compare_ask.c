@@ -140,7 +140,7 @@ static void forget_files(struct dft_compared_run *runs, uint32_t nruns)
         dft_answer_fini(&runs[i].files);
 }
 
-/* All runs answer the same question: what one of them cannot tell apart is not compared. */
+/* All runs answer the same query: what one of them cannot tell apart is not compared. */
 static int ask_files_alike(struct dft_compared_run *runs, uint32_t nruns, unsigned fineness)
 {
     int split = runs[0].split, rc = ask_files_of_each(runs, nruns, fineness, split);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a benchmark must know of a program: the I/O of each thread, its files, its regions, and what
- * a benchmark cannot do. Grouped by questions, so aggregates answer as far as they go. */
+ * a benchmark cannot do. Grouped by queries, so aggregates answer as far as they go. */
 #ifndef DFT_EXPORT_MODEL_H
 #define DFT_EXPORT_MODEL_H
 

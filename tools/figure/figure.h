@@ -22,7 +22,7 @@ void dft_figure_begin(struct dft_figure *figure, const char *what);
 /* Ends it, with what was lost. */
 void dft_figure_end(struct dft_figure *figure);
 
-/* Each asks its question and draws. They return 0, DFT_FIGURE_EMPTY (nothing is drawn), or
+/* Each asks its query and draws. They return 0, DFT_FIGURE_EMPTY (nothing is drawn), or
  * -errno. */
 #define DFT_FIGURE_EMPTY 1
 int dft_figure_bandwidth(struct dft_figure *figure);

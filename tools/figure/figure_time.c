@@ -25,7 +25,7 @@ static int count(struct dft_timeline *timeline)
     return rc ? rc : timeline->count ? 0 : DFT_FIGURE_EMPTY;
 }
 
-/* Where a column begins, or how far it reaches, in ns from the start of what is asked about. */
+/* Where a column begins, or how far it reaches, in ns from the start of what is requested. */
 static uint64_t column_from(const struct dft_timeline *timeline, uint32_t i)
 {
     uint64_t from = timeline->base_ns + i * timeline->width_ns;

@@ -72,7 +72,7 @@ struct dft_facts {
     uint64_t overhead_ns;
     uint64_t start_ns, wall_ns; /* of the job, in that window */
     uint32_t processes;
-    uint32_t ranks;            /* that are asked about */
+    uint32_t ranks;            /* that are requested */
     struct dft_slow_rank slow; /* of ranks; rank.time_ns 0: none */
     uint64_t shared_file;      /* of several ranks, with the most time; 0: none */
     unsigned shared_class;

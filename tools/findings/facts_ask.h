@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts questions together and asks them in one pass. */
+/* Puts queries together and asks them in one pass. */
 #ifndef DFT_FINDING_FACTS_ASK_H
 #define DFT_FINDING_FACTS_ASK_H
 
@@ -13,9 +13,9 @@ struct dft_facts_questions {
 
 /* Finds what the filter leaves, and leaves out: times and lacks. Ranks are counted before. */
 void dft_facts_measure(struct dft_facts *facts);
-/* No questions but those that the caller of findings asks in the same pass. */
+/* No queries but those that the caller of findings asks in the same pass. */
 void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request);
-/* Adds a question whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are
+/* Adds a query whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are
  * asked. */
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,
                    struct dft_query query);

@@ -38,7 +38,7 @@ static int put_rows(struct dft_facts *facts, struct dft_facts_questions *questio
     return 0;
 }
 
-/* Questions by file: from events all that is known of calls, from rows of files only their
+/* Queries by file: from events all that is known of calls, from rows of files only their
  * class. */
 static struct dft_query by_file(const struct dft_facts *facts, enum dft_by by)
 {
@@ -108,7 +108,7 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
-/* All questions about calls. by_file: groups by file may be asked for. */
+/* All queries about calls. by_file: groups by file may be asked for. */
 static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, uint64_t events, int by_file)
 {
     int rc = dft_mounts_collect(facts);

@@ -79,7 +79,7 @@ int dft_facts_shared(const struct dft_facts *facts, struct dft_shared_file **lis
     return rc;
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static int has_collective(const struct dft_facts *facts)
 {

@@ -6,9 +6,9 @@
 
 #include "findings/facts_ask.h"
 
-/* Counts the ranks that are asked about. Returns 0 or -ENOMEM. */
+/* Counts the ranks that are requested. Returns 0 or -ENOMEM. */
 int dft_facts_count_ranks(struct dft_facts *facts);
-/* Adds questions by file, if there are several ranks. */
+/* Adds queries by file, if there are several ranks. */
 void dft_facts_put_ranks(struct dft_facts *facts, struct dft_facts_questions *questions);
 /* Asks for what depends on these answers. Returns 0 or -ENOMEM. Collective. */
 int dft_facts_collect_ranks(struct dft_facts *facts);

@@ -80,7 +80,7 @@ static int by_cost(const void *left, const void *right)
     return strcmp(a->where ? a->where : "", b->where ? b->where : "");
 }
 
-/* Does the filter leave no event for any of the questions? */
+/* Does the filter leave no event for any of the queries? */
 static int is_empty(const struct dft_facts *facts)
 {
     int empty = facts->asked && dft_filter_has_any(facts->request->filter);

@@ -12,7 +12,7 @@
 #include "format/ops.h"
 #include "query/file_facts.h"
 
-#define AGAIN 10u /* calls on a file, on average, but for its listing: it is asked about again */
+#define AGAIN 10u /* calls on a file, on average, but for its listing: it is looked up again */
 
 /* All metadata calls on a file with this code are in that finding. */
 static int has_metadata(enum dft_finding_code code)

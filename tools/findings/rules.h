@@ -15,7 +15,7 @@ struct dft_rules {
     uint64_t flushes_ns;     /* reported already, of files that aggregates cannot name */
 };
 
-/* A rule adds what it finds. It runs on rank 0 alone, and asks no questions. Returns 0 or
+/* A rule adds what it finds. It runs on rank 0 alone, and asks no queries. Returns 0 or
  * -ENOMEM. */
 typedef int dft_rule_fn(struct dft_rules *rules);
 

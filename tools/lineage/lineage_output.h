@@ -32,7 +32,7 @@ int dft_lineage_prov(const struct dft_lineage_answer *answer);
 /* lineage_tree.c: the lines below an entity. *cycles grows by the relations that lead back. */
 int dft_lineage_tree(const struct dft_lineage_answer *answer, enum dft_lineage_way way, FILE *out, uint64_t *cycles);
 
-/* lineage_part.c: what of the graph is asked about; 1: it is part of the answer. */
+/* lineage_part.c: what of the graph is requested; 1: it is part of the answer. */
 struct dft_lineage_part {
     uint8_t *entities, *activities, *links, *processes;
 };

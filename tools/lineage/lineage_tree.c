@@ -43,7 +43,7 @@ struct tree {
     FILE *out;
     uint8_t *states; /* enum state, by entity */
     uint64_t lines, cycles;
-    uint32_t steps; /* from the entity that is asked about */
+    uint32_t steps; /* from the entity that is requested */
 };
 
 static int expand(struct tree *tree, uint32_t entity, uint32_t level);

@@ -45,7 +45,7 @@ int dft_comm_gather(const void *bytes, size_t length, dft_comm_take_fn *take, vo
 typedef int dft_comm_pack_fn(void *context, void **bytes, size_t *length);
 int dft_comm_reduce(dft_comm_pack_fn *pack, dft_comm_take_fn *take, void *context);
 
-/* Single questions of rank 0, which the other ranks answer. The other ranks stay in dft_comm_serve
+/* Single queries of rank 0, which the other ranks answer. The other ranks stay in dft_comm_serve
  * until rank 0 calls dft_comm_served. Any thread of rank 0 may call dft_comm_ask, which expects an
  * answer of `length` bytes. dft_comm_ask returns 0, or -EIO when there was no such answer. */
 typedef int dft_comm_answer_fn(void *context, const void *question, size_t length, const void **answer,

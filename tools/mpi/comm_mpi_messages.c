@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks of dftmerge-mpi: messages from one rank to another, and questions that rank 0 asks. */
+/* The ranks of dftmerge-mpi: messages from one rank to another, and queries that rank 0 asks. */
 #include "mpi/comm_mpi_messages.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ void *dft_mpi_receive(unsigned from, size_t *length)
     return bytes;
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 static void answer_one(dft_comm_answer_fn *give, void *context)
 {
@@ -80,7 +80,7 @@ static void answer_one(dft_comm_answer_fn *give, void *context)
     free(question);
 }
 
-/* Answers questions until rank 0, too, comes to the end of the questions. */
+/* Answers queries until rank 0, too, comes to the end of the queries. */
 void dft_comm_serve(dft_comm_answer_fn *give, void *context)
 {
     struct dft_meeting meeting;

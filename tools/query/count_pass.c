@@ -44,7 +44,7 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
 
 /* --- a pass ----------------------------------------------------------------------------------- */
 
-/* What counting puts into an event in place of what the next question needs. */
+/* What counting puts into an event in place of what the next query needs. */
 struct look {
     uint64_t region;
     uint32_t call;
@@ -55,7 +55,7 @@ struct looks {
     size_t capacity;
 };
 
-/* The questions that one visit counts. */
+/* The queries that one visit counts. */
 struct counting {
     struct dft_execution *const *executions;
     unsigned count;
@@ -86,7 +86,7 @@ static int looks_at(const struct dft_execution *execution, const struct dft_bloc
            !__atomic_load_n(&execution->not_exact, __ATOMIC_RELAXED);
 }
 
-/* A question that rows do not answer is asked of events later; the others go on. */
+/* A query that rows do not answer is asked of events later; the others go on. */
 static int count_on(struct dft_execution *execution, int rc)
 {
     if (rc != DFT_NOT_EXACT)
@@ -189,7 +189,7 @@ static int gather(struct dft_execution *execution)
     return rc;
 }
 
-/* The rest of a pass, for one question. */
+/* The rest of a pass, for one query. */
 static int sum_up(struct dft_execution *execution, int rc)
 {
     for (unsigned i = 0; !rc && i < execution->nworkers; i++)
@@ -205,7 +205,7 @@ static int sum_up(struct dft_execution *execution, int rc)
     return rc == DFT_NOT_EXACT ? 0 : rc;
 }
 
-/* Questions that are asked of the same blocks. */
+/* Queries that are asked of the same blocks. */
 static int pass(struct dft_execution *const *executions, unsigned count)
 {
     unsigned nworkers = executions[0]->nworkers;

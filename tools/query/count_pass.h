@@ -7,7 +7,7 @@
 
 #define DFT_QUERIES_MAX 24u
 
-/* Counts all groups of some questions, at most DFT_QUERIES_MAX, of one source and filter. They are
+/* Counts all groups of some queries, at most DFT_QUERIES_MAX, of one source and filter. They are
  * counted in one pass, and share the memory of one; only those that rows turn out not to answer
  * take another. Returns 0, DFT_TOO_MANY (only where they must stay in memory) or -errno.
  * Collective. */

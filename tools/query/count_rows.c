@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into groups: call rows, or, where events are not kept and files are asked about, file
+/* Rows into groups: call rows, or, where events are not kept and files are requested, file
  * rows. */
 #include "query/count_rows.h"
 
@@ -31,7 +31,7 @@ static struct row_time time_of(const struct dft_row *row, uint64_t interval_ns)
     return (struct row_time){row->interval * width, width};
 }
 
-/* Does the question cut the row's interval in two? */
+/* Does the query cut the row's interval in two? */
 static int is_cut(const struct dft_execution *execution, const struct row_time *time)
 {
     const struct dft_filter *filter = execution->filter;
@@ -258,7 +258,7 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         return 0;
     if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
         return 0;
-    own = *row; /* the next question wants the row as it is */
+    own = *row; /* the next query wants the row as it is */
     if (row->kind == DFT_ROW_HISTOGRAM && dft_filter_has(execution->filter, DFT_FILTER_SLOWER))
         cut_histogram(execution->filter, &own);
     return merge(execution, worker, block, &own, time);
@@ -266,8 +266,8 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
 
 /* --- even shares ------------------------------------------------------------------------------ */
 
-/* Into how many intervals of the question a row is shared out: those that another tracer counted
- * say nothing of the time within their period, which the question cuts into equal parts. 1: it is
+/* Into how many intervals of the query a row is shared out: those that another tracer counted
+ * say nothing of the time within their period, which the query cuts into equal parts. 1: it is
  * not. */
 static uint64_t shares_of(const struct dft_execution *execution, const struct dft_block *block,
                           const struct dft_row *row, const struct row_time *time)
@@ -322,7 +322,7 @@ static int count_shares(struct dft_execution *execution, struct dft_worker *work
     return rc;
 }
 
-/* The kinds of rows that say something to the question: a mask. */
+/* The kinds of rows that say something to the query: a mask. */
 static unsigned kinds_for(const struct dft_execution *execution, int kind)
 {
     unsigned kinds = 1u << DFT_ROW_CALL;

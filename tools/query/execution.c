@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a question: made and freed. */
+/* The state of a query: made and freed. */
 #include "query/execution.h"
 
 #include <errno.h>

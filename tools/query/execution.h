@@ -55,16 +55,16 @@ struct dft_region_memo {
 struct dft_stats {
     uint64_t events, events_kept, unsplit;
     uint64_t placed_events, placed_rows; /* calls in groups, from events and from rows */
-    uint64_t inexact;                    /* a row did not fit the question */
+    uint64_t inexact;                    /* a row did not fit the query */
     uint64_t shared;                     /* rows were cut into even shares */
     uint64_t coarse;                     /* the interval of a row of histograms did not: percentiles are not known */
     uint64_t batches;                    /* events were counted */
     uint64_t file_rows;                  /* ... and rows of files */
-    uint64_t unknown;                    /* the text of a call that is asked about was not known */
+    uint64_t unknown;                    /* the text of a call that is requested was not known */
     uint64_t busy_unknown;               /* what of some calls lies in which interval is not known */
     uint64_t folded;                     /* calls on files that are known by their directories alone */
     uint64_t undecided;                  /* calls of rows of which only some pass --slower-than */
-    uint64_t second_files;               /* events with a second file, when all are asked about */
+    uint64_t second_files;               /* events with a second file, when all are requested */
     uint64_t second_hidden;              /* calls of rows that may have one, when files are filtered */
 };
 

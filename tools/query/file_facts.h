@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a question must know of files while it counts, by their ids: the directory or pattern, and
+/* What a query must know of files while it counts, by their ids: the directory or pattern, and
  * whether they pass --file.
  *
  * Not their texts, which may take any memory: each block's names are looked at once and forgotten,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Histograms: one question by the keys of --by and by size class, whose bins and sums are put
+/* Histograms: one query by the keys of --by and by size class, whose bins and sums are put
  * together for each group. */
 #include "query/histograms.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about a source: events, grouped by some of their traits, as metrics and percentiles.
+/* Queries about a source: events, grouped by some of their traits, as metrics and percentiles.
  *
  * WHERE THE ANSWER COMES FROM. Call rows (BUCKETS blocks) when they answer exactly; else events,
  * and for what was kept as aggregates only, file rows where these answer, else call rows, else it
@@ -60,7 +60,7 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer);
 
-/* The same of some questions at once, at most DFT_QUERIES_MAX: blocks are read once for all of
+/* The same of some queries at once, at most DFT_QUERIES_MAX: blocks are read once for all of
  * them. They share the memory of one. On an error there is no answer. */
 struct dft_query_request {
     struct dft_query query;

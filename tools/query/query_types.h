@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a question and an answer consist of. */
+/* What a query and an answer consist of. */
 #ifndef DFT_QUERY_TYPES_H
 #define DFT_QUERY_TYPES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: which events are asked about (all filters but those of processes).
+/* dftmerge ranks: which events are requested (all filters but those of processes).
  * Times are aligned ones, also the start that --from counts from. Whether a call or a file passes
  * is remembered by each worker. */
 #include "ranks/ranks_filter.h"

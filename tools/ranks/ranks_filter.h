@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events are asked about (all filters but those of processes). */
+/* Which events are requested (all filters but those of processes). */
 #ifndef DFT_RANKS_FILTER_H
 #define DFT_RANKS_FILTER_H
 

@@ -44,7 +44,7 @@ struct dft_report {
     uint64_t events; /* that the source holds one by one */
 
     /* time */
-    uint64_t base_ns, width_ns, from_ns, to_ns; /* Unix; [from, to) is asked about */
+    uint64_t base_ns, width_ns, from_ns, to_ns; /* Unix; [from, to) is requested */
     uint32_t bins;
 
     /* dimensions: how many values, and which one something has */

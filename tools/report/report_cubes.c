@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cubes of the page.
  *
- * Two or three questions go over all calls once, by all keys that the page may filter by. A run of
- * usual size fits into the first cube of its question, which answers everything. When that cube
+ * Two or three queries go over all calls once, by all keys that the page may filter by. A run of
+ * usual size fits into the first cube of its query, which answers everything. When that cube
  * passes its limit, its cells go to cubes of fewer dimensions, and so does all that follows. Each of
  * these has a limit, too. Their sizes are products of their dimensions, whatever the number of
  * calls. */
@@ -33,7 +33,7 @@
 #define S (1u << DFT_DIMENSION_SIZE)
 #define I (1u << DFT_DIMENSION_CLASS)
 
-/* A question, and its cubes: the first one has all dimensions. */
+/* A query, and its cubes: the first one has all dimensions. */
 struct list {
     struct dft_query query;
     struct dft_cube cubes[LISTS];

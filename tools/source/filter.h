@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that a command is asked about: the options --from, --to, --rank, --name and the
+/* The events that are requested of a command: the options --from, --to, --rank, --name and the
  * like. */
 #ifndef DFT_FILTER_H
 #define DFT_FILTER_H
@@ -155,7 +155,7 @@ uint64_t dft_filter_options(const struct dft_filter *filter);
     (DFT_FILTER_BIT(SLOWER) | DFT_FILTER_BIT(CAT) | DFT_FILTER_BIT(NAME) | DFT_FILTER_BIT(REGION) |                    \
      DFT_FILTER_BIT(OP) | DFT_FILTER_BIT(CLASS) | DFT_FILTER_BIT(SIZE) | DFT_FILTER_BIT(ACCESS) |                      \
      DFT_FILTER_BIT(ERRNO) | DFT_FILTER_BIT(ERRORS))
-/* The mounts are asked about, and no process has recorded any. */
+/* The mounts are requested, and no process has recorded any. */
 int dft_filter_lacks_mounts(const struct dft_filter *filter);
 
 /* Does the process pass? A process without a rank never passes a list of ranks. */

@@ -26,7 +26,7 @@
  * component, else its EVENTS blocks. For events (DFT_IN_EVENTS), the EVENTS blocks answer where
  * they cover the component, else its BUCKETS blocks. So the sum over all blocks with DFT_IN_ROWS
  * counts every event once. The sum over DFT_IN_EVENTS does so, too. Only the first sum is cheap,
- * and only the second can answer every question.
+ * and only the second can answer every query.
  *
  * LIVE FILES are what a killed or running process left. They become blocks in memory when the
  * source is opened, and look like any other file. Records that a block covers already are ignored.

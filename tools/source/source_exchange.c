@@ -173,7 +173,7 @@ struct serving {
     struct dft_reader *reader;
 };
 
-/* The question is the number of a block. */
+/* The request is the number of a block. */
 static int emit_block(void *context, const void *bytes, size_t length, const void **answer, size_t *answer_length)
 {
     struct serving *serving = context;

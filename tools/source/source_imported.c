@@ -137,7 +137,7 @@ static void progress(void *context, uint64_t bytes)
 
 /* --- conversion ------------------------------------------------------------------------------- */
 
-/* Takes the index that an earlier question left. Returns 1: there was none, 0, or -errno. */
+/* Takes the index that an earlier query left. Returns 1: there was none, 0, or -errno. */
 static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
                       struct dft_decoder *decoder)
 {
@@ -223,7 +223,7 @@ static int settle(struct converting *converting, uint32_t number, struct output 
 }
 
 /* The index is of the trace at the begin of the conversion. If the trace has grown since, the index
- * no longer fits. The next question then makes a new index. */
+ * no longer fits. The next query then makes a new index. */
 static void note_growth(struct dft_source *source, const char *path, const struct dft_index_key *key)
 {
     struct dft_index_key now;

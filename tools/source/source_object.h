@@ -189,7 +189,7 @@ struct dft_source_options {
     /* runs is NULL: take only the run that began last, and processes that name no run */
     int newest;
     int note_newest; /* say that it is one of several, in a note */
-    int no_index;    /* foreign: write and read no index for later questions */
+    int no_index;    /* foreign: write and read no index for later queries */
     int copied;      /* foreign: blocks are handed on, or measured: they are compressed in any case */
     int dedupe;      /* foreign: leave out lines that a file holds twice */
     /* foreign: period of records that stand for many calls; 0: as the trace says, else 5 s */

@@ -196,7 +196,7 @@ struct choosing {
     int rc;
 };
 
-/* The texts of calls are known before the question. */
+/* The texts of calls are known before the query. */
 static int choose(void *context, const struct dft_batch *batch)
 {
     struct choosing *choosing = context;

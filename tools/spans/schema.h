@@ -10,7 +10,7 @@
 int dft_spans_schema_check(sqlite3 *db);
 /* Makes the tables that are not there yet, and the indexes that keep rows from coming twice. */
 int dft_spans_schema_make(sqlite3 *db);
-/* Makes the indexes for questions. It is faster behind a large import than before it. */
+/* Makes the indexes for queries. It is faster behind a large import than before it. */
 int dft_spans_schema_index(sqlite3 *db);
 
 #endif

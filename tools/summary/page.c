@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page for people: its questions, and the order of its sections. */
+/* The page for people: its queries, and the order of its sections. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +246,7 @@ static int print_files(struct dft_page *page, struct dft_answer *files)
     return rc;
 }
 
-/* Questions of all sections that there may be, beside those of `requests`. Returns how many there
+/* Queries of all sections that there may be, beside those of `requests`. Returns how many there
  * are then. */
 static unsigned put_sections(struct dft_page *page, struct section *sections, uint64_t width,
                              struct dft_query_request *requests, unsigned count)

@@ -66,7 +66,7 @@ struct dft_page_table {
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* Questions for what the head needs: classes, and the slowest process. Returns how many, at most
+/* Queries for what the head needs: classes, and the slowest process. Returns how many, at most
  * DFT_PAGE_HEAD. */
 #define DFT_PAGE_HEAD 2u
 /* Of an answer to dft_page_ranks_query. */

@@ -38,7 +38,7 @@ int dft_summary_tree(struct dft_summary *summary);
 /* Lines of a table that are aligned with each other: a longer one is given as several. */
 #define DFT_SUMMARY_LINES 100000u
 
-/* Answers a question, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next;
+/* Answers a query, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next;
  * `at_once` is as in dft_order. */
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
                     uint64_t at_once, struct dft_answer *answer);
@@ -52,7 +52,7 @@ struct dft_unseen {
 };
 /* What the kernel counted. Returns 0 or -ENOMEM. Collective. */
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen);
-/* Asks for the calls, beside `count` other questions. Returns how many there are then. */
+/* Asks for the calls, beside `count` other queries. Returns how many there are then. */
 unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *requests, unsigned count);
 /* Takes the answer, if they were asked for. Returns 0 or -ENOMEM. Collective. */
 int dft_unseen_take(struct dft_unseen *unseen);
@@ -69,7 +69,7 @@ int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, str
 void dft_summary_json_keys(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 void dft_summary_json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group);
 
-/* What is wrong: rank 0 has it. Answers questions of the page, too (findings.h). Collective.
+/* What is wrong: rank 0 has it. Answers queries of the page, too (findings.h). Collective.
  * Returns 0 or -ENOMEM. */
 int dft_summary_findings(struct dft_summary *summary, const struct dft_query_request *more, unsigned count,
                          struct dft_findings *findings);

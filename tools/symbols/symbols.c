@@ -57,7 +57,7 @@ struct module {
     uint64_t build_id;
     Dwfl_Module *debug;         /* NULL: nothing can be had */
     uint64_t bias;              /* what libdw adds to the file's addresses */
-    struct function *functions; /* by start; listed with the first question */
+    struct function *functions; /* by start; listed with the first query */
     size_t count;
     int is_listed;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the tables that are answers to questions: files and regions. Rank 0 gives them. */
+/* Reads the tables that are answers to queries: files and regions. Rank 0 gives them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

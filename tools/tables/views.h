@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views of the tables for common questions, as SQL. views.def lists them. */
+/* Views of the tables for common queries, as SQL. views.def lists them. */
 #ifndef DFT_VIEWS_H
 #define DFT_VIEWS_H
 

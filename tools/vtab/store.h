@@ -27,7 +27,7 @@ int dft_store_given(struct dft_store **list, struct dft_source *source, const st
 /* The last user closes the source. */
 void dft_store_leave(struct dft_store **list, struct dft_store *store);
 
-/* Is the table small, so that it is held in memory? All but the notes are, from the first question
+/* Is the table small, so that it is held in memory? All but the notes are, from the first query
  * on; notes are added meanwhile. */
 int dft_store_keeps(enum dft_table_number table);
 
