@@ -4,7 +4,7 @@
 #ifndef DFT_OVERLAP_SWEEP_H
 #define DFT_OVERLAP_SWEEP_H
 
-#include "base/timed.h"
+#include "sweep/timed.h"
 #include "analysis/overlap.h"
 
 /* What a process is in. SCOPE: of a scope, whose number stands in place of the process's. */

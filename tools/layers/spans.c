@@ -19,17 +19,6 @@ struct dft_layer_span {
     uint8_t is_whole, is_active;
 };
 
-/* How long at least one of several layers has been active. */
-struct dft_layer_cover {
-    uint64_t sum_ns, since_ns;
-    uint32_t level;
-};
-
-struct dft_layer_end {
-    uint64_t time;
-    size_t span;
-};
-
 int dft_layer_spans_init(struct dft_layer_spans *spans)
 {
     size_t lanes = (size_t)spans->overlap->nteams + spans->overlap->nprocesses;
@@ -45,34 +34,20 @@ void dft_layer_spans_fini(struct dft_layer_spans *spans)
     dft_map_fini(&spans->numbers);
     free(spans->list);
     free(spans->covers);
-    free(spans->heap);
+    free(spans->ends.list);
     *spans = (struct dft_layer_spans){0};
 }
 
 /* --- covers ----------------------------------------------------------------------------------- */
 
-static struct dft_layer_cover *compute_of(const struct dft_layer_spans *spans, uint32_t lane)
+static struct dft_cover *compute_of(const struct dft_layer_spans *spans, uint32_t lane)
 {
     return &spans->covers[(size_t)lane * (spans->preset->nlayers + 1)];
 }
 
-static struct dft_layer_cover *below_of(const struct dft_layer_spans *spans, uint32_t lane, unsigned layer)
+static struct dft_cover *below_of(const struct dft_layer_spans *spans, uint32_t lane, unsigned layer)
 {
     return compute_of(spans, lane) + 1 + layer;
-}
-
-static uint64_t covered(const struct dft_layer_cover *cover, uint64_t now_ns)
-{
-    return cover->sum_ns + (cover->level ? now_ns - cover->since_ns : 0);
-}
-
-static void change(struct dft_layer_cover *cover, int by, uint64_t now_ns)
-{
-    if (!cover->level)
-        cover->since_ns = now_ns;
-    cover->level += (uint32_t)by;
-    if (!cover->level)
-        cover->sum_ns += now_ns - cover->since_ns;
 }
 
 /* A whole layer becomes active in a lane, or ends. */
@@ -82,12 +57,12 @@ static void change_covers(struct dft_layer_spans *spans, const struct dft_layer_
     unsigned layer = preset->layers[span->layer].parent;
 
     for (; layer != DFT_LAYER_NONE; layer = preset->layers[layer].parent)
-        change(below_of(spans, span->lane, layer), by, spans->now_ns);
+        dft_cover_change(below_of(spans, span->lane, layer), by, spans->now_ns);
     if (!preset->layers[span->layer].computes)
         return;
-    change(compute_of(spans, span->lane), by, spans->now_ns);
+    dft_cover_change(compute_of(spans, span->lane), by, spans->now_ns);
     for (layer = 0; layer < preset->nlayers; layer++)
-        change(below_of(spans, span->lane, layer), by, spans->now_ns);
+        dft_cover_change(below_of(spans, span->lane, layer), by, spans->now_ns);
 }
 
 /* --- what goes on ----------------------------------------------------------------------------- */
@@ -95,8 +70,8 @@ static void change_covers(struct dft_layer_spans *spans, const struct dft_layer_
 static void begin(struct dft_layer_spans *spans, struct dft_layer_span *span)
 {
     span->start_ns = spans->now_ns;
-    span->compute_ns = covered(compute_of(spans, span->lane), spans->now_ns);
-    span->below_ns = covered(below_of(spans, span->lane, span->layer), spans->now_ns);
+    span->compute_ns = dft_cover_sum(compute_of(spans, span->lane), spans->now_ns);
+    span->below_ns = dft_cover_sum(below_of(spans, span->lane, span->layer), spans->now_ns);
 }
 
 /* Is the process of a lane alone in its team? */
@@ -110,8 +85,8 @@ static void add_times(const struct dft_layer_spans *spans, const struct dft_laye
                       struct dft_layer_times *times, uint64_t total)
 {
     uint64_t active = spans->now_ns - span->start_ns;
-    uint64_t compute = covered(compute_of(spans, span->lane), spans->now_ns) - span->compute_ns;
-    uint64_t below = covered(below_of(spans, span->lane, span->layer), spans->now_ns) - span->below_ns;
+    uint64_t compute = dft_cover_sum(compute_of(spans, span->lane), spans->now_ns) - span->compute_ns;
+    uint64_t below = dft_cover_sum(below_of(spans, span->lane, span->layer), spans->now_ns) - span->below_ns;
     int computes = spans->preset->layers[span->layer].computes, is_team = span->lane < spans->overlap->nteams;
     uint32_t process = is_team ? 0 : span->lane - spans->overlap->nteams;
 
@@ -154,43 +129,6 @@ static int count(struct dft_layer_spans *spans, struct dft_layer_span *span)
     return 0;
 }
 
-/* --- the heap of ends ------------------------------------------------------------------------- */
-
-static int push(struct dft_layer_spans *spans, uint64_t time, size_t span)
-{
-    size_t at = spans->nheap;
-
-    if (DFT_ARRAY_RESERVE(spans->heap, spans->heap_capacity, spans->nheap + 1))
-        return -ENOMEM;
-    spans->nheap++;
-    for (; at && spans->heap[(at - 1) / 2].time > time; at = (at - 1) / 2)
-        spans->heap[at] = spans->heap[(at - 1) / 2];
-    spans->heap[at] = (struct dft_layer_end){time, span};
-    return 0;
-}
-
-/* Puts an entry in the place of the first one. */
-static void sift(struct dft_layer_spans *spans, struct dft_layer_end entry)
-{
-    size_t at = 0;
-
-    for (size_t next; (next = 2 * at + 1) < spans->nheap; at = next) {
-        if (next + 1 < spans->nheap && spans->heap[next + 1].time < spans->heap[next].time)
-            next++;
-        if (spans->heap[next].time >= entry.time)
-            break;
-        spans->heap[at] = spans->heap[next];
-    }
-    spans->heap[at] = entry;
-}
-
-static void pop(struct dft_layer_spans *spans)
-{
-    spans->nheap--;
-    if (spans->nheap)
-        sift(spans, spans->heap[spans->nheap]);
-}
-
 /* --- going on --------------------------------------------------------------------------------- */
 
 /* Cuts the layers that are active where an interval ends. */
@@ -199,8 +137,8 @@ static int cut(struct dft_layer_spans *spans)
     int rc = 0;
 
     spans->now_ns = spans->cut_ns;
-    for (size_t i = 0; !rc && i < spans->nheap; i++) {
-        struct dft_layer_span *span = &spans->list[spans->heap[i].span];
+    for (size_t i = 0; !rc && i < spans->ends.count; i++) {
+        struct dft_layer_span *span = &spans->list[spans->ends.list[i].what];
 
         if (!span->is_whole)
             continue;
@@ -212,12 +150,12 @@ static int cut(struct dft_layer_spans *spans)
 
 static int end_first(struct dft_layer_spans *spans)
 {
-    struct dft_layer_end first = spans->heap[0];
-    struct dft_layer_span *span = &spans->list[first.span];
+    struct dft_sweep_end first = spans->ends.list[0];
+    struct dft_layer_span *span = &spans->list[first.what];
     int rc;
 
     if (span->end_ns > first.time) { /* more has come meanwhile */
-        sift(spans, (struct dft_layer_end){span->end_ns, first.span});
+        dft_ends_replace(&spans->ends, (struct dft_sweep_end){span->end_ns, first.what});
         return 0;
     }
     spans->now_ns = first.time;
@@ -225,7 +163,7 @@ static int end_first(struct dft_layer_spans *spans)
     span->is_active = 0;
     if (span->is_whole)
         change_covers(spans, span, -1);
-    pop(spans);
+    dft_ends_pop(&spans->ends);
     return rc;
 }
 
@@ -240,8 +178,8 @@ int dft_layer_spans_until(struct dft_layer_spans *spans, uint64_t now_ns)
 {
     int rc = 0;
 
-    while (!rc && spans->nheap && (spans->heap[0].time <= now_ns || spans->cut_ns <= now_ns)) {
-        if (spans->heap[0].time <= spans->cut_ns) {
+    while (!rc && spans->ends.count && (spans->ends.list[0].time <= now_ns || spans->cut_ns <= now_ns)) {
+        if (spans->ends.list[0].time <= spans->cut_ns) {
             rc = end_first(spans);
             continue;
         }
@@ -278,7 +216,7 @@ static int add(struct dft_layer_spans *spans, const struct dft_layer_span *model
         span->end_ns = model->end_ns > span->end_ns ? model->end_ns : span->end_ns;
         return 0;
     }
-    if (push(spans, model->end_ns, (size_t)(span - spans->list)))
+    if (dft_ends_push(&spans->ends, (struct dft_sweep_end){model->end_ns, (size_t)(span - spans->list)}))
         return -ENOMEM;
     span->end_ns = model->end_ns;
     span->is_active = 1;

@@ -16,6 +16,8 @@
 #include "base/map.h"
 #include "layers/preset.h"
 #include "analysis/overlap.h"
+#include "sweep/cover.h"
+#include "sweep/ends.h"
 
 /* Sums over teams, and over processes. */
 struct dft_layer_times {
@@ -26,8 +28,6 @@ struct dft_layer_times {
 };
 
 struct dft_layer_span;
-struct dft_layer_cover;
-struct dft_layer_end;
 struct dft_layer_spans {
     const struct dft_preset *preset;
     const struct dft_overlap *overlap; /* teams and processes */
@@ -41,9 +41,9 @@ struct dft_layer_spans {
     uint64_t now_ns, cut_ns;    /* cut_ns: end of the interval */
     struct dft_map numbers;     /* group and lane -> position + 1 */
     struct dft_layer_span *list;
-    struct dft_layer_cover *covers; /* by lane: compute, then what is below each layer */
-    struct dft_layer_end *heap;
-    size_t count, capacity, nheap, heap_capacity;
+    struct dft_cover *covers; /* by lane: compute, then what is below each layer */
+    struct dft_sweep_ends ends;
+    size_t count, capacity;
 };
 
 /* The caller has filled in all above now_ns. Returns 0 or -ENOMEM. */

@@ -52,7 +52,7 @@ struct unions {
     struct dft_sweeping sweeping;
     pthread_mutex_t lock; /* of all_series, and of what the execution remembers of texts */
     struct dft_group_map all_series;
-    struct dft_series *series;
+    struct dft_levels *series;
     uint32_t series_capacity;
     struct keeper *keepers;
     unsigned nkeepers;
@@ -69,7 +69,7 @@ static int number_of(struct unions *unions, const struct dft_group_key *counted,
     rc = dft_final_key(unions->execution, counted, &key);
     key.time = 0;
     *number = DFT_NO_GROUP;
-    if (!rc && (unions->sweeping.width_ns || dft_group_map_find(&unions->sweeping.map, &key) >= 0))
+    if (!rc && (unions->sweeping.visit.width_ns || dft_group_map_find(&unions->sweeping.map, &key) >= 0))
         rc = dft_group_map_get(&unions->all_series, &key, number);
     pthread_mutex_unlock(&unions->lock);
     return rc;
@@ -206,7 +206,7 @@ static int make_places(struct unions *unions, struct sorted *sorted)
 static int reserve_series(struct unions *unions)
 {
     uint32_t capacity = unions->all_series.count;
-    struct dft_series *bigger;
+    struct dft_levels *bigger;
 
     if (capacity <= unions->series_capacity)
         return 0;
@@ -255,8 +255,7 @@ static int unions_init(struct unions *unions, struct dft_execution *execution, s
     int rc = 0;
 
     unions->execution = execution;
-    unions->sweeping.answer = answer;
-    unions->sweeping.width_ns = DFT_HAS(execution, DFT_BY_TIME) ? execution->query.width_ns : 0;
+    dft_sweeping_init(&unions->sweeping, answer, DFT_HAS(execution, DFT_BY_TIME) ? execution->query.width_ns : 0);
     unions->nkeepers = execution->nworkers;
     unions->keepers = calloc(unions->nkeepers, sizeof *unions->keepers);
     for (unsigned i = 0; unions->keepers && i < unions->nkeepers; i++) {
@@ -304,7 +303,7 @@ int dft_count_union(struct dft_execution *execution, struct dft_answer *answer)
         rc = dft_source_sweep(execution->source, execution->filter, &sweep);
     for (uint32_t i = 0; !rc && i < unions.series_capacity; i++)
         dft_series_finish(&unions.sweeping, &unions.all_series.keys[i], &unions.series[i]);
-    over = unions.sweeping.walked >= DFT_WALK_MAX;
+    over = unions.sweeping.visit.walked >= DFT_WALK_MAX;
     unions_fini(&unions);
     dft_comm_broadcast(&over, sizeof over);
     if (over) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/timed.h"
+#include "sweep/timed.h"
 #include "format/event.h"
 #include "source/enclosing.h"
 #include "source/filter.h"

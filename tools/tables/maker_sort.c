@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/timed.h"
+#include "sweep/timed.h"
 #include "tables/maker.h"
 
 /* The least time and the width of all; returns 1 where they ascend. */

@@ -13,8 +13,8 @@ int main(void)
         return 1;
     if (suite_base() || suite_bursts() || suite_clocks() || suite_confidence() || suite_cover() || suite_family() ||
         suite_findings() || suite_first_cause() || suite_judge() || suite_killed() || suite_limits() || suite_own() ||
-        suite_pattern() || suite_rank_test() || suite_repeated() || suite_rules() || suite_tables() || suite_usual() ||
-        suite_waits() || suite_write_line())
+        suite_pattern() || suite_rank_test() || suite_repeated() || suite_rules() || suite_sweep() || suite_tables() ||
+        suite_usual() || suite_waits() || suite_write_line())
         return 1;
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();

@@ -22,6 +22,7 @@ int suite_pattern(void);
 int suite_rank_test(void);
 int suite_repeated(void);
 int suite_rules(void);
+int suite_sweep(void);
 int suite_tables(void);
 int suite_usual(void);
 int suite_waits(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorts what has a time: the least significant digit first, with 11 bits a pass. */
-#include "base/timed.h"
+#include "sweep/timed.h"
 
 #define DIGIT_BITS 11
 #define DIGITS     (1u << DIGIT_BITS)
