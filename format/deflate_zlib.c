@@ -85,7 +85,7 @@ void dft_inflate_destroy(struct dft_inflate *state)
     free(state);
 }
 
-/* Inflates one stream of the kind that zlib's windowBits name, at most `room` bytes of it. Returns
+/* Inflates one stream of the kind that zlib's windowBits name, at most `capacity` bytes of it. Returns
  * what zlib returned. */
 static int inflate_stream(z_stream *stream, int kind, const void *bytes, size_t length, void *out, size_t capacity)
 {

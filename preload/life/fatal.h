@@ -17,6 +17,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include "life/dispositions.h"
 
 /* Bit N - 1: signal N is watched. 0 when the option is off, and while a thread has forbidden itself
  * system calls. */
@@ -24,18 +25,6 @@ extern uint64_t dft_fatal_signals;
 
 /* Watches all signals that are at their default. Constructor only. */
 void dft_fatal_init(void);
-
-/* The first function restores the settings that the program believes in. The second watches the
- * signals again. They surround a mode without system calls, in which no handler could let the
- * process die. */
-void dft_fatal_give_up(void);
-void dft_fatal_regain(void);
-
-/* Does the work of sigaction for a watched signal. */
-int dft_fatal_action(int signal, const struct sigaction *action, struct sigaction *old);
-
-/* The handler to show to the program in place of the handler that the real functions returned. */
-void (*dft_fatal_shown(int signal, void (*handler)(int)))(int);
 
 static inline int dft_fatal_watches(int signal)
 {

@@ -9,22 +9,7 @@
 #include "format/event.h"
 #include "format/live_format.h"
 #include "format/ops.h"
-
-/* The offset of a description that others may move, or that is not known, before the call. Says in
- * `asked` whether the kernel must be asked again after it. */
-int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
-int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
-/* The same for a call at an offset of its own of which the effective offset is another one. */
-void dft_probe_begin_effective(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
-int64_t dft_probe_end_effective(struct dft_probe *probe, int64_t moved);
-
-/* Takes over an offset that somebody else has set: the kernel's, or that of a seek. Streams that share the
- * description do not move with it. */
-void dft_offset_set(struct dft_open *open, int64_t offset);
-
-/* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer
- * it goes on there. */
-void dft_stream_find(struct dft_open *open, const FILE *stream);
+#include "probe/probe_fd.h"
 
 static inline uint32_t dft_ticket_add(_Atomic uint32_t *tickets)
 {
@@ -105,9 +90,6 @@ static inline void dft_ticket_begin(struct dft_probe *probe)
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
 }
 
-/* A seek takes a ticket, too. Its end: the kernel's offset was this one, or -1: it failed. */
-void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
-
 static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
 {
     struct dft_open *open = probe->open;
@@ -133,16 +115,6 @@ static inline int dft_offset_is_overridden(const struct dft_open *open, enum dft
            (op == DFT_OP_PWRITE &&
             (args->flags & RWF_APPEND || atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND));
 }
-
-/* An access on this description moves bytes another way than the last one. Returns DFT_SLOT_TURN, or 0
- * where there is no last one. */
-uint32_t dft_access_turn(struct dft_open *open, enum dft_way way);
-/* The bits of an access that does not begin where the last one ended, or moves nothing. */
-uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t moved);
-/* A seek led to the end of the file: a first access there goes on, too. */
-void dft_access_from_end(struct dft_open *open, int64_t end);
-/* The same of a seek to this offset, if that is the end. */
-void dft_access_from(const struct dft_probe *probe, int64_t offset);
 
 /* Where an access lies, seen from the description's last one: DFT_BIT_*, and DFT_SLOT_TURN. It is the
  * last one now, if it moved bytes. */
@@ -195,10 +167,6 @@ static inline void dft_stream_ticket_end(const struct dft_probe *probe)
     if (dft_probe_is_same(probe))
         dft_ticket_add(&probe->open->finished);
 }
-
-/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared,
- * lost or appending, or not alone. */
-int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved);
 
 static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int alone, enum dft_op op,
                                         int64_t moved)

@@ -16,19 +16,8 @@
 #include "probe/inlined.h"
 #include "probe/offset.h"
 #include "ring/ring.h"
+#include "probe/probe_fd.h"
 
-/* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel.
- * Returns its word. */
-uint64_t dft_probe_resolve(int fd, uint64_t word);
-/* The same for a caller to whom the numbers may mean others than in the table: a child in its parent's
- * memory, or a thread with descriptors of its own. 0: of no interest. */
-uint64_t dft_probe_resolve_in_child(int fd);
-/* Where the word of such a caller's descriptor stands. */
-const _Atomic uint64_t *dft_probe_place(int fd);
-/* Asks now what the first call on a new description would ask. */
-void dft_probe_know_offset(int fd);
-/* The program has asked about a new description what the first call would ask. */
-void dft_probe_learn(struct dft_open *open, const struct stat *status);
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
 void dft_end_path_call(const struct dft_path_call *at);
 /* word: the descriptor's, which the call's begin has taken out of the table. */
@@ -39,10 +28,6 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
  * does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
-/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file
- * where the root directory is traced, since it belongs to no directory. */
-void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
-                      int flags, mode_t mode, int64_t result);
 /* What all records have: times, file, descriptor, region. */
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end);
@@ -51,8 +36,6 @@ void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, cons
 void dft_stream_closed(struct dft_open *open);
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
                   int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err, int further);
-
-int dft_dir_fd(void *dir);
 
 /* Shows a killed process's call. */
 static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call_number call)
@@ -255,10 +238,6 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 }
 
 /* --- after a call ----------------------------------------------------------------------------- */
-
-uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
-/* A data call without a record: where the next one on its description happens is not known. */
-void dft_end_unrecorded(struct dft_probe *probe);
 
 /* Appends a one-slot record. Never called in a vfork child. marks: its bits, and those of `call` above the number. */
 static inline __attribute__((always_inline)) void dft_put_slot(struct dft_thread *self, const struct dft_probe *probe,

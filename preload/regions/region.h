@@ -5,7 +5,7 @@
 #define DFT_REGION_H
 
 #include "os/clock.h"
-#include "regions/annotate.h"
+#include "regions/record.h"
 
 /* Returns 0 when nothing was done. */
 static inline int dft_region_begin_quick(struct dft_thread *self, uint64_t name)
@@ -66,5 +66,38 @@ static inline int dft_region_end_quick(struct dft_thread *self, uint64_t name, u
     }
     return 1;
 }
+
+/* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their
+ * argument "ended_by". left: the program could have ended them itself. */
+void dft_annotate_end_all(struct dft_thread *self, const char *what, int left);
+/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it.
+ * frame: of a function where its hook's frame lies, of a span its id; 0 of others. */
+void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
+/* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
+int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end);
+/* Closes the innermost region, if it has this name, without an event. */
+void dft_region_drop(struct dft_thread *self, uint64_t name);
+/* The same of a call of a library, which says more; its frame is the one it began with. */
+struct dft_region_data {
+    uint64_t size;  /* asked for; 0: not known */
+    int64_t offset; /* -1: not known */
+};
+/* Ends the region that was left open at this frame, and those within: a call that begins there
+ * shows that it is over. */
+void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame);
+int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
+                        const struct dft_region_data *data);
+/* The same of a function whose exit hook has this frame; `left`: its own is gone. */
+int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left);
+/* Where the innermost region's arguments are, NULL: of none that is known. Those of the innermost
+ * one of a name: NULL: it is not open. */
+_Atomic uint32_t *dft_region_args(struct dft_thread *self);
+_Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name);
+/* The items from args_from on become arguments of the innermost region of that name. Returns 0, or
+ * -1: it is not open. */
+int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
+/* The id of the innermost span of that name which goes on here; 0: there is none. */
+uint64_t dft_region_span(struct dft_thread *self, uint64_t name);
+int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);
 
 #endif

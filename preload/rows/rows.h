@@ -11,14 +11,10 @@
 #include "format/live_table.h"
 #include "os/hidden.h"
 #include "thread/state.h"
+#include "rows/rows_flush.h"
 
 struct dft_pieces;
 struct dft_burst;
-
-/* Gives the state a table. The state stays without one where there is no room. Signals blocked. */
-void dft_rows_begin(struct dft_thread *self);
-/* Another thread has taken over the state. */
-void dft_rows_assign(struct dft_thread *self, uint32_t tid);
 
 /* Adds a record that would go to the ring. Returns 0: it must go there. */
 int dft_rows_take(struct dft_thread *self, const struct dft_slot *record);
@@ -31,19 +27,5 @@ int dft_rows_take_burst(struct dft_thread *self, const struct dft_burst *run, st
  * or that of its directory where the table has no room for another file. Sends the name of either.
  * The file's own name has not been sent. */
 uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text path, enum dft_io io);
-
-/* Writes the rows of a state, and empties its table. Its lock is held, signals are blocked. Returns
- * 0, or 1 when the owner is in the middle of a step: nothing was done. */
-int dft_rows_flush(struct dft_thread *thread);
-
-/* Is its owner in the middle of a step? Nobody can write the rows then. */
-int dft_rows_is_busy(const struct dft_thread *thread);
-
-/* Calls in the table of a state that no block counts yet. */
-uint64_t dft_rows_waiting(const struct dft_thread *thread);
-
-/* In a forked child. The table of the thread that forked becomes private memory that nobody reads.
- * NULL: it has no state. */
-void dft_rows_forked(struct dft_thread *self);
 
 #endif

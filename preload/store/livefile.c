@@ -21,7 +21,6 @@
 #include "os/clock.h"
 #include "settings/config.h"
 #include "os/memory.h"
-#include "store/livefile_inside.h"
 #include "tables/maps.h"
 #include "store/kept.h"
 #include "store/identity.h"

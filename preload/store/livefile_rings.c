@@ -7,7 +7,7 @@
  * of threads that begin at once extend and map one file some dozens of times. No thread sleeps
  * while a large ring is made. Rings of other sizes are made one by one. A ring that was made ahead
  * and not used is a hole of zeros to readers. */
-#include "store/livefile_inside.h"
+#include "store/livefile_rings.h"
 
 #include <errno.h>
 #include <sys/mman.h>

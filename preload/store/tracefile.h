@@ -9,36 +9,19 @@
 #include "format/ops.h"
 #include "os/hidden.h"
 #include "os/ourfile.h"
+#include "store/tracefile_move.h"
+#include "store/tracefile_number.h"
 
-/* Creates the file of the current key, and missing directories: in the stage, else where it belongs.
- * Signals blocked. Returns 0 or -errno. */
-int dft_tracefile_create(void);
-/* Call after dft_config.log_file has changed. The new name holds from now on; a file that exists
- * already is moved. Signals blocked. Returns 0, or -errno when the file stays where it is. */
-int dft_tracefile_move(void);
 /* The path that was last tried. Other threads may move the file, unless the caller holds it. */
 const char *dft_tracefile_path(void);
 /* Nobody moves the file in between. The caller must not write to it. Signals blocked. */
 void dft_tracefile_hold(void);
 void dft_tracefile_release(void);
 
-/* The absolute directory in which files are made from now on; "": where they belong. It stays valid,
- * and leaves room for a name. Constructor only. */
-void dft_tracefile_stage(const char *directory);
-/* Atomic: does the file lie in the stage? */
-int dft_tracefile_is_staged(void);
-/* Moves a staged file to where it belongs, and goes on there. Harmless for other files. No instant is
- * without a whole file. Signals blocked. Returns 0, or -errno when the file stays in the stage. */
-int dft_tracefile_unstage(void);
-/* The program, or somebody else, has removed the name of the file. The file comes back under this name, with
- * all that was written, and the trace tells of the removal. Harmless for other files. Signals blocked. */
-void dft_tracefile_restore(void);
 /* Atomic: does a thread move the file just now? */
 int dft_tracefile_is_moving(void);
 /* Atomic: does a thread write to the file or move it just now, or know where it is? */
 int dft_tracefile_is_used(void);
-/* The path where a staged file belongs. */
-const char *dft_tracefile_target(void);
 /* Device and inode of the file that was created last. */
 struct dft_ourfile;
 const struct dft_ourfile *dft_tracefile_identity(void);
@@ -64,9 +47,6 @@ int dft_tracefile_fails(void);
 
 /* --- the descriptor, which the program must not see ------------------------------------------- */
 
-/* Makes the kernel's table of descriptors as large as our number needs it. Where a process has threads,
- * that takes up to 20 ms, so it happens before. */
-void dft_tracefile_number_prepare(void);
 extern int dft_tracefile_fd DFT_HIDDEN; /* atomic */
 /* The number of our descriptor, or -1. */
 static inline int dft_tracefile_number(void)
@@ -80,25 +60,16 @@ static inline int dft_tracefile_is_near(int number, int program)
 {
     return (unsigned)number - (unsigned)program <= (unsigned)__atomic_load_n(&dft_tracefile_near, __ATOMIC_RELAXED);
 }
-/* The program has this number, or asks for the next free one from it on. Our descriptor keeps away. */
-void dft_tracefile_make_way(int fd);
 static inline __attribute__((always_inline)) void dft_tracefile_meet(int fd)
 {
     if (__builtin_expect(dft_tracefile_is_near(__atomic_load_n(&dft_tracefile_fd, __ATOMIC_RELAXED), fd), 0))
         dft_tracefile_make_way(fd);
 }
-/* The program asks for a message. */
-void dft_tracefile_make_way_for_many(void);
 static inline void dft_tracefile_expect_many(void)
 {
     if (__builtin_expect(__atomic_load_n(&dft_tracefile_near, __ATOMIC_RELAXED) != DFT_TRACEFILE_NEAR, 0))
         dft_tracefile_make_way_for_many();
 }
-/* A call of the program has just failed with EMFILE. Did it because of us? Then the program makes the call
- * again: our number is free, and errno is `before`. */
-int dft_tracefile_let_go(int before);
-/* Moves a descriptor of this file, to be used for a moment, as high as it can. Returns its number. */
-int dft_tracefile_lift(const struct dft_ourfile *file, int fd);
 /* Is this number our descriptor? Then the wrapper answers EBADF and does not make the program's
  * call. */
 int dft_tracefile_is(int fd);
@@ -112,7 +83,5 @@ static inline __attribute__((always_inline)) int dft_tracefile_hides_first(enum 
 {
     return (op == DFT_OP_CLOSE || op == DFT_OP_DUP) && fd >= 0 && dft_tracefile_hides(fd);
 }
-/* The program wants the number for itself (dup2). Moves our descriptor away first. */
-void dft_tracefile_step_aside(int fd);
 
 #endif

@@ -21,21 +21,10 @@ extern int dft_tracefile_exists;
 /* Returns our descriptor, if the number still shows our file. Otherwise the function opens the file
  * again. *own: the caller closes the descriptor after use. */
 int dft_tracefile_get_fd(int *own);
-/* Makes a copy of a descriptor of this file on a number of ours. -1: there is none. */
-int dft_tracefile_move_up(const struct dft_ourfile *file, int fd);
-/* In a forked child. */
-void dft_tracefile_number_forked(void);
 /* The trace is another file from now on. fd: its descriptor, or -1. Within a move. */
 void dft_tracefile_replace(const struct dft_ourfile *file, int fd);
-/* Gives up the descriptor of a copy that the parent makes, as dft_tracefile_forget. */
-void dft_tracefile_forget_copy(void);
 
-/* Makes the name, in the stage or not. */
-void dft_tracefile_make_path(void);
 /* Creates the file where dft_tracefile_is_staged() says. Returns 0 or -errno. */
 int dft_tracefile_create_file(void);
-/* The stage is full. Leaves it, once: after a failure each write would copy the file. Returns whether
- * the file lies elsewhere now. */
-int dft_tracefile_leave_stage(void);
 
 #endif

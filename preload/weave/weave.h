@@ -38,7 +38,7 @@ void dft_weave_fork_is_over(void);
 void dft_weave_forked(void);
 
 /* Names of functions that were not found in any library so far, each ended by a newline; returns
- * the length, cut to the room. Installed files know more than one version of a library: their
+ * the length, cut to `capacity`. Installed files know more than one version of a library: their
  * functions are named only where nothing of the library was found. */
 size_t dft_weave_unmet(char *text, size_t capacity);
 #else

@@ -25,7 +25,7 @@ HOUSES = ("preload", "tools")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 LINES_MAX = 60
 CIRCLE_MOST = {"preload": 5, "tools": 5, "format": 2, "aggregator": 1}  # files that need each other's functions
-DECLARED_LEAST = {"preload": 73, "tools": 85, "format": 54, "aggregator": 48}  # per cent
+DECLARED_LEAST = {"preload": 91, "tools": 85, "format": 54, "aggregator": 48}  # per cent
 DECLARATION = re.compile(r"^(?!static|typedef|extern|return|#|\s)[^;{}=#]*?\b(dft_\w+)\s*\([^;{]*?\)[^;{()]*(?:__attribute__\s*\(\([^;]*?\)\))?\s*;", re.M)
 NO_CODE = re.compile(r"/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", re.S | re.M)
 SOURCES = (".c", ".h", ".S", ".def")
