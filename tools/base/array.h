@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "format/event.h"
-
 /* Makes an array at least twice as large. Returns its new capacity; 0: no memory, and the array is
  * unchanged. */
 size_t dft_array_grow(void *array, size_t capacity, size_t count, size_t size);

@@ -5,7 +5,8 @@
 
 #include "base/names.h"
 #include "base/write_line.h"
-#include "format/event.h"
+
+struct dft_arg;
 
 /* Each argument in its place, also where a name comes twice. */
 void dft_line_args(struct dft_line *line, const struct dft_names *names, const struct dft_arg *args, uint32_t count);
