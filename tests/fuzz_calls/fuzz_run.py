@@ -11,7 +11,7 @@ import stat
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import fuzz_log  # noqa: E402
 import fuzz_trace  # noqa: E402
 from tracing import BUILD, dftmerge, dump, environment, live_files, run, tracing  # noqa: E402
