@@ -26,7 +26,6 @@ def test_killed(where):
             assert sorted(e["seq"] for e in done if e["tid"] == tid) == list(range(EVENTS + 20))
     ring = [e for e in done if e["seq"] >= EVENTS]
     assert all((e["name"], e["file"], e["bytes"], e["region"]) == ("read", "/data/in/b.bin", 4096, "solve") for e in ring)
-    return where
 
 
 def test_in_flight(where):
