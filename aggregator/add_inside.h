@@ -18,7 +18,7 @@ DFT_INLINE int add_is_aggregated(const struct dft_event *event, uint8_t op, enum
     return event->phase == DFT_PHASE_COMPLETE;
 }
 
-/* Adds what `count` data events have in common, which moved and asked for as many bytes each, and
+/* Adds what `count` data events have in common, which moved and requested as many bytes each, and
  * have these bits. */
 DFT_INLINE void add_alike(struct dft_metrics *sum, uint64_t bytes, uint64_t asked, uint32_t bits, uint64_t count)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing arrays: on the heap below PAGES_MIN bytes, mappings of their own from there on. Those of
- * HUGE_MIN and more are asked for as huge pages and are whole ones, so that they lie where the
- * kernel can give them: rows are found by hash, and with small pages every access would walk the
- * page table. */
+/* Growing arrays: on the heap below PAGES_MIN bytes, mappings of their own from there on. Those of HUGE_MIN and more
+ * are requested as huge pages and are whole ones, so that they lie where the kernel has such pages: rows are found by
+ * hash, and with small pages every access would walk the page table. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap */
 #endif

@@ -91,7 +91,7 @@ static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint
 }
 
 /* The most that an event can need: three call rows, a histogram, three file rows; a chunk of
- * durations, one of sizes, one of sizes asked for; a pattern. */
+ * durations, one of sizes, one of sizes requested; a pattern. */
 static inline int dft_table_reserve_event(struct dft_table *table)
 {
     return dft_table_reserve(table, 7, 1, 3, table->keep & DFT_KEEP_FILES ? 1 : 0);

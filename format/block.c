@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding blocks in bytes: whole ones are given, all else is passed over and counted. */
+/* Finding blocks in bytes: returns whole ones, passes over and counts all else. */
 #include <string.h>
 
 #include "format/block.h"
@@ -19,7 +19,7 @@ static int is_magic(const uint8_t *bytes, size_t length, size_t at)
     return bytes[at] == (DFT_BLOCK_MAGIC & 255) && length - at >= 8 && dft_load64(bytes + at) == DFT_BLOCK_MAGIC;
 }
 
-/* The place of the next magic at or behind `at`, or the end of what can be told: more bytes may follow. Zeros and
+/* The place of the next magic at or behind `at`, or the end of what is known: more bytes may follow. Zeros and
  * other bytes before it are counted. */
 static size_t find_magic(const uint8_t *bytes, size_t length, uint64_t rest, size_t at, struct dft_skipped *skipped)
 {

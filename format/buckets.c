@@ -128,7 +128,7 @@ static int get_histogram(struct dft_decoder *decoder, unsigned id, size_t *used,
 }
 
 /* Points the histogram rows to their bins, which stand where they stay: those of all durations and
- * sizes, then those of sizes asked for that are not as the sizes moved (nasked AS_MOVED). */
+ * sizes, then those of sizes requested that are not as the sizes moved (nasked AS_MOVED). */
 #define AS_MOVED UINT16_MAX
 
 static void point_to_bins(const struct dft_bin *bins, struct dft_row *rows, uint32_t count)

@@ -76,7 +76,7 @@ static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t length)
 
 #endif
 
-static int known; /* atomic: 0 not asked yet, 1 no, 2 yes */
+static int known; /* atomic: 0 not queried yet, 1 no, 2 yes */
 
 void dft_crc32c_use(int instruction)
 {

@@ -22,7 +22,7 @@ struct dft_entries {
     struct dft_entry *list;
     uint32_t *order; /* position in the column -> entry */
     uint32_t count, capacity;
-    uint32_t referred; /* positions given out */
+    uint32_t referred; /* positions assigned */
     const struct dft_name *names;
 };
 
@@ -78,7 +78,7 @@ static inline void dft_raw_leb(struct dft_raw *raw, uint64_t value)
         raw->at = dft_leb_put(raw->at, value);
 }
 
-/* names.c: the entries of a block. `bound`: at most so many different ids will be asked for.
+/* names.c: the entries of a block. `bound`: at most so many different ids will be requested.
  * Returns 0 or -E2BIG. */
 int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, uint64_t bound);
 /* Takes definitions that are at hand. Once a block. Returns 0 or -E2BIG. */
@@ -86,7 +86,7 @@ int dft_entries_define(struct dft_entries *entries, const struct dft_name *names
 /* Entry of an id, made if need be; NULL: too many. */
 struct dft_entry *dft_entries_get(struct dft_entries *entries, uint64_t id);
 
-/* The position of an entry, given out at the first reference. */
+/* The position of an entry, assigned at the first reference. */
 static inline uint32_t dft_entries_refer(struct dft_entries *entries, struct dft_entry *entry)
 {
     if (entry->position == DFT_NO_POSITION) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question which files have a class of their own. The rows of classes.def become
+/* Decides which files have a class of their own. The rows of classes.def become
  * comparisons with constants. Before them stand sets of letters: most paths have none of those at
  * the places where a row has them, and nothing else is looked at. */
 #include "format/file_class.h"

@@ -43,7 +43,7 @@ void dft_shapes_put(struct dft_raw *raw, const uint8_t *bytes, size_t length, ui
     dft_raw_close(raw);
 }
 
-/* Repeats the last `period` bytes of those that are given, twice as many at a time. */
+/* Repeats the last `period` bytes of those present, twice as many at a time. */
 static void fill(uint8_t *bytes, size_t given, size_t period, size_t count)
 {
     const uint8_t *from = bytes + given - period;

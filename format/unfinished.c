@@ -103,7 +103,7 @@ static int ring_has_run(const struct dft_ring *ring, const struct dft_ring *home
 }
 
 /* Does a record that is read stand in a ring of the run's thread? The ring's head may have been copied
- * after the record had its number, and before the run told of that. */
+ * after the record had its number, and before the run announced it. */
 static int run_is_in_rings(const struct dft_live_reader *reader, const struct dft_ring *home,
                            const struct dft_burst *run, uint32_t call)
 {

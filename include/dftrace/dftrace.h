@@ -81,7 +81,7 @@ static __inline__ void dftrace_region_end(const char *category, const char *name
 /* --- arguments -------------------------------------------------------------------------------- */
 
 /* Of the innermost open region of this thread: recorded when it ends, with the last value of each
- * key given by the order of calls. A number may be told any number of times. At most 1 KiB of
+ * key in the order of calls. A number may be set any number of times. At most 1 KiB of
  * arguments a thread is kept; what does not fit is marked as cut. */
 #define DFTRACE_ARG_INT(key, value)                                                                                    \
     do {                                                                                                               \

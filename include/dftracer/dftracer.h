@@ -4,7 +4,7 @@
  *
  * INIT and FINI may be left out. A program that is linked with the library and started without
  * LD_PRELOAD says with INIT where the trace goes and what is traced (NULL: the environment's); one
- * that is preloaded has been told by the environment. DFTRACER_ENABLE=1 is needed either way. FINI
+ * that is preloaded takes both from the environment. DFTRACER_ENABLE=1 is needed either way. FINI
  * sees to it that everything so far is in the file; what comes after it is recorded as well.
  * Regions that are not ended end with their scope. No call allocates; values are copied; integers
  * have 64 bits, and there are doubles. */

@@ -16,14 +16,14 @@
  *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 is the other half of a call
  *   that was counted with its first event (a copy between two files): its bytes, size, offset and first and last
  *   times alone.
- *   Errors are events with err != 0. Data, bytes, sizes, bytes asked for, offsets, sequential, consecutive and turns
+ *   Errors are events with err != 0. Data, bytes, sizes, bytes requested, offsets, sequential, consecutive and turns
  *   are of events of class READ or WRITE with err == 0, zero bytes included. Asked for is the event's `size` (a run
  *   of calls: of the whole run). An offset counts where 0 <= offset < INT64_MAX; the end of an access is cut at
  *   INT64_MAX. A duration that passes the end of 64-bit time is cut there. Sequential: events with
  *   DFT_BIT_SEQUENTIAL; consecutive: those that have DFT_BIT_CONSECUTIVE, too; turns: those with DFT_BIT_TURN.
  *   Call row: interval floor(start / W) of the event's region, call, op and facets: the call's class (struct
  *   dft_call), and size class, access and errno (dft_event_facets). Histogram row: the same key, interval floor(start
- *   / 64 W), with the event's duration, bytes moved and bytes asked for. File row: interval floor(start / 64 W),
+ *   / 64 W), with the event's duration, bytes moved and bytes requested. File row: interval floor(start / 64 W),
  *   region, file (not file2), class of the op (META for NONE: an exec's file is looked at) and class of the call; none
  *   for events without a file.
  *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into a fixed table, one by one, as fast as a counter: in the drain of a traced process.
  *
- * Nearly every event falls into the row that the last event of its call and region fell into. A
- * cursor is that row: it sums up what falls there, and the table takes the sum when it is asked for
- * rows. Everything else goes the slow way (dft_table_put), which moves the cursor to the row
- * where the event lies. So what is counted is the same, whichever way an event went. */
+ * Nearly every event falls into the row that the last event of its call and region fell into. A cursor is that row: it
+ * sums up what falls there, and the table takes the sum when its rows are requested. Everything else goes the slow way
+ * (dft_table_put), which moves the cursor to the row where the event lies. So what is counted is the same, whichever
+ * way an event went. */
 #ifndef DFT_CURSOR_H
 #define DFT_CURSOR_H
 
@@ -36,8 +36,8 @@ struct dft_cursor {
     struct dft_chunk *chunks;
     struct dft_spine *spine;
     uint64_t row; /* number */
-    /* What `row` was not told yet: the data events since the last one that moved as many bytes and
-     * asked for as many ... */
+    /* What `row` does not contain yet: the data events since the last one that moved as many bytes and
+     * requested as many ... */
     uint64_t same_bytes, same_asked, same_count;
     /* ... and the sums of all before; as in struct dft_metrics. */
     uint64_t samples, dur_sum, dur_min, dur_max, first_start, last_end;

@@ -51,7 +51,7 @@ struct dft_near_clock {
     uint64_t mult;
 };
 
-/* Around these ticks; `most` is 0 where they cannot be told in this way. */
+/* Around these ticks; `most` is 0 where they cannot be determined in this way. */
 struct dft_near_clock dft_near_clock(const struct dft_clock *clock, uint64_t ticks);
 
 static inline int dft_near_clock_knows(const struct dft_near_clock *near, uint64_t ticks)

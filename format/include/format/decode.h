@@ -16,7 +16,7 @@ struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
 void dft_decoder_destroy(struct dft_decoder *);
 int dft_decode_events(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                       struct dft_batch *batch, const char **reason);
-/* The same where only some blocks are wanted: `wants` is asked with a batch that has the block's calls
+/* The same where only some blocks are wanted: `wants` is called with a batch that has the block's calls
  * and names alone. When it returns 0, the result has no events, and they cost no work. */
 typedef int dft_decode_wants_fn(void *context, const struct dft_batch *batch);
 int dft_decode_events_if(struct dft_decoder *, const struct dft_block_header *header, const void *payload,

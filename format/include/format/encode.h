@@ -25,7 +25,7 @@ struct dft_encoder *dft_encoder_init(void *memory);
 size_t dft_encoder_share_bytes(unsigned share);
 struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share);
 
-/* Goes on where another encoder is with what it was told about the next blocks. */
+/* Copies another encoder's settings for the next blocks. */
 void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *from);
 
 #define DFT_ENCODER_RAW_MAX (4u << 20) /* raw size of the blocks that the encoder makes */

@@ -52,7 +52,7 @@ struct dft_event {
     uint64_t file;   /* name id, 0 none */
     uint64_t file2;  /* second path (the new name of a rename), 0 none */
     uint64_t region; /* name id of the innermost region around it, 0 none */
-    uint64_t size;   /* bytes asked for; 0 where it means nothing */
+    uint64_t size;   /* bytes requested; 0 where it means nothing */
     int64_t result;
     int64_t offset; /* where it happened; -1: none or unknown */
     uint64_t stack; /* id of the call stack, 0 none */

@@ -36,7 +36,7 @@ struct dft_events_encoder {
     struct dft_entries *entries;
     uint8_t *start[DFT_EVENTS_COLUMNS], *at[DFT_EVENTS_COLUMNS];
     uint32_t *call_order; /* position in CALLS -> index of the caller */
-    uint32_t ncalls;      /* positions given out */
+    uint32_t ncalls;      /* positions assigned */
     uint32_t count;       /* events */
     uint64_t *shapes;     /* position in CALLS << 32 | flags */
     uint32_t nshapes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facets of a call: traits by which rows are told apart besides what was called. Each follows from
+/* Facets of a call: traits by which rows are distinguished besides what was called. Each follows from
  * the event alone, so that rows and events give the same groups. Their numbers are stored in trace
  * files and never change. */
 #ifndef DFT_FACETS_H
@@ -32,7 +32,7 @@ enum dft_access {
     DFT_ACCESS_COUNT = 5
 };
 
-/* The class of a number of bytes that were asked for. 0: the call is about no bytes. Then 0 bytes,
+/* The class of a number of bytes that were requested. 0: the call is about no bytes. Then 0 bytes,
  * 1, 2 to 63, 64 to 1,023; from 1 KiB on, a class goes up to four times its lowest number. The last
  * one begins at 1 GiB. */
 #define DFT_SIZE_CLASSES    16u
@@ -60,7 +60,7 @@ static inline uint64_t dft_size_class_low(uint8_t class)
 
 /* The facets of an event besides its class, in one number: errno in the lowest 16 bits, then the
  * size class (4 bits), then the access (3 bits). `is_data`: its operation moves bytes; `calls` of a
- * burst: it asked for `asked` bytes in so many calls; `bits`: DFT_BIT_SEQUENTIAL (1) and
+ * burst: it requested `asked` bytes in so many calls; `bits`: DFT_BIT_SEQUENTIAL (1) and
  * DFT_BIT_CONSECUTIVE (2). */
 static inline uint32_t dft_facets_of(int is_data, uint64_t asked, uint32_t calls, int64_t offset, uint32_t bits,
                                      uint16_t err)

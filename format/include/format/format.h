@@ -82,7 +82,7 @@
  *    unless the column NUMBER says otherwise.
  *    A vfork child, which runs in its parent's memory, is a process with a key of its own (flag VFORK of its events);
  *    its blocks have the stream and the numbers of the parent's thread, their tid is the child's pid.
- *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
+ *    Streams from 2^31 on hold what another tracer had written twice: a reader may leave them out on request.
  *    PARTS. Events that were organised into groups (GROUP, 9) keep process, stream and number: an EVENTS or BUCKETS
  *    block whose header field `part` is not 0 holds only those events of its range that are in that part (the lowest
  *    8 bits: number of the group; the others: the division, never 0). Blocks of different parts of one division
@@ -176,7 +176,7 @@
  *              above the width, and if W is 0 or above 2^57.
  *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of
  *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h,
- *      at most 1,919. ASKED_BINS (bytes): the histogram of bytes asked for: LEB128 0: it is as that of sizes; LEB128
+ *      at most 1,919. ASKED_BINS (bytes): the histogram of bytes requested: LEB128 0: it is as that of sizes; LEB128
  *      1, then a histogram. At most 1,048,576 bins in a block.
  *      Kind 2: TOUCHED (bytes): LEB128 s; 0: nothing is known; else a part is 2^(s - 1) bytes, s at most 54, and
  *      there are 1,024 parts; LEB128 n: 65: 128 bytes, bit i of which (the lowest of the first byte is 0) is part i;
@@ -441,7 +441,7 @@ enum dft_group_column {
     DFT_GR_PART = 3,   /* of the blocks of this group */
     DFT_GR_GROUPS = 4, /* of the division; they are numbered from 0 */
     DFT_GR_NAME = 5,
-    DFT_GR_RULES = 6, /* as they were given */
+    DFT_GR_RULES = 6, /* as the user specified them */
     DFT_GR_EVENTS = 7,
 };
 

@@ -28,7 +28,7 @@ enum dft_keep_why {
     DFT_KEEP_WHY_OVERHEAD = 1, /* DFTRACER_MAX_OVERHEAD_PERCENT */
     DFT_KEEP_WHY_BYTES = 2,    /* DFTRACER_MAX_TRACE_BYTES */
     DFT_KEEP_WHY_CONTROL = 3,  /* dftmerge control */
-    DFT_KEEP_WHY_PROGRAM = 4,  /* a pause that the program asked for (dftrace.h, Python) */
+    DFT_KEEP_WHY_PROGRAM = 4,  /* a pause that the program requested (dftrace.h, Python) */
 };
 
 #define DFT_KEPT_PAIR_MAX 12u /* bytes of the longest pair */
@@ -45,7 +45,7 @@ uint32_t dft_kept_count(struct dft_text column, uint64_t *last_ns);
 
 /* One stretch of the life of a process. */
 struct dft_kept_span {
-    uint64_t from_ns, to_ns; /* Unix ns; to_ns is the end that was asked for where nothing follows */
+    uint64_t from_ns, to_ns; /* Unix ns; to_ns is the end that was requested where nothing follows */
     enum dft_keep keep;
     enum dft_keep_why why;
     int known; /* 0: the column is damaged here, so `keep` is not known */
@@ -59,7 +59,7 @@ struct dft_kept_reader {
     int is_over;
 };
 
-/* `process`: as decoded. end_ns: when the process ended, or when the question ends. */
+/* `process`: as decoded. end_ns: when the process ended, or when the query ends. */
 void dft_kept_begin(struct dft_kept_reader *reader, const struct dft_process *process, uint64_t end_ns);
 /* Returns 1 with the next stretch, 0 when there is none. Stretches are not empty. */
 int dft_kept_next(struct dft_kept_reader *reader, struct dft_kept_span *kept);

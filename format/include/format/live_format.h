@@ -73,7 +73,7 @@ struct dft_live {
     uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
     uint64_t device, inode;         /* of this file, as it was made: a copy has others */
     uint64_t trace_device, trace_inode;
-    /* dftmerge control: what is asked for, what a thread has begun to do, and what was done. The
+    /* dftmerge control: what is requested, what a thread has begun to do, and what was done. The
      * lowest byte is enum dft_control, enum dft_control and enum dft_controlled; the rest is the
      * number of the request, 0: there was none. */
     _Atomic uint64_t request, taken, answer;
@@ -117,7 +117,7 @@ enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, 
 /* First slot of a record. */
 struct dft_slot {
     _Atomic uint32_t marker; /* lap << 2 | state; the lap is cut to 30 bits */
-    uint32_t size;           /* bytes asked for; flags where no bytes are moved */
+    uint32_t size;           /* bytes requested; flags where no bytes are moved */
     uint64_t start;          /* ticks */
     uint32_t duration;       /* ticks */
     uint16_t call;           /* enum dft_call_number, and DFT_SLOT_* above DFT_SLOT_CALL_BITS */
@@ -310,7 +310,7 @@ struct dft_ring {
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
-/* In a tail: the owner is asked to drain at its next record, and to look for a request. Its next drain
+/* In a tail: the owner is to drain at its next record, and to look for a request. Its next drain
  * clears it. */
 #define DFT_RING_ASKED (UINT64_C(1) << 63)
 

@@ -45,7 +45,7 @@ struct dft_metrics {
     uint64_t size_min, size_max;    /* bytes moved by one of them (a run of calls: by the whole run) */
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
     uint64_t sequential, consecutive;
-    uint64_t asked; /* bytes asked for */
+    uint64_t asked; /* bytes requested */
     uint64_t turns; /* accesses with DFT_BIT_TURN */
     /* Which 64ths of the interval some event covers, by the rows where its `edge` lies. Merged by OR;
      * whole intervals are in `step`. 0 where nothing is known. */
@@ -124,7 +124,7 @@ struct dft_row {
     uint8_t class;      /* file rows: META, READ, WRITE */
     uint8_t op;         /* of the call, which has a row for each of its ops; not for file rows */
     uint8_t io;         /* enum dft_io */
-    uint8_t size_class; /* dft_size_class of the bytes asked for; this and all below not for file rows */
+    uint8_t size_class; /* dft_size_class of the bytes requested; this and all below not for file rows */
     uint8_t access;     /* enum dft_access */
     uint16_t err;       /* errno, 0: success */
     uint16_t ndurations, nsizes, nasked; /* histogram rows */

@@ -74,7 +74,7 @@ static inline void dft_call_state_init(struct dft_call_state *state, uint32_t po
                                      .other_flags = UINT32_MAX};
 }
 
-/* The result that goes without saying: all that was asked for. */
+/* The result that goes without saying: all that was requested. */
 static inline int64_t dft_result_of_size(uint64_t size, uint32_t unit)
 {
     return (int64_t)(unit == 1 ? size : size / unit);
