@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the clock: CUPTI takes its times from ours where it can be told to. Otherwise both are read at the start and
+/* Owns the clock: CUPTI takes its times from ours where it supports that. Otherwise both are read at the start and
  * whenever a buffer comes, and what lies between is converted along the line through both. */
 #include <errno.h>
 #include <time.h>

@@ -64,7 +64,7 @@ uint64_t dft_cupti_clock_convert(const struct dft_cupti_clock *clock, uint64_t t
 /* Records what one record tells; `bytes`: how many can be read of it. */
 void dft_cupti_record(const struct dftrace_api *api, const struct dft_cupti_clock *clock, const CUpti_Activity *record,
                       size_t bytes);
-/* Records that told no times, or could not be read. */
+/* Records that had no times, or could not be read. */
 uint64_t dft_cupti_unread(void);
 
 /* --- cupti_buffers.c ---------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static void CUPTIAPI ignore(void *data, CUpti_CallbackDomain domain, CUpti_Callb
     (void)data, (void)domain, (void)id, (void)info;
 }
 
-/* CUPTI has one subscriber at a time: whether there is one is all that is asked. A profiler of the program that comes
+/* CUPTI has one subscriber at a time: this only checks whether there is one. A profiler of the program that comes
  * later finds the place free. */
 static int is_free(void)
 {

@@ -5,7 +5,7 @@
  * In this mode records still go into the rings, which dftmerge reads from the live file. Each
  * system call of ours answers -EPERM at its one entrance (sys.h). So offsets that other processes
  * may move are null. A relative path is known as long as the working directory stays. Unknown
- * descriptors are not asked about. Events that cannot be recorded for this reason are counted. */
+ * descriptors are not queried. Events that cannot be recorded for this reason are counted. */
 #include "life/sandbox.h"
 
 #include <string.h>

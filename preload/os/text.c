@@ -158,7 +158,7 @@ int memcmp(const void *one, const void *other, size_t size)
 }
 
 /* Returns `size` where the byte is not found. Reads whole vectors, which are aligned, and of which
- * each has a byte that was asked for: so they lie in its page. */
+ * each has a byte that was requested: so they lie in its page. */
 static inline size_t find(const uint8_t *text, uint8_t byte, size_t size)
 {
     const size_t before = (uintptr_t)text % sizeof(vector);

@@ -37,7 +37,7 @@ struct dft_call_args {
     int system;   /* works on no one file */
     int further;  /* the call has been recorded with another file: this one is added, and counts none */
     int run;      /* a call on characters, lines or formatted text: kept in runs */
-    int unsized;  /* the call is given no size: that is the bytes that it moved */
+    int unsized;  /* the call takes no size: that is the bytes that it moved */
     int measured; /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
     int wide; /* `character` and `text` are wide ones */
@@ -100,7 +100,7 @@ struct dft_probe {
     int asked;   /* the offset is the kernel's */
     int counted; /* of calls on streams: it has a ticket, because there are several threads */
     int fd;
-    int error;       /* errno before the call, where it must be told apart */
+    int error;       /* errno before the call, where it must be distinguished */
     int stale_error; /* the stream's error mark was set before: errno tells whether this call failed */
     enum dft_effective_offset effective;
     struct dft_stream_mark mark; /* of calls whose bytes the stream tells */

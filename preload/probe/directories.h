@@ -6,7 +6,7 @@
 
 #include "probe/paths.h"
 
-/* The working directory without a slash at its end; length 0: it cannot be told. */
+/* The working directory without a slash at its end; length 0: it is not known. */
 const char *dft_directory_of_work(struct dft_thread *self, uint32_t *length);
 
 /* The same from the kernel, now. Returns the length. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question whether an exec is going to work, as far as access rights tell. */
+/* Predicts whether an exec will succeed, as far as access rights show. */
 #include "probe/executable.h"
 
 #include <errno.h>

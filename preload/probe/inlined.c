@@ -228,7 +228,7 @@ static void unmark(struct dft_inlined *at)
 }
 
 /* Another call may begin meanwhile, and move the stream. Nobody believes the mark before such a call ends, and
- * the caller's ticket, if it has one, is given back. A call that ended has left its own mark, or found that it
+ * the caller's ticket, if it has one, is returned. A call that ended has left its own mark, or found that it
  * could not. */
 static void mark(struct dft_inlined *at, FILE *stream, struct dft_open *open, uint64_t word, uint32_t tickets)
 {

@@ -58,12 +58,11 @@ static inline int dft_ticket_is_alone(const struct dft_probe *probe)
            atomic_load_explicit(&probe->open->started, memory_order_acquire) == probe->started + 1;
 }
 
-/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end
- * meanwhile (it runs in another thread, or was cancelled, or left by a longjmp), the kernel is
- * asked; -1: others moved it at the same time.
+/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in
+ * another thread, or was cancelled, or left by a longjmp), the kernel is queried; -1: others moved it at the same time.
  *
- * The ticket is given back when the offset stands in the description: who begins before that is not
- * alone, and asks the kernel. */
+ * The ticket is returned when the offset stands in the description: who begins before that is not alone, and queries
+ * the kernel. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;

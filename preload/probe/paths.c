@@ -289,7 +289,7 @@ static void make_below_fd(struct dft_thread *self, struct dft_path *path, int di
     dft_path_done(&base);
 }
 
-/* Before the thread has a state: the working directory is asked for. */
+/* Before the thread has a state: the working directory is queried. */
 static void make_below_cwd(struct dft_path *path, const char *name, size_t length)
 {
     char *base = dft_sys_map(LONGEST);

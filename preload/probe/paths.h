@@ -10,7 +10,7 @@
 #include "format/text.h"
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`
- * (mapped, to be given back). */
+ * (mapped, to be released). */
 #define DFT_PATH_ROOM  464u
 #define DFT_PATH_SPARE 16u /* behind it, for reading whole vectors */
 struct dft_path {

@@ -406,7 +406,7 @@ static void move_offset(struct dft_probe *probe, const struct dft_call_args *arg
 }
 
 /* New descriptors that no row follows: what was known about their numbers is no longer true. Those
- * that are no files are of no interest, unless they are asked for. */
+ * that are no files are of no interest, unless they are requested. */
 static void forget(const struct dft_call_args *args, int64_t result)
 {
     int known = args->kind != DFT_KIND_FILE && !dft_traced_kind(args->kind);

@@ -99,7 +99,7 @@ static inline uint32_t dft_probe_class(const struct dft_open *open, enum dft_op 
     return dft_slot_marks(dft_op_only_looks(op) ? open->io_looks : open->io_changes, 0);
 }
 
-/* Calls on a descriptor: its word, asked of the kernel where nothing is known. */
+/* Calls on a descriptor: its word, queried from the kernel where nothing is known. */
 static inline __attribute__((always_inline)) enum dft_begun
 dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args)
 {
@@ -298,7 +298,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     marks = 0;
     if (dft_probe_is_same(probe))
         marks = dft_access_marks(probe->open, op, offset, moved) | dft_probe_class(probe->open, op);
-    /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a
+    /* Only now: the code above may query the kernel for the offset, and many a killed process ends in a
      * system call. */
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {

@@ -136,8 +136,7 @@ out:
     return dft_fd_word(fd);
 }
 
-/* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not
- * asked about all. */
+/* Where nobody can query a number, dft_probe_resolve has counted the call as lost; it does not query all. */
 static int was_counted(enum dft_op op, int fd)
 {
     if (dft_op_effect(op) == DFT_EFFECT_CLOSES || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
@@ -272,7 +271,7 @@ void dft_offset_set(struct dft_open *open, int64_t offset)
 }
 
 /* The kernel's offset is this one, unless another call may move it now: one that begins after the
- * last look sees a ticket that is not given back. */
+ * last look sees a ticket that is not returned. */
 static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
 {
     struct dft_open *open = probe->open;

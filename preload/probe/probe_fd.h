@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow parts of calls on descriptors: what the kernel has to be asked, and rare records. */
+/* The slow parts of calls on descriptors: queries of the kernel, and rare records. */
 #ifndef DFT_PROBE_FD_H
 #define DFT_PROBE_FD_H
 
@@ -11,7 +11,7 @@
 struct stat;
 
 /* The offset of a description that others may move, or that is not known, before the call. Says in
- * `asked` whether the kernel must be asked again after it. */
+ * `asked` whether the kernel must be queried again after it. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
 /* The same for a call at an offset of its own of which the effective offset is another one. */
@@ -48,7 +48,7 @@ uint64_t dft_probe_resolve_in_child(int fd);
 const _Atomic uint64_t *dft_probe_place(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
-/* The program has asked about a new description what the first call would ask. */
+/* The program has queried about a new description what the first call would query. */
 void dft_probe_learn(struct dft_open *open, const struct stat *status);
 /* A call on a number that is not open (EBADF), which began at `start`: recorded without a file
  * where the root directory is traced, since it belongs to no directory. */

@@ -18,7 +18,7 @@ struct dft_open; /* fdtable.h */
 /* The get area before a call, or the put area. */
 struct dft_stream_mark {
     const char *at, *end, *base;
-    int64_t left; /* bytes that a wide stream has converted, and not given out */
+    int64_t left; /* bytes that a wide stream has converted, and not returned */
 };
 
 /* A pointer of a FILE, by a load of its own: two at once would wait for the store that the last

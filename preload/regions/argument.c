@@ -102,9 +102,8 @@ static uint32_t bytes_of(const uint8_t *item)
     return 13 + length;
 }
 
-/* A region may be told of a number again and again, and has room for few: where the last that it
- * was told of this key is a number of the same kind, that one changes. Returns nonzero when it
- * did. */
+/* A region may get a number again and again, and has room for few: where its last argument of this key is a number of
+ * the same kind, that one changes. Returns nonzero when it did. */
 static int change_number(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uint64_t key, uint64_t value)
 {
     uint32_t word = atomic_load_explicit(of, memory_order_relaxed), end = dft_region_args_end(word);

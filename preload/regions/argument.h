@@ -18,7 +18,7 @@ void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *arg
  * no room becomes a record of its own, in which that region stands. Returns 0: it is no relation, or
  * there is room. */
 int dft_annotate_put_apart(struct dft_thread *self, uint64_t region, const struct dftrace_arg *arg);
-/* Changes a number that a region was told of before. Returns 0: there is none like it. */
+/* Changes a number that a region got before. Returns 0: there is none like it. */
 int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg);
 
 #endif

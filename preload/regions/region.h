@@ -79,7 +79,7 @@ int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end);
 void dft_region_drop(struct dft_thread *self, uint64_t name);
 /* The same of a call of a library, which says more; its frame is the one it began with. */
 struct dft_region_data {
-    uint64_t size;  /* asked for; 0: not known */
+    uint64_t size;  /* requested; 0: not known */
     int64_t offset; /* -1: not known */
 };
 /* Ends the region that was left open at this frame, and those within: a call that begins there

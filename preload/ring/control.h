@@ -7,7 +7,7 @@
 
 #include "thread/state.h"
 
-/* Does what is asked for, if nobody does. No lock of a thread's state is held; signals are blocked. */
+/* Does what is requested, if nobody does. No lock of a thread's state is held; signals are blocked. */
 void dft_control_look(void);
 
 /* Marks a thread's rings as its pauses and those of the process want it. What was recorded before goes
@@ -20,7 +20,7 @@ uint32_t dft_pauses_own(void);
 /* Writes everything that threads have recorded. Signals blocked. */
 void dft_flush_all(void);
 
-/* In a forked child: what its parent was told does not hold. */
+/* In a forked child: requests to its parent do not hold. */
 void dft_control_forked(void);
 
 #endif

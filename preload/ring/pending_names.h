@@ -7,7 +7,7 @@
 #include "format/text.h"
 
 /* Keeps copies. Any thread, signals blocked. When the capacity is used up, the threads forget which
- * names they have sent. Descriptors are then asked for their names again. */
+ * names they have sent. Descriptors are then queried for their names again. */
 void dft_pending_names_keep(const struct dft_name *names, uint32_t count);
 
 /* Are any names pending? */

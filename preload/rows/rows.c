@@ -101,7 +101,7 @@ static __attribute__((noinline)) void add_to_pattern(struct dft_live_table *live
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
-/* Is the cursor that of the record? has_size: the row depends on the size asked for. */
+/* Is the cursor that of the record? has_size: the row depends on the size requested. */
 INLINE int is_of(const struct dft_rows_cursor *cursor, const struct dft_slot *record, uint32_t kind, int is_call,
                  int is_data, int has_size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of rows are given to threads, and written. */
+/* Assigns tables of rows to threads, and writes them. */
 #ifndef DFT_ROWS_FLUSH_H
 #define DFT_ROWS_FLUSH_H
 

@@ -19,7 +19,7 @@
 /* The row of the last calls of one kind, and what the last one was. */
 struct dft_rows_cursor {
     uint32_t kind; /* dft_rows_kind; 0: of none */
-    uint32_t size; /* asked for by data calls */
+    uint32_t size; /* requested by data calls */
     uint64_t region, subject;
     int64_t result;
     uint64_t bytes;          /* that were moved then */
@@ -48,7 +48,7 @@ struct dft_rows {
     struct dft_rows_cursor cursors[DFT_ROWS_CURSORS];
     struct dft_rows_seen files[DFT_ROWS_CURSORS];
     struct dft_clock clock;
-    uint64_t clock_until_ns; /* then the clock is asked again */
+    uint64_t clock_until_ns; /* then the clock is read again */
     uint64_t files_interval; /* in which histograms and files were written last */
     uint64_t closed_until;   /* until this interval no new file gets a row: there are too many counters */
     uintptr_t frame;         /* of the last step */

@@ -71,7 +71,7 @@ static void read_environment(char *const *environment, int log_level)
         equals = strchr(*e, '=');
         if (!equals || !equals[1])
             continue;
-        /* Without a variable of ours, the kernel is not asked about descriptor 2. */
+        /* Without a variable of ours, the kernel is not queried about descriptor 2. */
         dft_messages_begin();
         if (is_ours)
             set_option(*e, equals + 1);

@@ -8,7 +8,7 @@
 #define DFT_CONFIG_PREFIX         "DFTRACER_"
 #define DFT_CONFIG_NOT_UNDERSTOOD "the value is not understood; the default is used"
 
-/* Which options were given. */
+/* Which options were set. */
 extern struct dft_config_given {
 #define DFT_OPTION(field, name, type, initial, help) char field;
 #include <dftrace/config.def>

@@ -17,7 +17,7 @@ static size_t put(char *text, size_t capacity, size_t used, const char *more)
     return used;
 }
 
-/* Descriptor 2 as the program was given it. A file that the program opens there later is its
+/* Descriptor 2 as the program inherited it. A file that the program opens there later is its
  * own. */
 static struct dft_ourfile messages;
 

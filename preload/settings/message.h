@@ -9,11 +9,11 @@
  * `text` are further texts, ended by NULL. */
 void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
 
-/* Is descriptor 2 still the file that the program was given there? A file that the program opened
+/* Is descriptor 2 still the file that the program inherited? A file that the program opened
  * itself never receives a byte of ours. */
 int dft_messages_can_be_seen(void);
 
-/* Descriptor 2 is now as the program was given it. Constructor only. */
+/* Descriptor 2 is now as the program inherited it. Constructor only. */
 void dft_messages_begin(void);
 
 #endif

@@ -28,7 +28,7 @@ extern uint8_t dft_rules_of_annotations DFT_HIDDEN;
 /* What one event says. A comparison with what the event does not have is false. */
 struct dft_rule_facts {
     uint64_t dur_ns;
-    uint64_t size;  /* bytes asked for, of reads and writes */
+    uint64_t size;  /* bytes requested, of reads and writes */
     int64_t result; /* of calls */
     int64_t offset; /* -1: none */
     uint64_t name;  /* annotations: id of the name, as the record's file field has it */

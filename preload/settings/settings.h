@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports settings that have no effect as they are given. One process of a job prints one line for
+/* Reports settings that have no effect as they are set. One process of a job prints one line for
  * each (store/first.h). Each process lists them in its PROCESS block. Constructor only. */
 #ifndef DFT_SETTINGS_H
 #define DFT_SETTINGS_H

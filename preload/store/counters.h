@@ -17,7 +17,7 @@ void dft_counters_start(void);
 void dft_counters_meet(const char *link, long length);
 
 /* Takes a sample when the last one is of an earlier interval of the aggregates. For drains and
- * flushes, after they have given back their context. Signals blocked. */
+ * flushes, after they have released their context. Signals blocked. */
 void dft_counters_drained(void);
 
 /* Takes a sample now. Writes the samples when they fill their room. Signals blocked. */

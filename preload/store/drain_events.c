@@ -131,7 +131,7 @@ static __attribute__((noinline)) struct dft_slot_call *find_call(struct dft_cont
     return call_at(context, dft_ring_decoder_call(decoder, slot));
 }
 
-/* The same, of a call that the decoder has met in this block. Annotations are told apart by their
+/* The same, of a call that the decoder has met in this block. Annotations are distinguished by their
  * names, and mostly one follows itself. */
 static inline struct dft_slot_call *known_call(struct dft_context *context, const struct dft_slot *slot, uint32_t kind,
                                                struct dft_slot_call *last)

@@ -9,7 +9,7 @@
  * be found out counts as not reported (no /proc, another user's parent). Call in the constructor
  * and before main, after dft_config_init and dft_tracename_init. */
 int dft_first_tells(const char *variable);
-/* The same question for a setting of which only a part has no effect. `name` is without
+/* The same for a setting of which only a part has no effect. `name` is without
  * DFTRACER_. */
 int dft_first_tells_of(const char *name, const char *value);
 

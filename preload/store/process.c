@@ -70,7 +70,7 @@ static struct clock read_clocks(uint64_t key)
     return (struct clock){key, {dft_clock_monotonic_ns(), dft_clock_realtime_ns()}};
 }
 
-/* The role that the program has told. */
+/* The role that the program has set. */
 static char role[256] DFT_BULK;
 static uint32_t role_length = UINT32_MAX;
 #define ROLE_UNSET UINT32_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the stage: is its directory fit, and what is told of a trace that stays in it. */
+/* Owns the stage: is its directory fit, and what is reported of a trace that stays in it. */
 #include "store/first.h"
 #include "store/stage.h"
 

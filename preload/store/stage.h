@@ -8,7 +8,7 @@
 void dft_stage_init(char *const *environment);
 
 /* The process ends, or an exec replaces it: END is written. Moves a staged trace to its place, unless a
- * live file goes with it. A trace that stays is told on descriptor 2, with the command that collects
+ * live file goes with it. A trace that stays is reported on descriptor 2, with the command that collects
  * it. Signals blocked. */
 void dft_stage_end(void);
 

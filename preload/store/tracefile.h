@@ -55,7 +55,7 @@ static inline int dft_tracefile_number(void)
 }
 /* Will our number soon be the program's next one? A message brings the program up to 253 numbers. */
 #define DFT_TRACEFILE_NEAR 256
-extern int dft_tracefile_near DFT_HIDDEN; /* atomic: less where numbers are few, and no message was asked for */
+extern int dft_tracefile_near DFT_HIDDEN; /* atomic: less where numbers are few, and no message was requested */
 static inline int dft_tracefile_is_near(int number, int program)
 {
     return (unsigned)number - (unsigned)program <= (unsigned)__atomic_load_n(&dft_tracefile_near, __ATOMIC_RELAXED);

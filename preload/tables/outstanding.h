@@ -63,7 +63,7 @@ int dft_outstanding_take(struct dft_request_at at, struct dft_request *request);
 int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, struct dft_request *request);
 /* Copies the next request, which stays. *place is 0 at first. Returns 0 when there are no more. */
 int dft_outstanding_read_next(uint32_t *place, struct dft_request *request);
-/* The highest number given so far. */
+/* The highest number assigned so far. */
 uint64_t dft_outstanding_last(void);
 /* From now on, shows new requests in these DFT_OUTSTANDING_MAX slots, for readers of the live
  * file. */

@@ -76,7 +76,7 @@ struct dft_thread {
     uint64_t drain_at;    /* occupied slots at which the owner drains */
     struct dft_spin lock; /* held by a drain */
     uint32_t drains;      /* drains because the ring was full enough */
-    uint32_t hollow;      /* idle: most of its memory was given back */
+    uint32_t hollow;      /* idle: most of its memory was released */
     /* the last of `rings`, not used yet: for when no other can be had */
     uint32_t spares;
     struct dft_thread *next; /* in dft_threads */

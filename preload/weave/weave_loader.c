@@ -63,8 +63,8 @@ static void *find_by_handle(void *handle, const char *name, const char *version)
     return dft_weave_replacement(address);
 }
 
-/* NULL: only the caller itself can ask. After an answer dlerror has nothing to tell, so the loader
- * is asked in any case. */
+/* NULL: only the caller itself can ask. After an answer dlerror has nothing to tell, so the loader is queried in any
+ * case. */
 static void *find_for_caller(void *handle, struct dft_weave_lookup *lookup)
 {
     void *woven = NULL;

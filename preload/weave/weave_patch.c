@@ -3,7 +3,7 @@
  *
  * A slot is a place that the loader fills with an address when it loads a library (R_*_GLOB_DAT,
  * R_*_JUMP_SLOT, and plain addresses in tables). Where one holds the address of a function to be
- * woven, it is given that of its closure; so a function has one address for all who compare it. A
+ * woven, it gets that of its closure; so a function has one address for all who compare it. A
  * slot that the loader fills at its first use (lazy binding) points into its own library till then:
  * it gets what the loader would find.
  *
@@ -79,7 +79,7 @@ static void patch(const struct dft_weave_object *object, void **slot, void *befo
     write_slot(object, slot, target->code);
 }
 
-/* Slots of functions that are gone are given back; those of libraries that are gone are forgotten.
+/* Slots of functions that are gone are restored; those of libraries that are gone are forgotten.
  * Before the latter's objects are. */
 static void take_back(void)
 {

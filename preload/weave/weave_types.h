@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of arguments: how they are recorded, and what libffi is told of them. Everything here
+/* Types of arguments: how they are recorded, and how libffi gets them described. Everything here
  * belongs to the one thread that reads weave files, and is kept for good. */
 #ifndef DFT_WEAVE_TYPES_H
 #define DFT_WEAVE_TYPES_H

@@ -24,7 +24,7 @@
     }
 
 /* Calls of no interest go straight on, from a function that needs no stack for it; all others take
- * the second. The real function is asked for before the clock: the first time it has to be
+ * the second. The real function is looked up before the clock is read: the first time it has to be
  * found. */
 #define WRAP(wrapper, number, op, type, name, prototype, arguments, make_call, on, ...)                                \
     static __attribute__((noinline)) type dft_traced_##name prototype                                                  \

@@ -35,7 +35,7 @@ static int error_of(const struct aiocb *cb)
 
 /* --- submission ------------------------------------------------------------------------------- */
 
-/* A block that is used again without anybody having asked for its result: that of the old request
+/* A block that is used again without anybody having requested its result: that of the old request
  * will not be known. */
 static void displace(const struct aiocb *cb)
 {

@@ -100,7 +100,7 @@ static child_function *beginning_of(int flags)
 
 /* --- clone ------------------------------------------------------------------------------------ */
 
-/* As it was given, all in registers but the last. */
+/* As it was passed, all in registers but the last. */
 struct rest {
     void *parent_tid, *tls, *child_tid;
 };

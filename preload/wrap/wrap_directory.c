@@ -148,7 +148,7 @@ static int begin_fts(struct dft_probe *probe, enum dft_call_number call)
     return dft_probe_begin(probe, call, DFT_OP_READDIR, &args, DFT_ON_POSIX);
 }
 
-/* A walk goes from directory to directory by itself, unless it was told not to. */
+/* A walk goes from directory to directory on its own, unless its options forbid that. */
 static int moves(const FTS *walk)
 {
     return !(walk->fts_options & FTS_NOCHDIR);

@@ -109,8 +109,8 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
 #define PAGE          4096u      /* none is smaller */
 #define LOOKED_AT_MAX (1L << 16) /* of one call: more than a context holds */
 
-/* Can this be read? The kernel reads a signal set there and then finds that it is not told what to
- * do with it. `known` is the last page of which it was asked. */
+/* Can this be read? The kernel reads a signal set there and then finds no valid operation for it. `known` is the last
+ * page that was checked. */
 static int can_read(const void *at, uint64_t bytes, uint64_t *known)
 {
     uint64_t first = ADDRESS(at) / PAGE, last = (ADDRESS(at) + bytes - 1) / PAGE;
@@ -331,7 +331,7 @@ VERSIONED_WRAPPER(int, io_setup, (int events, struct io_context **context))
 }
 VERSION(dft_wrap_io_setup, io_setup, "LIBAIO_0.4")
 
-/* What was outstanding is waited for, but nobody is told how it ended. */
+/* What was outstanding is waited for, but how it ended is not reported. */
 VERSIONED_WRAPPER(int, io_destroy, (struct io_context * context))
 {
     uint64_t start, last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of calls on mappings: mmap, and those that are given an address. Which file lies there
+/* Wrappers of calls on mappings: mmap, and those that take an address. Which file lies there
  * says maps.h.
  *
  * A range may cover several mappings: each file is one event with its part of the range; the first
@@ -20,7 +20,7 @@
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* A call on addresses: what it was given, and what lies there. */
+/* A call on addresses: its arguments, and what lies there. */
 struct mapped_call {
     struct dft_probe probe;
     enum dft_call_number number;

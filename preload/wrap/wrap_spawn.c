@@ -106,7 +106,7 @@ WRAPPER(int, system, (const char *command))
     return result;
 }
 
-/* The stream's pipe is asked about at its first data call, like any descriptor. */
+/* The stream's pipe is queried at its first data call, like any descriptor. */
 WRAPPER(FILE *, popen, (const char *command, const char *mode))
 {
     struct dft_env_command env;

@@ -151,8 +151,8 @@ static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *pr
     dft_end_on_fd(probe, call_of(op), op == DFT_OP_LOCK ? op : DFT_OP_CONTROL, args, result, err);
 }
 
-/* Programs ask so about all numbers, open or not. The call itself tells, and it cannot hang: so of an
- * unknown number the kernel is asked afterwards, if it is open. */
+/* Programs ask so about all numbers, open or not. The call itself tells, and it cannot hang: so the kernel is queried
+ * afterwards whether an unknown number is open. */
 static int tells_by_itself(const struct dft_call_args *args)
 {
     return (args->flags == F_GETFD || args->flags == F_SETFD || args->flags == F_GETFL) && dft_on & DFT_ON_POSIX &&

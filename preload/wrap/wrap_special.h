@@ -35,7 +35,7 @@ int dft_ioctl(int fd, unsigned long request, void *argument,
 int dft_files_parting(void);
 int dft_unshare(int flags, int (*make)(int flags));
 int dft_chroot(const char *path, int (*make)(const char *path));
-/* A new descriptor of the program, which is not followed: it is asked about at its first data call. */
+/* A new descriptor of the program, which is not followed: it is queried at its first data call. */
 void dft_forget_made(int fd);
 /* After a message has come: descriptors in it. */
 void dft_forget_received(const struct msghdr *message);
@@ -44,7 +44,7 @@ void dft_forget_received(const struct msghdr *message);
 long dft_libaio_syscall(long number, const long arguments[6]);
 
 pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), const long *arguments);
-/* `make` is given the environment to use. */
+/* `make` gets the environment to use. */
 int dft_exec(enum dft_call_number call, int dirfd, const char *path, char *const envp[],
              int (*make)(const long *arguments, char *const envp[]), const long *arguments);
 

@@ -5,8 +5,8 @@
 
 #include <sys/syscall.h>
 
-/* Six arguments always: the C library's own takes as many, from registers and the stack, whether
- * they were given or not. */
+/* Six arguments always: the C library's own takes as many, from registers and the stack, whether they were passed or
+ * not. */
 #define PARAMETERS long number, long a0, long a1, long a2, long a3, long a4, long a5
 #define ARGUMENTS  number, a0, a1, a2, a3, a4, a5
 #define REAL       DFT_REAL(syscall)

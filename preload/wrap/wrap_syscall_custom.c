@@ -17,7 +17,7 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds;
- * else that is to be asked. */
+ * else that is to be checked. */
 CUSTOM(SYS_openat2)
 {
     struct dft_call_args args = DFT_ARGS(.dirfd = a0, .path = (char *)a1);

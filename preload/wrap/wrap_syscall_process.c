@@ -148,7 +148,7 @@ CUSTOM(SYS_waitid)
 }
 
 /* Filters: libseccomp sets them so. With TSYNC a positive result is a thread that could not follow,
- * unless a listener was asked for. */
+ * unless a listener was requested. */
 CUSTOM(SYS_seccomp)
 {
     int all = a0 == SECCOMP_SET_MODE_FILTER && a1 & SECCOMP_FILTER_FLAG_TSYNC, listens = (a1 & (1 << 3)) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A stream of tables for readers in other languages: each table comes from a Python iterator when
- * it is asked for. */
+ * it is requested. */
 #include "arrow_module.h"
 
 #include <errno.h>

@@ -106,7 +106,7 @@ static PyObject *decorate(struct core_region *self, PyObject *callable)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* A value whose text might cost much, or do something, is not asked for it while tracing is off. */
+/* A value whose text might cost much, or do something, is not converted while tracing is off. */
 static int is_wanted(PyObject *value)
 {
     return core_api()->enabled || PyLong_Check(value) || PyFloat_Check(value) || PyUnicode_Check(value);

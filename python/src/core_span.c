@@ -79,7 +79,7 @@ PyObject *core_span_begin(PyObject *module, PyObject *region)
     return (PyObject *)self;
 }
 
-/* Its arguments, those of the region before them, and what the region was given since. */
+/* Its arguments, those of the region before them, and those set since. */
 static void record_end(const struct dftrace_api *api, struct span *self)
 {
     struct core_args args;
