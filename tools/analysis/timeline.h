@@ -45,10 +45,10 @@ struct dft_timeline {
     struct dft_job job;
     enum dft_timeline_measure measure;
     int events, heat;
-    uint32_t top;               /* lines; 0: not given */
+    uint32_t top;               /* lines; 0: not specified */
     enum dft_by by;             /* DFT_BY_COUNT: no series */
     uint64_t interval_ns;       /* of the rows; 0: there are none */
-    uint64_t fine_ns, width_ns; /* of what is asked, and of columns: a multiple of it */
+    uint64_t fine_ns, width_ns; /* of the query, and of columns: a multiple of it */
     uint64_t base_ns;           /* where the first column begins */
     uint64_t start_ns, end_ns;  /* the part of the run that is requested; columns cover it */
     struct dft_timeline_column *columns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting for a time line: three or four queries, folded into columns and series.
  *
- * Who is active is asked by column, process and thread: a thread has at most one call in flight, so
- * the active threads bound how many there were at once. Sums are asked by interval of the rows,
- * which are finer than columns: of these alone is known in which 64ths some call was going on. */
+ * Active threads are counted by column, process and thread: a thread has at most one call in flight, so the active
+ * threads bound how many there were at once. Sums are counted by interval of the rows, which are finer than columns.
+ * Only for these is it known in which 64ths some call was going on. */
 #include "analysis/timeline.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "query/plan_times.h"
 #include "query/query.h"
 
-#define FINE_MAX     (UINT64_C(1) << 18) /* intervals of the rows: beyond them only columns are asked */
+#define FINE_MAX     (UINT64_C(1) << 18) /* intervals of the rows: beyond them only columns are queried */
 #define SERIES_BYTES (UINT64_C(512) << 20)
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -288,7 +288,7 @@ static int ask_union(struct dft_timeline *timeline, struct dft_query query)
     return 0;
 }
 
-/* Sums and the columns' widths that are asked for must be those of rank 0. */
+/* Sums and the columns' widths that are requested must be those of rank 0. */
 static void share_times(struct dft_timeline *timeline)
 {
     uint64_t times[3] = {timeline->base_ns, timeline->width_ns, timeline->count};

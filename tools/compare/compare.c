@@ -78,7 +78,7 @@ static int parse_failing(struct dft_comparison *comparison, const struct asked *
     return 0;
 }
 
-/* How many paths are A's; -1: it cannot be told. */
+/* How many paths are A's; -1: it is not known. */
 static int paths_of_a(const struct dft_options *options)
 {
     int n = dft_sides_divide(options);

@@ -7,15 +7,13 @@
  * patterns of files, groups of ranks); each line of it is an item with the groups, its cells, of
  * both runs. From the cells come the sums, the percentiles (of merged histograms) and the spread.
  *
- * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost
- * events. Time is judged by its cost, the time of a call: once for every process where both runs
- * have at least DFT_UNITS_MIN that make the call, else for every process and slice of time. A
- * difference is beyond the spread when the costs of B lie higher (or lower) than those of A with
- * p < 0.001 (one-sided rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the
- * number of calls alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a
- * side it cannot be told. Percentiles are judged in the same way, by those of the units. What a
- * whole run has in common, a busy file system or another machine, is not told apart from a change
- * of the program.
+ * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost events. Time is judged
+ * by its cost, the time of a call: once for every process where both runs have at least DFT_UNITS_MIN that make the
+ * call, else for every process and slice of time. A difference is beyond the spread when the costs of B lie higher (or
+ * lower) than those of A with p < 0.001 (one-sided rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when
+ * the number of calls alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side the
+ * result is unknown. Percentiles are judged in the same way, by those of the units. What a whole run has in common, a
+ * busy file system or another machine, is not distinguished from a change of the program.
  *
  * REPETITIONS. A side may have several runs. The numbers of a side are then the medians of its
  * runs, and the runs are the yardstick (repeated.h), for counts and bytes too, but where all runs of
@@ -26,19 +24,18 @@
  * cells of an item are those of one run a side, the one with the median time in I/O. They are what
  * says which process stands out, and which ranks do alike.
  *
- * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
- * run is also looked at by itself, where there are several. The process stands out where its
- * calls cost more than DFT_ALONE_TIMES what they cost in any process of the other run. A process
- * whose time beyond that cost is less than DFT_ALONE_SHARE of the largest such time is left out: it
- * explains nothing. The change is beyond the spread when DFT_UNITS_MIN slices of the process's
- * time at least each cost more than any slice of the other run, which has as many. Else, as of
- * aggregates alone, it cannot be told; the change is never within the spread.
+ * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower run is also examined
+ * alone, where there are several. The process stands out where its calls cost more than DFT_ALONE_TIMES what they cost
+ * in any process of the other run. A process whose time beyond that cost is less than DFT_ALONE_SHARE of the largest
+ * such time is left out: it explains nothing. The change is beyond the spread when DFT_UNITS_MIN slices of the
+ * process's time at least each cost more than any slice of the other run, which has as many. Else, as of aggregates
+ * alone, the result is unknown; the change is never within the spread.
  *
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
  * does not know which calls were made on which files, nor what was done in a slice of its time.
- * Then the other run is not asked either: both get the same query. A number that one run alone
+ * Then the other run is not queried for it either: both get the same query. A number that one run alone
  * knows (percentiles of files) is unknown, never new or gone. So are the numbers of files that one run
- * alone tells apart, and those of the directory that it counts them by.
+ * alone distinguishes, and those of the directory that it counts them by.
  *
  * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is
  * within the spread, whatever the tests say. With many calls a test finds any difference, even
@@ -149,7 +146,7 @@ struct dft_compared_run {
     char **own_paths;           /* NULL: the paths are the command's */
     struct dft_source *source;
     uint8_t side;
-    uint32_t number; /* from 1, as given */
+    uint32_t number; /* from 1, in the order of the command line */
     uint64_t io_ns;  /* of several runs */
     /* Patterns that are in another directory than those of runs[0]: id -> (id in runs[0], bytes
      * of the directory to leave out) */
@@ -162,7 +159,7 @@ struct dft_compared_run {
     struct dft_answer calls, files, ranks;
     int has_ranks, lossy;
     int aggregated;          /* of some of its processes no event was kept */
-    int split;               /* of no process of either run: time and calls on files can be told apart */
+    int split;               /* of no process of either run: time and calls on files can be distinguished */
     uint32_t most_processes; /* of runs[0] and runs[1]: the run that has more */
 };
 
@@ -189,7 +186,7 @@ struct dft_comparison {
     uint32_t nrank_groups;
     uint32_t *group_of_rank; /* + 1 */
     uint32_t nranks;
-    double fail_over; /* percent; below 0: not asked */
+    double fail_over; /* percent; below 0: not requested */
     enum dft_measure metric, sort;
     struct dft_failure {
         uint8_t table;

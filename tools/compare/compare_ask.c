@@ -10,7 +10,7 @@
 
 #define SLICES         24u
 #define CELLS_MAX      4096u /* processes times slices */
-#define PROCESSES_CALL 1024u /* more are not told apart, so that memory is bounded: spread is then over time alone */
+#define PROCESSES_CALL 1024u /* more are not distinguished, so that memory is bounded: spread is then over time alone */
 #define PROCESSES_FILE 64u
 #define FILES_BYTES    (UINT64_C(144) << 20)
 #define ROWS_NS        (UINT64_C(64) * 1000000000) /* the usual interval of histograms: from there on rows answer */
@@ -88,7 +88,7 @@ static int ask(struct dft_compared_run *run, const struct dft_query *query, stru
     return rc;
 }
 
-/* What of files is told apart: the finest that fits, and what to say if it is not the first. */
+/* What of files is distinguished: the finest that fits, and what to say if it is not the first. */
 static const struct {
     enum dft_by by;
     int units;
@@ -140,7 +140,7 @@ static void forget_files(struct dft_compared_run *runs, uint32_t nruns)
         dft_answer_fini(&runs[i].files);
 }
 
-/* All runs answer the same query: what one of them cannot tell apart is not compared. */
+/* All runs answer the same query: what one of them cannot distinguish is not compared. */
 static int ask_files_alike(struct dft_compared_run *runs, uint32_t nruns, unsigned fineness)
 {
     int split = runs[0].split, rc = ask_files_of_each(runs, nruns, fineness, split);

@@ -5,11 +5,11 @@
 
 #include "compare/compare.h"
 
-/* What all runs can tell apart is what each is asked. */
+/* Each run is queried for what all runs can distinguish. */
 void dft_runs_prepare(struct dft_compared_run *runs, uint32_t nruns);
-/* Answers of one run; `units`: told apart by process and slice of time. Returns 0 or -ENOMEM. */
+/* Answers of one run; `units`: distinguished by process and slice of time. Returns 0 or -ENOMEM. */
 int dft_run_ask(struct dft_compared_run *run, int units);
-/* Files of all runs, told apart alike: by pattern, or what is coarser and fits into memory, which
+/* Files of all runs, distinguished alike: by pattern, or what is coarser and fits into memory, which
  * is noted then. Collective. */
 int dft_runs_ask_files(struct dft_compared_run *runs, uint32_t nruns);
 void dft_run_fini(struct dft_compared_run *run);

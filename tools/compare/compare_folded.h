@@ -5,7 +5,7 @@
 
 #include "compare/compare.h"
 
-/* Of lines of files what some runs do not tell apart is unknown. Returns 0 or -ENOMEM. */
+/* In lines of files, marks as unknown what some runs do not distinguish. Returns 0 or -ENOMEM. */
 int dft_compare_folded(const struct dft_comparison *comparison, struct dft_compared_items *files);
 
 #endif

@@ -177,7 +177,7 @@ struct ordering {
     const struct dft_compared_items *items;
 };
 
-/* Largest change of what is asked for first, then of time, of calls, of bytes; ties by the keys. */
+/* Largest change of the requested metric first, then of time, of calls, of bytes; ties by the keys. */
 static int by_change(const void *left, const void *right, void *context)
 {
     const struct ordering *ordering = context;

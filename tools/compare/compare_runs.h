@@ -5,7 +5,7 @@
 
 #include "compare/compare.h"
 
-/* Opens the runs of both sides, whose options (with their paths) are given;
+/* Opens the runs of both sides, whose options (with their paths) are passed;
  * `parts`: the paths of a side are one run. Returns 0, 1 after it was said on stderr, or -ENOMEM.
  * Collective, as all of these. */
 int dft_compared_open(struct dft_comparison *comparison, const struct dft_options sides[2], int parts);

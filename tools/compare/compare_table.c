@@ -42,7 +42,7 @@ const char *dft_change_ns(char *buffer, const struct dft_change *change)
     return buffer;
 }
 
-/* As dft_text_change has it; "?": it cannot be told. */
+/* As dft_text_change has it; "?": it is unknown. */
 const char *dft_change_percent(char *text, const struct dft_change *change)
 {
     if (change->unsaid)

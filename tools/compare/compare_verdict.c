@@ -14,8 +14,8 @@
 #include "compare/comparison.h"
 
 #define SHARE_MORE 1.1 /* of the whole: others went the other way */
-#define WALL_PART  20  /* a wall time that differs by one in so many is told */
-#define BUT_PART   100 /* a change of a call is told that is one in so many of all I/O, or of the wall time */
+#define WALL_PART  20  /* a wall time that differs by one in so many is reported */
+#define BUT_PART   100 /* a change of a call is reported from one in so many of all I/O, or of the wall time */
 #define ONLY_MAX   8u
 
 void dft_put_process(FILE *out, const struct dft_process *process)
@@ -36,7 +36,7 @@ static void put_name(FILE *out, const struct dft_comparison *comparison, uint64_
 
 /* --- the headline ----------------------------------------------------------------------------- */
 
-/* A count that changed for sure, by enough to be told. */
+/* A count that changed for sure, by enough to be reported. */
 static int is_other(const struct dft_change *change)
 {
     uint64_t larger = change->value[0] > change->value[1] ? change->value[0] : change->value[1];
@@ -330,7 +330,7 @@ static struct dft_text program_of(const struct dft_compared_run *run)
     return exe;
 }
 
-/* Runs of different programs are compared all the same; it is told. */
+/* Runs of different programs are compared all the same; that is reported. */
 static void put_programs(FILE *out, const struct dft_comparison *comparison)
 {
     const struct dft_text first = program_of(&comparison->runs[0]);

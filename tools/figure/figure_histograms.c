@@ -39,7 +39,7 @@ static void put_share(struct dft_figure *figure, const char *class, double x, do
     dft_svg_bar_end(&figure->svg);
 }
 
-/* The classes of sizes that calls asked for, and the sums over them. */
+/* The classes of sizes that calls requested, and the sums over them. */
 static unsigned used_sizes(const struct dft_histogram *histogram, uint8_t used[DFT_SIZE_CLASSES],
                            struct dft_totals *all)
 {

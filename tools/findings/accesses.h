@@ -21,7 +21,7 @@ struct dft_access_class {
 };
 
 struct dft_accesses {
-    struct dft_access_class *classes; /* [2][DFT_SIZE_CLASSES]; NULL: these were not asked for */
+    struct dft_access_class *classes; /* [2][DFT_SIZE_CLASSES]; NULL: these were not requested */
     struct dft_map misaligned;        /* file -> ns */
     struct dft_map mapped;            /* file -> bytes of its largest mapping */
     struct dft_map made;              /* file -> how often another one was renamed, or linked, to it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rules look at: answers that are asked for once, and shared by all rules. */
+/* What the rules look at: answers that are requested once, and shared by all rules. */
 #ifndef DFT_FINDING_FACTS_H
 #define DFT_FINDING_FACTS_H
 
@@ -64,7 +64,7 @@ struct dft_facts {
     uint64_t asked;   /* 1 << enum dft_fact: which answers there are */
     int has_file_ops; /* answers by file tell op, errno and size apart */
     int has_stacks;
-    int has_too_many;    /* events, to look at them by file: thorough was not asked for */
+    int has_too_many;    /* events, to look at them by file: thorough was not requested */
     unsigned lacks;      /* enum dft_lacks; with DFT_LACKS_CALLS there are DFT_FACT_PROCESSES alone */
     uint64_t total_ns;   /* sum of the wall times of processes; of the filter's window, if there is one */
     uint64_t threads_ns; /* ... each as often as it has threads */
@@ -113,7 +113,7 @@ uint64_t dft_facts_pattern(const struct dft_facts *facts, uint64_t file);
  * it. NULL: no memory. */
 char *dft_facts_file_text(const struct dft_facts *facts, uint64_t file);
 /* What stands before the name of a file: "", or words for one that stands for more than aggregates
- * tell apart. */
+ * distinguish. */
 const char *dft_facts_files_in(const struct dft_facts *facts, uint64_t file);
 /* A pattern, escaped for terminals: # stands for numbers that vary, as far as its files are known
  * one by one. The caller frees it. NULL: no memory. */

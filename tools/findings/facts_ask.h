@@ -15,8 +15,7 @@ struct dft_facts_questions {
 void dft_facts_measure(struct dft_facts *facts);
 /* No queries but those that the caller of findings asks in the same pass. */
 void dft_facts_questions_init(struct dft_facts_questions *questions, const struct dft_findings_request *request);
-/* Adds a query whose answer will be that fact. At most DFT_QUERIES_MAX of them before they are
- * asked. */
+/* Adds a query whose answer will be that fact. At most DFT_QUERIES_MAX of them before they run. */
 void dft_facts_put(struct dft_facts *facts, struct dft_facts_questions *questions, enum dft_fact fact,
                    struct dft_query query);
 /* Asks all of them, and forgets them. Returns 0 or -ENOMEM. Collective. */

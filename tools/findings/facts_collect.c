@@ -108,7 +108,7 @@ static int has_stacks(const struct dft_source *source)
     return has;
 }
 
-/* All queries about calls. by_file: groups by file may be asked for. */
+/* All queries about calls. by_file: groups by file may be requested. */
 static int ask(struct dft_facts *facts, struct dft_facts_questions *questions, uint64_t events, int by_file)
 {
     int rc = dft_mounts_collect(facts);

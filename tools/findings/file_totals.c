@@ -60,7 +60,7 @@ void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct df
         return;
     totals->is_startup |= group->key.class == DFT_IO_STARTUP;
     totals->calls += metrics->count;
-    if (group->key.class == DFT_IO_SYNC || group->key.op == DFT_OP_FFLUSH) /* told by another rule */
+    if (group->key.class == DFT_IO_SYNC || group->key.op == DFT_OP_FFLUSH) /* reported by another rule */
         return;
     totals->time_ns += metrics->dur_sum;
     totals->max_ns = metrics->dur_max > totals->max_ns ? metrics->dur_max : totals->max_ns;

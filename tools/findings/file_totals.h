@@ -20,7 +20,7 @@ struct dft_file_totals {
     int is_startup, is_folded, is_made, is_reopened, is_small;
 };
 
-/* Adds one of the groups of the file. `rows_lost`: where errors are not told apart, calls that
+/* Adds one of the groups of the file. `rows_lost`: where errors are not distinguished, calls that
  * failed did so with ENOENT. */
 void dft_file_totals_add(const struct dft_facts *facts, int rows_lost, struct dft_file_totals *totals,
                          const struct dft_group *group);

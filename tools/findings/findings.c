@@ -12,7 +12,7 @@
 #include "findings/rules.h"
 #include "mpi/comm.h"
 
-/* In this order: the time that a rule has told is left out by those behind it. Gaps need all of the
+/* In this order: the time that a rule has reported is left out by those behind it. Gaps need all of the
  * time, as processor time is not cut to a window. */
 /* clang-format off */
 #define CODE(code)    (UINT64_C(1) << DFT_FINDING_##code)
@@ -48,7 +48,7 @@ static const struct rule {
     {dft_rule_seeks, CALLS, OF_ANY, CODE(SEEKS)},
     {dft_rule_removal, CALLS, OF_ANY, CODE(REMOVAL) | CODE(GROWTH)},
     {dft_rule_metadata, CALLS, OF_ANY, CODE(METADATA)},
-    {dft_rule_mount, CALLS, OF_ANY, CODE(MOUNT)}, /* what no rule before it has told */
+    {dft_rule_mount, CALLS, OF_ANY, CODE(MOUNT)}, /* what no rule before it has reported */
     {dft_rule_cache, CALLS, OF_ANY, CODE(CACHE)},
     {dft_rule_imbalance, ALL_CALLS, OF_RANKS, CODE(IMBALANCE)}, /* likewise, as those behind it */
     {dft_rule_overlap, ALL_PROCESSES, OF_REGIONS, CODE(TRAINER_WAITS) | CODE(EXPOSED_IO)},

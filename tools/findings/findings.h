@@ -87,7 +87,7 @@ struct dft_findings_request {
     const struct dft_job *job;
     const struct dft_limits *limits;
     int thorough; /* however many events must be read */
-    /* Queries that the caller has, which are asked in the same pass: ten at most. Their answers
+    /* Queries that the caller has, which run in the same pass: ten at most. Their answers
      * are empty at first. The caller frees them, whatever findings return. */
     const struct dft_query_request *more;
     unsigned nmore;

@@ -24,7 +24,7 @@ enum { BARE_ASKED = 1, BARE_FOUND = 2 };
 
 struct looking {
     struct dft_facts *facts;
-    int rows_lost;         /* calls that failed, failed with ENOENT, where errors are not told apart */
+    int rows_lost;         /* calls that failed, failed with ENOENT, where errors are not distinguished */
     struct dft_map opened; /* file -> 1: a process opened it again and again */
     struct dft_map bare;   /* file -> BARE_ASKED, BARE_FOUND */
 };
@@ -90,7 +90,7 @@ static int take_file(struct looking *looking, struct dft_file_totals *totals)
     uint64_t dir = 0, pattern = 0, *bare;
     int rc;
 
-    if (totals->file == dft_name_id("//", 2)) { /* files anywhere that were not told apart */
+    if (totals->file == dft_name_id("//", 2)) { /* files anywhere that were not distinguished */
         places->unknown_ns += totals->time_ns;
         totals->is_small = totals->is_startup = 0; /* of some of them alone */
         dft_file_totals_place(&places->anywhere, totals);
@@ -219,7 +219,7 @@ static int take_groups(void *context, const struct dft_answer *answer)
     return rc;
 }
 
-/* Texts of directories and patterns, and which directories were asked for or found themselves. */
+/* Texts of directories and patterns, and which directories were requested or found themselves. */
 static int name_places(struct looking *looking, struct dft_places *places, enum dft_fact fact)
 {
     struct dft_names *names = dft_source_names_table(looking->facts->request->source);

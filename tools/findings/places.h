@@ -36,7 +36,7 @@ struct dft_place_sum {
     uint64_t files, calls, opens, bytes, time_ns, meta_ns;
     uint64_t sizes;  /* of these files, as far as they were accessed */
     uint64_t max_ns; /* of a call */
-    uint64_t folded; /* of these files, those that stand for more than aggregates tell apart */
+    uint64_t folded; /* of these files, those that stand for more than aggregates distinguish */
 };
 
 struct dft_file_place {
@@ -52,7 +52,7 @@ struct dft_file_place {
     int is_asked, is_found; /* of a directory: calls on itself failed with ENOENT; succeeded */
 };
 
-/* Who asked for files that were never found. */
+/* Who requested files that were never found. */
 struct dft_asker {
     uint64_t id, calls, time_ns;
     struct dft_text program; /* valid as long as the source is */
@@ -80,11 +80,10 @@ struct dft_places {
 
 #define DFT_LISTED_SMALL 2u
 
-/* All empty: metadata costs too little to look at files one by one, or they are not to be asked
- * for. */
+/* All empty: metadata costs too little to look at files one by one, or nobody requested that. */
 struct dft_file_places {
     struct dft_places dirs, patterns;
-    uint64_t unknown_ns;            /* of files anywhere that aggregates do not tell apart */
+    uint64_t unknown_ns;            /* of files anywhere that aggregates do not distinguish */
     struct dft_file_place anywhere; /* these files; what is small is not known */
     struct dft_large_file *large;
     size_t nlarge, large_capacity;

@@ -219,7 +219,7 @@ static int say_small(const struct dft_facts *facts, struct dft_finding *finding,
     int are_many = sum->files >= facts->request->limits->values[DFT_LIMIT_SMALL_FILES_FILES];
     int rc = dft_finding_say(&finding->title, are_many ? "many small files" : "small files, many or again and again");
 
-    if (!rc && !are_many) /* those that aggregates tell apart are few */
+    if (!rc && !are_many) /* those that aggregates distinguish are few */
         rc = dft_finding_say(&finding->advice, " Where they are few: keep them open, or what they say.");
     if (!rc && sum->folded)
         rc =
@@ -354,7 +354,7 @@ static int add_directory(struct dft_rules *rules)
 }
 
 /* Where patterns have half of the time of all small files, they say where these are; else, and
- * where files were not told apart, the directory that has most of them does. */
+ * where files were not distinguished, the directory that has most of them does. */
 int dft_rule_small_files(struct dft_rules *rules)
 {
     const struct dft_places *patterns = &rules->facts->places.patterns;

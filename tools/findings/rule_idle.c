@@ -30,7 +30,7 @@ static int say_span(const struct dft_rules *rules, struct dft_finding *finding, 
                            dft_text_ns(b, span->from_ns > start ? span->from_ns - start : 0));
 }
 
-/* Waiting for data is told by itself, with what it waits for. Processor time that no region names
+/* Waiting for data is reported alone, with what it waits for. Processor time that no region names
  * may be spent in any of this time, and takes longer on a busy machine. */
 int dft_rule_gaps(struct dft_rules *rules)
 {

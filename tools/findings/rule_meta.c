@@ -39,7 +39,7 @@ static void take(struct dft_place_kind_sum *from, const struct dft_metrics *what
         from->max_ns = 0; /* the longest call was reported, too */
 }
 
-/* What was told of files is no longer the directories'. */
+/* What was reported of files no longer counts for the directories. */
 static int leave_out_reported(struct dft_rules *rules)
 {
     const struct dft_facts *facts = rules->facts;
@@ -214,8 +214,8 @@ static int say(struct dft_finding *finding, const struct storm *storm)
                          : dft_finding_say(&finding->why_sure, "few calls a file: only fewer files would help");
 }
 
-/* Files have findings, and some are not among the groups that the answers by file have: what of the storm was told
- * is not known then. */
+/* Files have findings, and some are not among the groups that the answers by file have: which part of the storm was
+ * reported is not known then. */
 static int cannot_leave_out(const struct dft_rules *rules)
 {
     static const enum dft_fact facts[] = {DFT_FACT_FILES, DFT_FACT_RANK_FILES};

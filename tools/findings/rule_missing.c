@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were asked for and never found. */
+/* Files that were requested and never found. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -220,7 +220,7 @@ static int trainer_waits(struct dft_rules *rules, uint64_t *reported_ns)
 
 /* --- I/O in the way of compute ---------------------------------------------------------------- */
 
-/* What is exposed while no trainer waits for data: that is told already. */
+/* What is exposed while no trainer waits for data: that is reported already. */
 static uint64_t in_the_way(const struct dft_overlap_team *team, int waits_are_reported)
 {
     uint64_t reported = waits_are_reported ? team->data_io_ns : 0;

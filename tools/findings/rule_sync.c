@@ -2,7 +2,7 @@
 /* What is made durable, or flushed, more often than it needs be.
  *
  * A file that was opened with O_SYNC makes each write durable by itself: flags of opens are in no
- * answer, so that is not told here, but as slow small writes. */
+ * answer, so that is not reported here, but as slow small writes. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -49,7 +49,7 @@ int dft_finding_advise(struct dft_finding *finding, const char *advice);
 int dft_rules_need(struct dft_rules *rules, enum dft_fact fact, uint64_t codes);
 /* Says that kinds of findings (1 << code) were not looked for, and why. Returns 0 or -ENOMEM. */
 int dft_rules_skip(struct dft_rules *rules, uint64_t codes, const char *why);
-/* The same where much of the time is that of files anywhere that aggregates do not tell apart. */
+/* The same where much of the time is that of files anywhere that aggregates do not distinguish. */
 int dft_rules_skip_folded(struct dft_rules *rules, uint64_t codes);
 /* Says what was looked at and found good: a few words. Returns 0 or -ENOMEM. */
 int dft_rules_good(struct dft_rules *rules, const char *what);

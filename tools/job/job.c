@@ -142,7 +142,7 @@ static int by_value(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Threads are told apart by the ids that their blocks carry. */
+/* Threads are distinguished by the ids that their blocks carry. */
 static int count_threads(struct dft_job *job, const struct dft_source *source,
                          const struct dft_source_process *processes, uint32_t count)
 {

@@ -33,7 +33,7 @@ extern const char *const dft_layer_view_words[DFT_LAYER_VIEWS];
 struct dft_layer_group {
     struct dft_layer_times times;
     struct dft_metrics metrics;
-    uint64_t sizes[DFT_SIZE_CLASSES]; /* data calls by what they asked for */
+    uint64_t sizes[DFT_SIZE_CLASSES]; /* data calls by what they requested */
     uint64_t p50, p95, p99;           /* of durations; meaningless without samples */
     uint64_t key; /* interval, position of the process or team in the overlap, or name id of a text */
     uint16_t layer;

@@ -40,7 +40,7 @@ struct dft_lineage_entity {
 
 struct dft_lineage_type {
     uint64_t name, description, entities;
-    int64_t role; /* -1: not told */
+    int64_t role; /* -1: not reported */
     uint64_t since_ns;
 };
 
@@ -94,7 +94,7 @@ struct dft_lineage {
     uint64_t origin_ns;
 };
 
-/* A region, as it is told of. */
+/* A region, as it is reported. */
 struct dft_lineage_region {
     uint64_t call, start_ns, dur_ns;
     uint32_t process;

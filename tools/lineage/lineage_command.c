@@ -20,7 +20,7 @@
 
 struct asked {
     const char *entity; /* NULL: none */
-    uint64_t depth;     /* 0: not given */
+    uint64_t depth;     /* 0: not specified */
     int up, down, dot;
 };
 

@@ -288,7 +288,7 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
     return rc;
 }
 
-/* Aggregates do not know what was told of entities. */
+/* Aggregates do not know what was recorded of entities. */
 static void count_aggregated(struct reading *reading)
 {
     uint32_t count;

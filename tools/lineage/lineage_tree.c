@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lineage of an entity as a tree of lines: regions of one name are one line, each entity is
- * told once. */
+/* The lineage of an entity as a tree of lines: regions of one name are one line, each entity appears once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

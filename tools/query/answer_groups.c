@@ -83,7 +83,7 @@ static int finish_keys(struct dft_execution *execution)
     return rc;
 }
 
-/* Histograms outlive the table when they are asked for. */
+/* Histograms outlive the table when they are requested. */
 static int reserve_bins(struct dft_answer *answer, const struct dft_row *rows, uint32_t count)
 {
     size_t all = answer->nbins;
@@ -193,7 +193,7 @@ static void add_totals(struct dft_totals *all, const struct dft_metrics *metrics
 
 /* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A
  * row may also hold nothing but time that goes on from an earlier interval: that is a group only
- * if busy time is asked for. */
+ * if busy time is requested. */
 static void keep_groups(const struct dft_execution *execution, struct dft_answer *answer, uint32_t count)
 {
     struct dft_group *groups = answer->groups + answer->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers with more groups than memory holds: given page by page, in order.
+/* Answers with more groups than memory holds: returned page by page, in order.
  *
  * The groups come in batches (spill.c). Each is sorted with its texts, cut to the first few where
  * no more are wanted, and written into the spill file: a run. Then the runs are merged, and a page

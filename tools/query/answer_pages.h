@@ -16,7 +16,7 @@ int dft_answer_next(struct dft_answer *answer);
 /* For queries with dft_order.in_parts: no group is available until dft_answer_each. */
 int dft_pages_hold(struct dft_execution *execution, struct dft_answer *answer);
 /* Calls `take` with one part of the groups after the other (on rank 0; it returns 0 or what ends
- * it). Each group is in one part. They are given once. Returns 0, what `take` returned, or -ENOMEM.
+ * it). Each group is in one part, and each part is passed once. Returns 0, what `take` returned, or -ENOMEM.
  * Collective. */
 int dft_answer_each(struct dft_answer *answer, int (*take)(void *context, const struct dft_answer *answer),
                     void *context);

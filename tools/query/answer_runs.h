@@ -13,7 +13,7 @@ struct dft_group_run {
     uint64_t next, end; /* what has not been read */
     uint8_t *buffer;
     size_t at, filled, capacity;
-    struct dft_group group; /* the first that has not been given */
+    struct dft_group group; /* the first that has not been returned */
     struct dft_text texts[2];
 };
 
@@ -22,7 +22,7 @@ struct dft_runs {
     struct dft_spill_file *file; /* from outside, as the next two */
     size_t memory;               /* for the buffers of all runs */
     struct dft_sorting sorting;
-    struct dft_names *texts; /* of the groups that were given; from outside, while runs are merged */
+    struct dft_names *texts; /* of the groups that were returned; from outside, while runs are merged */
     struct dft_group_run *list;
     uint32_t *heap; /* numbers of runs, the one with the first group on top */
     uint32_t count, nheap;

@@ -15,7 +15,7 @@ size_t dft_order_words(const struct dft_query *query, const char *text, const ch
                        const char *list[DFT_ORDER_WORDS]);
 /* Titles on the screen, by number, then NULL. */
 const char *dft_order_title(size_t i);
-/* Was this column asked for to sort by? */
+/* Is this the requested column to sort by? */
 int dft_order_is(const struct dft_answer *answer, const char *title);
 /* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys,
  * ascending. Returns 0, or -EINVAL: no such column. Fetches the texts of all files first when

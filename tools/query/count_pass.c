@@ -86,7 +86,7 @@ static int looks_at(const struct dft_execution *execution, const struct dft_bloc
            !__atomic_load_n(&execution->not_exact, __ATOMIC_RELAXED);
 }
 
-/* A query that rows do not answer is asked of events later; the others go on. */
+/* A query that rows do not answer is counted from events later; the others go on. */
 static int count_on(struct dft_execution *execution, int rc)
 {
     if (rc != DFT_NOT_EXACT)
@@ -205,7 +205,7 @@ static int sum_up(struct dft_execution *execution, int rc)
     return rc == DFT_NOT_EXACT ? 0 : rc;
 }
 
-/* Queries that are asked of the same blocks. */
+/* Counts queries that read the same blocks. */
 static int pass(struct dft_execution *const *executions, unsigned count)
 {
     unsigned nworkers = executions[0]->nworkers;

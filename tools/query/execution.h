@@ -89,7 +89,7 @@ enum dft_when_full {
 
 struct dft_execution {
     struct dft_source *source;
-    struct dft_filter own_filter; /* as given, without times that cut nothing off */
+    struct dft_filter own_filter; /* as passed, without times that cut nothing off */
     const struct dft_filter *filter;
     struct dft_query query;
     struct dft_names *names;
@@ -129,7 +129,7 @@ struct dft_execution {
 };
 
 #define DFT_HAS(execution, by)    ((execution)->has & (1u << (by)))
-/* Is it asked about files, which call rows know nothing of? */
+/* Is it about files, which call rows know nothing of? */
 #define DFT_HAS_STACKS(execution) ((execution)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
 #define DFT_HAS_FILES(execution)  ((execution)->has & DFT_BY_FILES)
 /* What ends a visit: rows do not answer; the groups do not fit. */
@@ -147,7 +147,7 @@ static inline uint64_t dft_slot_of(const struct dft_execution *execution, uint64
     return time_ns > execution->query.base_ns ? (time_ns - execution->query.base_ns) / execution->query.width_ns : 0;
 }
 
-/* Ready to count, but for what the plan decides: source, filter and query as given. Returns 0 or
+/* Ready to count, but for what the plan decides: source, filter and query as passed. Returns 0 or
  * -ENOMEM. */
 int dft_execution_create(struct dft_execution **execution, struct dft_source *source, const struct dft_filter *filter,
                          const struct dft_query *query);

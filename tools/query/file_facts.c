@@ -23,7 +23,7 @@ struct dft_file_facts {
     struct dft_file_grouping grouping;
     struct dft_map groups; /* id -> that of its directory or pattern */
     struct dft_map passes; /* id -> 1, or 2: it passes */
-    struct dft_map folded; /* id -> 1: it stands for files that were not told apart */
+    struct dft_map folded; /* id -> 1: it stands for files that were not distinguished */
     pthread_mutex_t lock;  /* of all three, while they are made */
 };
 

@@ -181,7 +181,7 @@ int dft_final_key(struct dft_execution *execution, const struct dft_group_key *c
     int rc;
 
     *final = *counted;
-    if (!final->call) /* there is no such id: it has its texts, or none are asked for */
+    if (!final->call) /* there is no such id: it has its texts, or none are requested */
         return 0;
     rc = texts_of(execution, final->call, &texts);
     if (rc)

@@ -23,7 +23,7 @@ static inline uint32_t dft_row_facets(const struct dft_execution *execution, con
 {
     return execution->facets & dft_all_row_facets(row);
 }
-/* Is one of its files asked about? */
+/* Is one of its files queried? */
 int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_event *event);
 /* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
 int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_call *call);

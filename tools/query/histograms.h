@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Histograms of how long calls took and of the bytes that they asked for. */
+/* Histograms of how long calls took and of the bytes that they requested. */
 #ifndef DFT_HISTOGRAMS_H
 #define DFT_HISTOGRAMS_H
 

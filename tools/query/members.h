@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes made the calls of each group, how many bytes these asked for, and how much of their time is I/O: a
+/* Which processes made the calls of each group, how many bytes these requested, and how much of their time is I/O: a
  * map from pairs of a group and a member (a process, a size class, or I/O) to numbers of calls, or nanoseconds. */
 #ifndef DFT_MEMBERS_H
 #define DFT_MEMBERS_H
@@ -10,7 +10,7 @@
 #define DFT_MEMBER_SIZES    (UINT32_C(1) << 31) /* size classes are above the numbers of processes */
 #define DFT_MEMBER_SIZE(id) (DFT_MEMBER_SIZES | (id))
 #define DFT_MEMBER_IO       (DFT_MEMBER_SIZES | DFT_SIZE_CLASSES) /* its number is of nanoseconds */
-/* Calls that moved bytes, and nobody knows how many each asked for. */
+/* Calls that moved bytes, and nobody knows how many each requested. */
 #define DFT_MEMBER_UNKNOWN  DFT_MEMBER_SIZE(DFT_SIZE_CLASS_NONE)
 
 static inline uint32_t dft_member_group(uint64_t key)

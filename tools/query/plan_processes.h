@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes are told apart. */
+/* Which processes are distinguished. */
 #ifndef DFT_PLAN_PROCESSES_H
 #define DFT_PLAN_PROCESSES_H
 

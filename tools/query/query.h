@@ -34,7 +34,7 @@
  * is in one of its processes and threads. Those events are subject to --rank, --pid, --from and
  * --to, not to --cat, --name, --file. So it can be below zero, where a region was left open or
  * began before --from. It is known for groups by cat, name, op, class and any key of processes and
- * threads (of these alone only where the classes asked about have regions); not with region,
+ * threads (of these alone only where the classes queried have regions); not with region,
  * file, dir, pattern, stack, line or time. */
 #ifndef DFT_QUERY_H
 #define DFT_QUERY_H

@@ -91,10 +91,10 @@ struct dft_group {
     uint64_t has_distinct, has_strides; /* the next ones are known */
     uint64_t distinct_bytes;            /* at most: pattern.h */
     uint64_t processes;                 /* that made its calls; 0: not known */
-    uint64_t io_ns;                     /* of its calls that are I/O (dft_is_io); where members were asked for */
-    uint64_t common_size, common_calls; /* the size class that most calls asked for, and their number; 0: not known */
+    uint64_t io_ns;                     /* of its calls that are I/O (dft_is_io); where members were requested */
+    uint64_t common_size, common_calls; /* the size class that most calls requested, and their number; 0: not known */
     struct dft_stride strides[2];
-    const struct dft_bin *bins; /* of durations, if asked for */
+    const struct dft_bin *bins; /* of durations, if requested */
     uint32_t nbins;
     uint64_t bins_at; /* while counting: their place in those of the answer */
 };
@@ -122,11 +122,11 @@ struct dft_answer {
     uint64_t events_kept;   /* of these, kept one by one */
     uint64_t placed_rows;   /* calls in groups that rows answered */
     uint64_t placed_events; /* ... and that events did */
-    uint64_t unsplit;       /* of these, known only as aggregates, which could not be split as asked: in no group */
+    uint64_t unsplit;       /* of these, known only as aggregates, which could not be split as requested: in no group */
     const struct dft_source_process **process_group; /* one process of each combination */
     struct dft_bin *bins;                            /* of all groups; only dft_query_run keeps them */
     uint64_t nbins;
-    const char *sorted; /* the column that was asked for to sort by; NULL: none was */
+    const char *sorted; /* the requested column to sort by; NULL: none was */
     struct dft_source *dft_source;
     struct dft_names *texts;      /* of files and regions of these groups, where they are not the source's; or NULL */
     struct dft_file_facts *files; /* what is known of files; or NULL */

@@ -17,10 +17,9 @@
  *   low      all else; nobody is blamed (ranks_equals.h); several were first at once; or the suspect was as usual
  *            again when the next one began
  *
- * The numbers are set by made jobs whose truth is known (the test `confidence` in
- * tests/tools/test_ranks.py): of the answers with "high" 95 of 100 at least are right, and none is
- * given in healthy jobs. Two ranks cannot say who of them is unusual, however far they are
- * apart. */
+ * The numbers are set by made jobs whose truth is known (the test `confidence` in tests/tools/test_ranks.py): of the
+ * answers with "high" 95 of 100 at least are right, and healthy jobs get none. Two ranks cannot say who of them is
+ * unusual, however far they are apart. */
 #ifndef DFT_RANKS_CONFIDENCE_H
 #define DFT_RANKS_CONFIDENCE_H
 

@@ -280,7 +280,7 @@ static void finish_cells(struct dft_ranks_job *job)
     }
 }
 
-/* Rows, where there are some, fine enough for the length of the job and for what is asked. */
+/* Rows, where there are some, fine enough for the length of the job and for the query. */
 static int rows_will_do(const struct dft_ranks_job *job)
 {
     uint64_t start, end;

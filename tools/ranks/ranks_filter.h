@@ -12,7 +12,7 @@ int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const str
 int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
                          int64_t shift);
 int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_block *block);
-void dft_ranks_filter_note(const struct dft_ranks_job *job); /* what the filter could not tell apart */
+void dft_ranks_filter_note(const struct dft_ranks_job *job); /* what the filter could not distinguish */
 void dft_ranks_filter_fini(struct dft_ranks_job *job);
 
 #endif

@@ -2,10 +2,9 @@
 /* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per
  * rank and bucket of time how long calls took against how long they usually take.
  *
- * RANKS. All processes that say the same rank are one. Where no process says any, each is one by
- * itself.
+ * RANKS. All processes that say the same rank are one. Where no process says any, each process is a rank of its own.
  *
- * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their
+ * USUAL. Calls are distinguished by name and, where they move bytes, by the power of two of their
  * size: that of each event, or the mean in a rank and bucket, where rows answer. What a kind
  * usually takes is the 25th percentile, over all ranks and buckets, of its mean duration in a rank
  * and bucket, weighted by the number of calls: the quieter part of the job is the measure. Means
@@ -69,7 +68,7 @@ struct dft_rank_cell {
 struct dft_lag {
     uint32_t from, to;     /* buckets [from, to); from DFT_NO_BUCKET: it was so all the time */
     double before, within; /* mean per bucket, beyond the others' */
-    int lags;              /* it is enough to be told */
+    int lags;              /* it is enough to be reported */
 };
 
 struct dft_rank {

@@ -167,7 +167,7 @@ static void put_imbalance(struct dft_json *json, const struct dft_ranks_job *job
     dft_json_end_array(json);
 }
 
-/* `reason`: of its confidence; NULL: none is given. */
+/* `reason`: of its confidence; NULL: there is none. */
 static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_suspect *suspect,
                         const char *reason)
 {

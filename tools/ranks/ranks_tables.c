@@ -18,7 +18,7 @@ const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *j
     return &dft_source_processes(job->source, &count)[job->ranks[rank].process];
 }
 
-/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket
+/* Seconds since the start of the job, whether that rank was queried or not; its first bucket
  * may begin before it. */
 const char *dft_ranks_since(char *text, const struct dft_ranks_job *job, uint64_t time)
 {

@@ -34,7 +34,7 @@ static inline uint32_t dft_usual_size(uint64_t bytes, uint64_t data)
 
 /* Adds calls that took `ns` together; they count by their mean. Returns 0 or -ENOMEM. */
 int dft_usual_add(struct dft_usual *usual, uint64_t call, uint32_t size, uint64_t samples, uint64_t ns);
-/* Finds the usual times, after which they can be asked for; 0 for a kind that was not met. */
+/* Finds the usual times, after which they can be requested; 0 for a kind that was not met. */
 void dft_usual_finish(struct dft_usual *usual);
 uint64_t dft_usual_ns(const struct dft_usual *usual, uint64_t call, uint32_t size);
 void dft_usual_fini(struct dft_usual *usual);

@@ -16,7 +16,7 @@
 #include "report/report_make.h"
 
 #define ROWS   300000u            /* of one table */
-#define EVENTS UINT64_C(20000000) /* with more, only what aggregates answer is asked */
+#define EVENTS UINT64_C(20000000) /* with more, only what aggregates answer is queried */
 #define WHOLE  UINT64_C(4000000)  /* with more events, a table by all dimensions would be too large */
 
 #define T (1u << DFT_DIMENSION_TIME)

@@ -7,7 +7,7 @@
 #include "query/histograms.h"
 #include "summary/summary.h"
 
-/* Is --hist asked for in a way that it cannot be answered? Says why on stderr. Returns 0 or
+/* Is --hist requested in a way that it cannot be answered? Says why on stderr. Returns 0 or
  * -EINVAL. */
 int dft_histograms_check(const struct dft_summary *summary);
 /* Asks, and prints them: durations at the left, sizes at the right. Returns as

@@ -181,7 +181,7 @@ static void find_files(const struct claims *claims, uint32_t run)
         claims->own[f] |= !claims->any[f];
 }
 
-/* Opens the files of a run alone. Jobs are told apart by all files. */
+/* Opens the files of a run alone. Jobs are distinguished by all files. */
 static int read_one(struct dft_job_row *row, const struct dft_summary *summary, const struct claims *claims,
                     uint64_t *left)
 {

@@ -34,7 +34,7 @@
 struct section {
     const char *title;
     struct dft_query query;
-    uint64_t top, order;     /* how many are shown, and asked for */
+    uint64_t top, order;     /* how many are shown, and requested */
     int even_empty, by_time; /* whatever else the user sorts by */
     struct dft_answer answer;
 };
@@ -103,7 +103,7 @@ struct shown {
     struct dft_totals sums;
 };
 
-/* How much of a group of time lies in what was asked about. */
+/* How much of a group of time lies in what was queried. */
 static uint64_t span_of(const struct dft_page *page, const struct dft_page_line *line)
 {
     const struct dft_query *query = &line->answer->query;

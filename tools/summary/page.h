@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page for people: its head, its sections in the order of what matters, its footer.
  *
- * SHARES are of two things: of the time of all I/O that was asked about, and of the wall time of
+ * SHARES are of two things: of the time of all I/O that was queried, and of the wall time of
  * the processes, of each from its start to its end. --from and --to cut these times, and --rank and
  * --pid choose among the processes. */
 #ifndef DFT_PAGE_H
@@ -26,8 +26,8 @@ struct dft_page {
     struct dft_answer
         slowest; /* the process (or rank) with the most I/O time; without groups where there is one alone */
     int has_slowest;
-    uint64_t lives_ns;         /* sum of the wall times of the processes */
-    uint64_t from_ns, span_ns; /* where the part of the run begins that was asked about, and how long it is */
+    uint64_t lives_ns;                    /* sum of the wall times of the processes */
+    uint64_t from_ns, span_ns;            /* where the part of the run begins that was queried, and how long it is */
     uint64_t overhead_ns, uncut_lives_ns; /* of tracing, and of the threads of those that pass: not cut by times */
     uint64_t shortest_ns, longest_ns;
     uint64_t events; /* that these have kept, about */

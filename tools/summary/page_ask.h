@@ -11,7 +11,7 @@ uint64_t dft_page_io_ops(void);
 unsigned dft_page_put(struct dft_page *page, struct dft_query_request *requests);
 /* Takes their answers. Returns 0 or -ENOMEM. Collective. */
 int dft_page_take(struct dft_page *page);
-/* May operations be asked about? */
+/* May operations be queried? */
 int dft_page_has_ops(const struct dft_page *page);
 void dft_page_fini(struct dft_page *page);
 

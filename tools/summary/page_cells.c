@@ -82,7 +82,7 @@ static int metric_value(const struct dft_page_line *line, enum dft_page_cell cel
     return cell != DFT_CELL_BYTES || m->data;
 }
 
-/* The size class that most calls asked for. Where all moved what they asked for, and as much: that
+/* The size class that most calls requested. Where all moved what they requested, and as much: that
  * size, with ONE_SIZE. */
 static int common_size(const struct dft_page_line *line, uint64_t *value)
 {

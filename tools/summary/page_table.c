@@ -13,7 +13,7 @@
 #define KEYS  (DFT_TABLE_COLUMNS - DFT_CELLS)
 #define AGAIN 105u /* hundredths: where nothing was accessed more often, there is no column of it */
 
-/* What stands above columns: a title, with a mark where it was asked for to sort by. */
+/* What stands above columns: a title, with a mark where it is the column to sort by. */
 struct titles {
     char list[DFT_TABLE_COLUMNS + DFT_BY_COUNT][DFT_TEXT_ROOM];
 };

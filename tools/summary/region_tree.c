@@ -129,7 +129,7 @@ static int print_tree(FILE *out, struct tree *tree)
 
     for (unsigned i = 0; i < tree->count && !tree->max_ns; i++)
         tree->max_ns = tree->edges[i].parent ? 0 : tree->edges[i].group->metrics.dur_sum;
-    if (!tree->max_ns) /* what is around them is not asked about */
+    if (!tree->max_ns) /* what is around them is not queried */
         return 0;
     tree->grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
     if (!tree->grid)

@@ -15,14 +15,14 @@
 #include "query/plan_times.h"
 #include "query/query.h"
 
-/* Everything that a summary is asked for. */
+/* Everything that a summary is to contain. */
 struct dft_summary {
     struct dft_source *source;
     const struct dft_options *options;
     struct dft_query query; /* of --by, or category and name */
-    int by;                 /* --by was given */
-    int all;                /* --all was given */
-    int hist;               /* --hist was given */
+    int by;                 /* --by was set */
+    int all;                /* --all was set */
+    int hist;               /* --hist was set */
     struct dft_job job;
     struct dft_limits limits; /* of findings */
 };
@@ -35,7 +35,7 @@ int dft_summary_text(struct dft_summary *summary);
 /* Directories as a tree, or call stacks where the query is by stack; as text. */
 int dft_summary_tree(struct dft_summary *summary);
 
-/* Lines of a table that are aligned with each other: a longer one is given as several. */
+/* Lines of a table that are aligned with each other: a longer one becomes several. */
 #define DFT_SUMMARY_LINES 100000u
 
 /* Answers a query, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next;
@@ -54,7 +54,7 @@ struct dft_unseen {
 int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen);
 /* Asks for the calls, beside `count` other queries. Returns how many there are then. */
 unsigned dft_unseen_put(struct dft_unseen *unseen, struct dft_query_request *requests, unsigned count);
-/* Takes the answer, if they were asked for. Returns 0 or -ENOMEM. Collective. */
+/* Takes the answer, if they were requested. Returns 0 or -ENOMEM. Collective. */
 int dft_unseen_take(struct dft_unseen *unseen);
 void dft_unseen_fini(struct dft_unseen *unseen);
 void dft_unseen_print(FILE *out, const struct dft_unseen *unseen);
@@ -62,7 +62,7 @@ struct dft_json;
 void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
 
 /* The members that `summary --all` has in place of "groups": findings, calls, files ... `head`
- * writes what comes before them, given the answer by call. Returns 0 or -ENOMEM. */
+ * writes what comes before them, from the answer by call. Returns 0 or -ENOMEM. */
 int dft_summary_json_all(struct dft_json *json, struct dft_summary *summary, struct dft_unseen *unseen,
                          void (*head)(void *context, const struct dft_answer *answer), void *context);
 /* The members of a group's keys, and one group of an answer, as an object. */

@@ -16,7 +16,7 @@ struct dft_maker {
     uint64_t asked;    /* columns */
     unsigned ncolumns; /* of the table */
     uint32_t count, capacity;
-    int64_t *integers[64]; /* by column; those that were not asked for have none */
+    int64_t *integers[64]; /* by column; those that were not requested have none */
     double *reals[64];
     uint32_t *codes[64];
     struct dft_dictionary dictionaries[64];
@@ -46,7 +46,7 @@ int dft_maker_category(struct dft_maker *maker, unsigned column, uint64_t call, 
 int dft_maker_call(struct dft_maker *maker, unsigned column, uint64_t call, uint32_t *code);
 int dft_maker_name(struct dft_maker *maker, unsigned column, uint64_t id, uint32_t *code);
 
-/* Row by row: the cells of a new row are null until they are set. Columns that were not asked for
+/* Row by row: the cells of a new row are null until they are set. Columns that were not requested
  * are passed over. */
 int dft_maker_row(struct dft_maker *maker);
 void dft_maker_set(struct dft_maker *maker, unsigned column, int64_t value);

@@ -58,7 +58,7 @@ const struct dft_table_shape *dft_tables_find(const char *name, enum dft_table_n
 #define DFT_CODE_NULL UINT32_MAX
 
 /* The cells of one column of a batch; one of the three lists is there, by the column's type. A
- * column that was not asked for has none. */
+ * column that was not requested has none. */
 struct dft_cells {
     const int64_t *integers; /* INTEGER, TIME */
     const double *reals;

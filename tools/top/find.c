@@ -146,7 +146,7 @@ static int list(struct dft_top_watch *watch, uint32_t number)
     return rc;
 }
 
-/* --- what was asked for ----------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 /* A trace and its live file belong together, whichever of them was named. */
 static int add_file(struct dft_top_watch *watch, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that have not returned: which of them hang, and how they are told. */
+/* Calls that have not returned: which of them hang, and how they are reported. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -277,7 +277,7 @@ static int wrong_word(const char *option, const char *word, const char *const *w
     return -1;
 }
 
-/* Nonzero: stderr has been told why. */
+/* Nonzero: the reason is on stderr. */
 static int set_view(struct top *top)
 {
     struct dft_top_view *view = &top->view;
@@ -317,8 +317,8 @@ static int set_view(struct top *top)
     return 0;
 }
 
-/* A live file needs two descriptors, and a trace one. Memory for the rings is taken and given back
- * at each look: it is not to go to the kernel and come back each time. */
+/* A live file needs two descriptors, and a trace one. Memory for the rings is allocated and freed at each look: it is
+ * not to go to the kernel and come back each time. */
 static void allow_resources(void)
 {
     struct rlimit limit;

@@ -98,7 +98,7 @@ struct dft_top_live {
      * of blocks of the process has changed. */
     uint8_t is_stale, had_files;
     uint64_t blocks;
-    uint64_t looked_ns; /* when its life was asked for */
+    uint64_t looked_ns; /* when its life was queried */
 };
 
 struct dft_top_directory {

@@ -11,13 +11,13 @@
 #include "vtab/plan.h"
 #include "vtab/feed.h"
 
-#define BATCH_ROWS 16384u /* each reading thread has a batch: 4 MiB where all columns are asked for */
+#define BATCH_ROWS 16384u /* each reading thread has a batch: 4 MiB where all columns are requested */
 
 struct cursor {
     sqlite3_vtab_cursor base; /* first: SQLite's own part */
     const struct dft_table_column *columns;
     const struct dft_table_batch *batch; /* NULL: at the end */
-    const uint32_t *rows;                /* the rows of the batch that are given; NULL: all */
+    const uint32_t *rows;                /* the rows of the batch that are returned; NULL: all */
     uint32_t at, row, count;
     int is_kept;          /* texts stay as long as the table does */
     struct dft_kept *own; /* a table in memory that only this cursor has */

@@ -12,7 +12,7 @@ struct dft_feed;
 struct dft_feed *dft_feed_start(struct dft_source *source, const struct dft_table_request *request);
 
 /* Waits for the next batch, which is valid until the next call. *batch is NULL behind the last one.
- * `interrupted` is asked from time to time while this waits. Returns 0, the error 
+ * `interrupted` is called from time to time while this waits. Returns 0, the error of
  * dft_table_read, or -EINTR. */
 int dft_feed_next(struct dft_feed *feed, const struct dft_table_batch **batch, int (*interrupted)(void *context),
                   void *context);

@@ -18,7 +18,7 @@ struct column {
     uint32_t *codes;
     struct dft_text *texts;
     size_t capacity, texts_capacity;
-    uint32_t *order; /* NULL: nobody has asked for it */
+    uint32_t *order; /* NULL: not requested yet */
 };
 
 struct dft_kept {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small table that is held in memory: one batch, and for each column that was asked for an order 
+/* A small table that is held in memory: one batch, and for each column that was requested an order of
  * its rows by value. */
 #ifndef DFT_VTAB_KEPT_H
 #define DFT_VTAB_KEPT_H

@@ -161,7 +161,7 @@ static int plan(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* --- the connection ---------------------------------------------------------------------------- */
 
-/* What is left is the source that the connection was given. */
+/* What is left is the source that the connection was created with. */
 static void forget(void *context)
 {
     struct dft_vtabs *connection = context;

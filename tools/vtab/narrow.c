@@ -112,7 +112,7 @@ static sqlite3_value *next_value(sqlite3_value *argument, int is_set, unsigned n
     return value;
 }
 
-/* An option that the user has given already stays as it is. */
+/* An option that the user has set already stays as it is. */
 static int narrow_by_values(struct dft_narrow *narrow, enum dft_filter_option option, enum dft_cell_type type,
                             sqlite3_value *argument, int is_set)
 {

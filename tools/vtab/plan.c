@@ -71,7 +71,7 @@ static int takes_set(sqlite3_index_info *info, int i, enum dft_table_number tabl
 
 /* --- order ------------------------------------------------------------------------------------- */
 
-/* The order in which the table can give what is asked for. */
+/* The order in which the table can give what is requested. */
 static enum dft_table_order order_of(const sqlite3_index_info *info, enum dft_table_number table)
 {
     const struct sqlite3_index_orderby *by = info->aOrderBy;

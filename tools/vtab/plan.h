@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: what SQLite's planner is told of a table (xBestIndex), and the text in which xFilter gets it
+/* Plans: what SQLite's planner learns of a table (xBestIndex), and the text in which xFilter gets it
  * back. */
 #ifndef DFT_VTAB_PLAN_H
 #define DFT_VTAB_PLAN_H
@@ -16,7 +16,7 @@ struct dft_vtab_term {
 #define DFT_VTAB_TERMS 16u
 
 struct dft_vtab_plan {
-    uint64_t columns; /* that are asked for */
+    uint64_t columns; /* that are requested */
     enum dft_table_order order;
     unsigned nterms; /* of the arguments, in order */
     struct dft_vtab_term terms[DFT_VTAB_TERMS];

@@ -10,7 +10,7 @@
 
 struct dft_store {
     struct dft_store *next;
-    char *key; /* the paths and their lengths; NULL: the source that the connection was given */
+    char *key; /* the paths and their lengths; NULL: the source that the connection was created with */
     unsigned users;
     struct dft_source *source;
     const struct dft_filter *filter;

@@ -27,8 +27,8 @@ int dft_vtab_create_all(struct sqlite3 *db, const char *arguments, char **messag
 
 /* What was read of the table events since the last dft_vtab_forget. */
 struct dft_vtab_use {
-    uint64_t events;  /* rows that were given to SQLite */
-    uint64_t columns; /* columns that were asked for */
+    uint64_t events;  /* rows that were returned to SQLite */
+    uint64_t columns; /* columns that were requested */
 };
 struct dft_vtab_use dft_vtab_used(const struct dft_vtabs *tables);
 void dft_vtab_forget(struct dft_vtabs *tables);
