@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge anonymize -o DIR`: traces that can be given away. Names become keyed hashes, and numbers stay. */
+/* `dftmerge anonymize -o DIR`: traces that can be shared. Names become keyed hashes, and numbers stay. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "base/write_text.h"
 
-/* Nobody can be told when that fails. */
+/* A failure here cannot be reported. */
 static void put_all(const char *bytes, size_t length)
 {
     while (length) {

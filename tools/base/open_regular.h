@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* flags: O_RDONLY, O_WRONLY or O_RDWR, and O_NOFOLLOW where a link is not meant. *st: what was opened; NULL: not
- * asked for. Returns the descriptor or -errno; -EMEDIUMTYPE: it is no regular file. */
+ * requested. Returns the descriptor or -errno; -EMEDIUMTYPE: it is no regular file. */
 int dft_open_regular(const char *path, int flags, struct stat *st);
 /* The same for reading, as a stream. NULL: errno says why. */
 FILE *dft_fopen_regular(const char *path);

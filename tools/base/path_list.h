@@ -5,7 +5,7 @@
 
 struct dft_path_list {
     char *text;   /* the text of the file, cut into paths */
-    char **paths; /* the paths given before, then those of the text */
+    char **paths; /* the paths passed by the caller, then those of the text */
     int count;
 };
 

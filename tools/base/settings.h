@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Where dftrun puts traces unless it is told, and dftmerge looks for them. */
+/* Where dftrun puts traces by default, and dftmerge looks for them. */
 #define DFT_TRACES_USUAL "traces"
 
 enum dft_setting {

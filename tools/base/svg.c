@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes SVG. Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
- * any colour vision tell apart. */
+ * any colour vision distinguish. */
 #include "base/svg.h"
 
 #include <errno.h>

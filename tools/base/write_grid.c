@@ -162,7 +162,7 @@ static void hide_first(struct dft_grid *grid, size_t limit)
     }
 }
 
-/* What a row is about is told before its numbers: other columns go before the key is cut to less
+/* What a row is about comes before its numbers: other columns go before the key is cut to less
  * than KEY columns; and it takes what room they leave. */
 static void widen_key(struct dft_grid *grid, size_t limit, const size_t *full)
 {

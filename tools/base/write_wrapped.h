@@ -25,7 +25,7 @@ FILE *dft_sentence_begin(struct dft_sentence *sentence);
 int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *title, unsigned indent);
 
 /* Writes to standard error " Did you mean X?", where a word (up to a comma or a colon) is near, and
- * in lines of their own "TITLE a, b, c" with all words there are. NULL: no word was given. */
+ * in lines of their own "TITLE a, b, c" with all words there are. NULL: there is no word. */
 void dft_say_words(const char *word, const char *title, const char *const *words, size_t count);
 
 #endif

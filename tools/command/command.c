@@ -156,7 +156,7 @@ static void put_nearest(FILE *out, const struct dft_filter_values *values, const
         free((char *)(uintptr_t)words.words[--words.count]);
 }
 
-/* Writes what the user could have asked for, such as the ranks of the source after --rank. */
+/* Writes the possible values, such as the ranks of the source after --rank. */
 static void put_choice(FILE *out, const struct dft_filter *filter, const struct dft_source *source)
 {
     uint64_t start, end;

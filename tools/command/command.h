@@ -55,14 +55,14 @@ struct dft_options {
     struct dft_source_options source; /* paths, threads, quiet */
     struct dft_filter filter;
     int json, csv;
-    uint64_t top; /* 0: not given */
+    uint64_t top; /* 0: not specified */
     const char *sort;
     int all_runs;               /* --run all */
-    const char *files_from;     /* --files-from, NULL: not given */
+    const char *files_from;     /* --files-from, NULL: not specified */
     struct dft_path_list given; /* the paths in that file */
-    const char *align;          /* --align, NULL: not given */
+    const char *align;          /* --align, NULL: not specified */
     struct dft_clocks clocks;   /* the correction by --align, once the source is open */
-    const char *classes_from;   /* --classes, NULL: not given */
+    const char *classes_from;   /* --classes, NULL: not specified */
     struct dft_class_table classes;
 };
 

@@ -73,7 +73,7 @@ void dft_help_head(const struct dft_command *command)
         printf("\nExample:\n  %s\n", command->example);
 }
 
-/* Is the option told about by `dftmerge help filters`? */
+/* Is the option described by `dftmerge help filters`? */
 static int is_filter(const struct dft_common_option *option)
 {
     return option->id >= OPT_FILTER || option->takes == OF_TRACES;

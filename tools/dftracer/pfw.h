@@ -14,10 +14,10 @@
 
 #define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
 
-/* The same with what was asked for: an index that was made otherwise does not fit. */
+/* The same with the request: an index that was made otherwise does not fit. */
 uint64_t dft_pfw_version(uint64_t period_ns, int period_ends);
 
-/* What was found in a file beyond events; all of it can be told to the user. */
+/* What was found in a file beyond events; all of it can be reported to the user. */
 #define DFT_PFW_COUNTS                                                                                                 \
     DFT_PFW_COUNT(lines)   /* with something on them, frame included */                                                \
     DFT_PFW_COUNT(records) /* whole ones of any kind */                                                                \

@@ -268,8 +268,7 @@ uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, u
     return pfw->ncalls - 1;
 }
 
-/* Before an event is begun: when there are too many calls, all streams are written, and positions
- * given out anew. */
+/* Before an event is begun: when there are too many calls, all streams are written, and positions assigned anew. */
 void dft_pfw_calls_bound(struct dft_pfw *pfw)
 {
     if (dft_likely(pfw->ncalls < CALLS_MAX))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that have a time: calls, regions, counters, points. And repetitions, which are told by
- * them.
+/* Records that have a time: calls, regions, counters, points. And repetitions, which are recognized by them.
  *
  * REPETITIONS. A child that was forked writes its parent's buffer once more, so whole runs of lines
  * stand there twice. A thread's records come in order of their ends; a line that goes back behind

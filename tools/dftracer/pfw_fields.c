@@ -21,7 +21,7 @@ static inline int integer(const struct dft_pfw_value *value, int64_t *number)
     return 0;
 }
 
-/* An integer argument that was asked for; what stays unasked becomes an argument of the event. */
+/* An integer argument that was requested; the others become arguments of the event. */
 static inline int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
 {
     if (!(record->have >> member & 1) || integer(&record->member[member], number))
@@ -64,7 +64,7 @@ static void item_fields(struct dft_pfw_record *record, struct dft_event *event)
         record->have &= ~DFT_PFW_BIT(COUNT);
 }
 
-/* The bytes asked for, under the name that the kind of call has for them. */
+/* The bytes requested, under the name that the kind of call has for them. */
 static void size_field(struct dft_pfw_record *record, enum dft_pfw_member member, struct dft_event *event)
 {
     int64_t number;
@@ -123,7 +123,7 @@ static void check_bytes(struct dft_pfw *pfw, struct dft_pfw_record *record, uint
     if (rule == DFT_BYTES_ITEMS && dft_unlikely(__builtin_mul_overflow(bytes, event->unit, &bytes)))
         bytes = UINT64_MAX;
     if (dft_likely(dft_pfw_sum_fits(&pfw->byte_sum, bytes))) {
-        if (!event->size) /* what was asked for is not known: it is taken to be what was moved */
+        if (!event->size) /* what was requested is not known: it is taken to be what was moved */
             event->size = bytes;
         return;
     }

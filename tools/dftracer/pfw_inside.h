@@ -100,7 +100,7 @@ struct dft_pfw {
 
     struct dft_map definitions; /* hash and kind -> name id */
     struct dft_map ambiguous;   /* those that had another one before */
-    struct dft_map unresolved;  /* those that were asked for in vain */
+    struct dft_map unresolved;  /* those that were requested in vain */
     struct dft_map seen;        /* hashes of lines without id or time */
     struct dft_map named;       /* ids whose text is in a block, or among `names` */
     struct dft_map short_texts; /* ids of hosts and strings -> offset + 1 in `strings` of (length, text) */

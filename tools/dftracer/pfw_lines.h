@@ -11,8 +11,8 @@
 #define DFT_LINE_MAX ((size_t)16 << 20) /* longer lines are passed over */
 
 struct dft_lines {
-    const char *at, *end; /* what is there of the text and was not given out yet */
-    uint64_t number;      /* of the line given out last, from 1 */
+    const char *at, *end; /* what is there of the text and was not returned yet */
+    uint64_t number;      /* of the line returned last, from 1 */
     uint64_t too_long;    /* lines passed over */
     uint64_t bytes_read;  /* of the file */
     int gzipped;

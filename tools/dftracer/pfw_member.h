@@ -13,7 +13,7 @@
 struct dft_member {
     struct dft_inflate *inflate;
     char *text;
-    size_t at, end, capacity; /* of the text; what is before `at` was given out */
+    size_t at, end, capacity; /* of the text; what is before `at` was returned */
 };
 
 void dft_member_fini(struct dft_member *member);

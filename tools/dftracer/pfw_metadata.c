@@ -101,7 +101,7 @@ static void as_event(struct dft_pfw *pfw, uint8_t op)
     struct dft_pfw_call *call;
     struct dft_event *event;
 
-    /* CM and PR tell of a key and its value; the others are told by their own name. */
+    /* CM and PR tell of a key and its value; the others are recognized by their own name. */
     if (DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) && DFT_PFW_GET(record, ARG_NAME)->text.length &&
         (dft_text_is(whole.text, "CM") || dft_text_is(whole.text, "PR"))) {
         *DFT_PFW_GET(record, NAME) = *DFT_PFW_GET(record, ARG_NAME);

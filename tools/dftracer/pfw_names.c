@@ -117,7 +117,7 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
 }
 
 /* A directory may be named with a slash behind its name. Only the recorder's names end so: those stand for all files
- * below that are not told apart. */
+ * below that are not distinguished. */
 static struct dft_text without_end_slash(struct dft_text path)
 {
     while (path.length > 1 && path.bytes[path.length - 1] == '/')

@@ -61,7 +61,7 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
 struct dft_pfw_stream *dft_pfw_stream_of_record(struct dft_pfw *pfw, uint32_t kind)
 {
     const uint64_t members = DFT_PFW_BIT(PID) | DFT_PFW_BIT(TID) | DFT_PFW_BIT(HHASH) |
-                             DFT_PFW_BIT(HOSTNAME); /* all that is asked for here */
+                             DFT_PFW_BIT(HOSTNAME); /* all that is requested here */
     struct dft_pfw_record *record = pfw->record;
     struct dft_pfw_stream *last = pfw->last_stream;
     struct dft_pfw_process *process;

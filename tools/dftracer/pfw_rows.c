@@ -189,7 +189,7 @@ static int merge(struct dft_pfw_stream *stream, struct dft_row *row, uint64_t st
     histogram.durations = durations;
     histogram.ndurations = put_bins(durations, metrics.samples, metrics.dur_min, metrics.dur_max);
     histogram.sizes = sizes;
-    histogram.asked = sizes; /* what was asked for is not known: they are taken to be what was moved */
+    histogram.asked = sizes; /* what was requested is not known: they are taken to be what was moved */
     histogram.nsizes = histogram.nasked =
         metrics.data ? put_bins(sizes, metrics.data, metrics.size_min, metrics.size_max) : 0;
     *spread_unknown = !histogram.ndurations || (metrics.data && !histogram.nsizes);

@@ -7,7 +7,7 @@
 #include "dftracer/pfw_inside.h"
 
 #define DFT_PFW_LATEST_NS (UINT64_C(1) << 62) /* the year 2116: no time of a trace is later */
-/* Of a file: what does not fit is not counted, and told. Some files together may wrap, which is told, too. */
+/* Of a file: what does not fit is not counted, and reported. Some files together may wrap, which is reported, too. */
 #define DFT_PFW_SUM_MAX   (UINT64_C(1) << 63)
 
 int dft_pfw_when_else(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns);

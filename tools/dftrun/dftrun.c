@@ -127,7 +127,7 @@ static pid_t start_node(const struct dft_run *run)
 {
     pid_t node;
 
-    dft_run_set_id(&run->launch); /* the program is given the same */
+    dft_run_set_id(&run->launch); /* the program gets the same */
     node = dft_node_start(run->place);
     if (node < 0)
         fprintf(stderr, "dftrun: this node cannot be sampled: %s\n", strerror((int)-node));

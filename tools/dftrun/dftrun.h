@@ -49,7 +49,7 @@ enum dft_ends {
 /* --- one run ---------------------------------------------------------------------------------- */
 
 struct dft_run {
-    /* options; NULL: not given */
+    /* options; NULL: not specified */
     const char *directory, *data_dir, *stack, *by, *top, *json, *report, *stage, *container;
     int aggregate, no_page, quiet, node, doctor, gpu;
     int every; /* one rank in so many keeps events; 0: all */

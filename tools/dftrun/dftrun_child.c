@@ -4,7 +4,7 @@
  * The program stays in our process group. The terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z)
  * therefore reach it directly. Those signals have si_code SI_KERNEL and must not be sent a second
  * time. All signals of interest are blocked from before the fork until the child's pid is known.
- * They are blocked again before the pid is given back. So no signal is lost, and none hits another
+ * They are blocked again before the pid is released. So no signal is lost, and none hits another
  * process. */
 #include "dftrun/dftrun_child.h"
 

@@ -2,7 +2,7 @@
 /* dftrun --doctor: why is nothing recorded? Looks at everything that can keep calls from being
  * recorded, and says of each what to do.
  *
- * What the library thinks of its settings is asked of the library: a small program runs with the
+ * The library itself reports what it thinks of its settings: a small program runs with the
  * user's variables, and the messages of the library are read. So the doctor and the library never
  * disagree. COMMAND is inspected first, and runs once when it can. */
 #include "dftrun/dftrun_doctor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what dftrun tells of the end of its program. A process that is killed can write nothing of it, and nobody but
- * its parent is told: dftrun writes what it has waited for into a file beside the traces. */
+/* Owns what dftrun records of the end of its program. A process that is killed can write nothing of it, and only its
+ * parent learns of it: dftrun writes what it has waited for into a file beside the traces. */
 #include "dftrun/dftrun_ended.h"
 
 #include <dirent.h>

@@ -51,8 +51,7 @@ static int local_size(void)
     return size;
 }
 
-/* torchrun calls each launch "none", unless it is told a name: where the ranks meet tells launches
- * apart. */
+/* torchrun calls each launch "none", unless a name is specified: where the ranks meet distinguishes launches. */
 static void put_torch(char *id, size_t size)
 {
     const char *job = dft_run_variable("SLURM_JOB_ID"), *name = dft_run_variable("TORCHELASTIC_RUN_ID");
@@ -109,7 +108,7 @@ static int parent_of(int pid, unsigned long long *start)
     return parent;
 }
 
-/* Was the process told a rank? Returns -1 if not known. */
+/* Does the process have a rank? Returns -1 if not known. */
 static int has_rank(int pid)
 {
     char path[64], *entry = NULL;
@@ -129,7 +128,7 @@ static int has_rank(int pid)
 }
 
 /* Hydra (MPICH, Intel MPI) names no launch. Its process on a node starts the ranks of one launch
- * there. That process is the nearest ancestor that was told no rank: shells may stand between. */
+ * there. That process is the nearest ancestor that has no rank: shells may stand between. */
 static void put_launcher(char *id, size_t size)
 {
     unsigned long long start = 0;

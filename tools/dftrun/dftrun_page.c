@@ -77,7 +77,7 @@ int dft_dftmerge_run(const struct dft_run *run, const char *const *arguments, in
     return WIFEXITED(status) ? WEXITSTATUS(status) : DFTRUN_OWN;
 }
 
-/* Appends what the user asked for. */
+/* Appends the user's options. */
 static void add_shape(const struct dft_run *run, const char **arguments, int n)
 {
     if (run->by) {

@@ -7,7 +7,7 @@
 
 /* Begins before the program, and after all processes that outlive it have been forked. */
 void dft_ranks_begin(struct dft_ranks *ranks, const struct dft_launch *launch);
-/* Where all ranks write into one directory, one of them is told that it is the last. */
+/* Where all ranks write into one directory, one of them learns that it is the last. */
 enum dft_ends dft_ranks_end(struct dft_ranks *ranks, const struct dft_launch *launch, const char *directory);
 
 #endif

@@ -83,7 +83,7 @@ static void read_script(char *text, const char *path)
         fclose(file);
 }
 
-/* The script that COMMAND is, or that a shell is given. NULL: there is none. */
+/* The script that COMMAND is, or that a shell is to run. NULL: there is none. */
 static const char *script_of(const struct dft_run *run)
 {
     char *const *words = run->command;
@@ -233,7 +233,7 @@ void dft_reason_print(const struct dft_run *run, const struct dft_outcome *outco
                 strerror(-error));
         return;
     }
-    if (find_reason(run, &reason) && run->no_page) /* nobody asked for a page, and nothing went wrong */
+    if (find_reason(run, &reason) && run->no_page) /* nobody requested a page, and nothing went wrong */
         return;
     fprintf(stderr, "dftrun: nothing was recorded: %s\ndftrun: %s More: dftrun --doctor -- COMMAND\n", reason.why,
             reason.remedy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files in use. Their ids are collected first. The blocks are then read in order for texts.
- * Each text is given as soon as a block shows it. */
+ * Each text is passed on as soon as a block shows it. */
 #include "export/export_files.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "source/source_visit.h"
 #include "format/decode.h"
 
-#define GIVEN 1u /* the value of an id whose text was given */
+#define GIVEN 1u /* the value of an id whose text was passed on */
 
 struct dft_files {
     struct dft_source *source;

@@ -30,7 +30,7 @@ static const char *const directions[2] = {"read", "write"};
 
 /* --- one job ---------------------------------------------------------------------------------- */
 
-/* fio cuts sizes to multiples of the least one, unless it is told not to. */
+/* fio cuts sizes to multiples of the least one, unless an option forbids that. */
 static int would_be_cut(const struct dft_fio_job *job)
 {
     uint64_t least = UINT64_MAX;

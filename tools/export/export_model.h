@@ -12,7 +12,7 @@ struct dft_model_size {
     uint64_t calls; /* successful ones */
     uint64_t ios;   /* of these, about: those that moved bytes */
     uint64_t bytes; /* moved */
-    uint64_t whole; /* all were asked for so much, and moved it but for the ends of files; 0: sizes vary */
+    uint64_t whole; /* all requested so much, and moved it but for the ends of files; 0: sizes vary */
 };
 
 enum dft_model_way { DFT_MODEL_MOVES, DFT_MODEL_AT, DFT_MODEL_STREAM, DFT_MODEL_REQUEST, DFT_MODEL_WAYS };
@@ -75,7 +75,7 @@ struct dft_model {
     struct dft_map flags;               /* process and file -> flags of opens that a benchmark can take over */
     struct dft_map opens;               /* process and thread -> files that it opened */
     uint64_t left[DFT_MODEL_LEFTS];     /* calls */
-    uint64_t unsplit;                   /* calls that aggregates cannot tell apart by file */
+    uint64_t unsplit;                   /* calls that aggregates cannot distinguish by file */
     uint64_t checkpoint_bytes, written; /* bytes written in such regions, and in all */
     int has_opens;                      /* events said with which flags files were opened */
 };

@@ -31,7 +31,7 @@ int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, 
 }
 
 /* The name is perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a
- * name must not leave the directory that the user asked for. */
+ * name must not leave the directory that the user requested. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process)
 {

@@ -55,7 +55,7 @@ static void put_result(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
         put_uint(pfw, "size", bytes);
 }
 
-/* Writes what the call asked for, in the words of the call. */
+/* Writes what the call requested, in the words of the call. */
 static void put_size(struct dft_pfw_out *pfw, const struct dft_event_at *at, uint64_t bytes)
 {
     const struct dft_event *event = at->event;

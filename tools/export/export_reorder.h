@@ -19,7 +19,7 @@ struct dft_reorder {
     void *context;
     struct dft_reorder_event *events;
     struct dft_arg *args;
-    /* texts of string arguments; an argument holds its text's position until the event is given */
+    /* texts of string arguments; an argument holds its text's position until the event is passed on */
     char *texts;
     size_t count, capacity, nargs, args_capacity, ntexts, texts_capacity;
     struct dft_nesting nesting;

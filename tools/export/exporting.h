@@ -17,11 +17,11 @@
 struct dft_export {
     struct dft_source *source;
     const struct dft_filter *filter;
-    const struct dft_names *names; /* all names of the event that is given are there */
+    const struct dft_names *names; /* all names of the passed event are there */
     FILE *out;
     int is_inside;      /* the path of the file is a name in a directory, which the user did not give */
     uint64_t max_bytes; /* of a file; 0: no limit */
-    /* events that the format has no form for; the writer counts them, and the user is told */
+    /* events that the format has no form for; the writer counts them, and they are reported to the user */
     uint64_t left_out;
 };
 

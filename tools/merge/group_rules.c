@@ -27,7 +27,7 @@ struct rule {
 struct dft_group_rules {
     struct dft_table_file file;
     char error[DFT_FILTER_WHY + 256];
-    char *text, *words; /* the rules as given; the rules cut into words */
+    char *text, *words; /* the rules as specified; the rules cut into words */
     struct rule rules[DFT_RULES_MAX];
     uint32_t count;
     const char *names[DFT_RULES_MAX + 1];

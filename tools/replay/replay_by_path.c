@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MODE_OF_FOLDERS 0700u /* always given */
+#define MODE_OF_FOLDERS 0700u /* always set */
 
 static int64_t find_path(const char *path)
 {

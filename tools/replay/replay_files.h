@@ -13,11 +13,11 @@
 
 #define DFT_REPLAY_PATH_MAX 4000u /* of a path below the root; the root's own path comes before it */
 
-/* What was there before the trace began. UNKNOWN: no call has told so far. */
+/* What was there before the trace began. UNKNOWN: no call has shown it so far. */
 enum dft_replay_start { DFT_START_UNKNOWN, DFT_START_FILE, DFT_START_FOLDER, DFT_START_ABSENT };
 
-/* How calls on a file are told apart by kind, to keep their order. Each counter exists twice: as given to the threads,
- * and as done. */
+/* How calls on a file are distinguished by kind, to keep their order. Each counter exists twice: as passed to the
+ * threads, and as done. */
 enum dft_replay_order {
     DFT_ORDER_CHANGES, /* made, removed, renamed, cut */
     DFT_ORDER_WRITES,

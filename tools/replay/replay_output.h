@@ -9,7 +9,7 @@
 struct dft_replay_result {
     const struct dft_replay_plan *plan;
     const struct dft_replay_threads *threads; /* NULL: a plan alone */
-    const char *root;                         /* NULL: not given */
+    const char *root;                         /* NULL: not specified */
     const char *speed;
 };
 

@@ -18,7 +18,7 @@
 #include "replay/replay_buffers.h"
 #include "replay/replay_hidden.h"
 
-#define MODE_OF_FILES 0600u /* always given: the user of the replay can remove what it made */
+#define MODE_OF_FILES 0600u /* always set: the user of the replay can remove what it made */
 
 /* --- descriptors that come and go ------------------------------------------------------------- */
 
@@ -160,7 +160,7 @@ static int64_t move(struct dft_replay_thread *thread, const struct dft_replay_ca
     return sum;
 }
 
-/* Leads to the recorded place, in the recorded way where that can be told. */
+/* Leads to the recorded place, in the recorded way where that is known. */
 static int64_t seek(const struct dft_replay_call_at *call)
 {
     int fd = call->handle->fd, whence = (int)call->flags;
@@ -259,7 +259,7 @@ static int is_different(const struct dft_replay_call_at *call, int64_t result)
     return dft_op_is_data(call->op) || call->call == DFT_REPLAY_lseek ? result != call->result : 0;
 }
 
-/* A path that leads through a link is not used, and none of which that cannot be told. */
+/* A path that leads through a link is not used, nor one for which that is unknown. */
 static int refuse(struct dft_replay_thread *thread, const char *path)
 {
     struct dft_replay_threads *all = thread->all;

@@ -179,7 +179,7 @@ static uint64_t place_of(const struct dft_replay_plan *plan, const struct dft_re
     return appends && dft_op_class(take->at->op) == DFT_CLASS_WRITE ? take->file->size : handle->place;
 }
 
-/* A call that writes, whether it succeeded or not. A burst of characters may be told without bytes. */
+/* A call that writes, whether it succeeded or not. A burst of characters may be recorded without bytes. */
 static void plan_space(const struct dft_replay_plan *plan, const struct dft_replay_take *take)
 {
     const struct dft_event *event = take->at->event;

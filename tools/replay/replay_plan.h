@@ -7,7 +7,7 @@
 #include "replay/replay_resolve.h"
 #include "replay/replay_tally.h"
 
-/* What calls on a stream told: fopen's mode is not recorded. */
+/* What calls on a stream show: fopen's mode is not recorded. */
 #define DFT_STREAM_READ        1u
 #define DFT_STREAM_WRITTEN     2u
 #define DFT_STREAM_WRITE_FIRST 4u  /* the first call that moved data wrote */

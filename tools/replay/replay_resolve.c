@@ -63,8 +63,8 @@ static int take_process(struct dft_replay_resolver *resolver, const struct dft_e
     return rc ? rc : leave(resolver, at, DFT_LEFT_PROCESS);
 }
 
-/* Of fcntl only what copies a descriptor or asks about it: other arguments are not recorded. A transfer may have been
- * given its offsets, and then moves none of a descriptor: its halves go where it was. */
+/* Accepts only those calls of fcntl that copy a descriptor or query it: other arguments are not recorded. A transfer
+ * with explicit offsets moves none of a descriptor: its halves go where it was. */
 static void find_call(const struct dft_replay_resolver *resolver, struct dft_replay_take *take)
 {
     const struct dft_event_at *at = take->at;

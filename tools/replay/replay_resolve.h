@@ -55,7 +55,7 @@ static inline int dft_replay_succeeded(const struct dft_event *event)
     return !event->err && (event->result >= 0 || event->result == DFT_RESULT_UNKNOWN);
 }
 
-/* The bytes that a repeated call on data asks for. A call that failed may have asked for more than there is memory or
+/* The bytes that a repeated call on data asks for. A call that failed may have requested more than there is memory or
  * disk, so its size is limited. A write asks for what was moved: it would move all of its size. So does the
  * reading half of a transfer, which may have found more than could be written. */
 static inline uint64_t dft_replay_asked(const struct dft_replay_take *take)

@@ -28,7 +28,7 @@ struct dft_replay_root {
  * caller closes in either case. */
 int dft_replay_root_open(struct dft_replay_root *root, const char *path, struct dft_source *source);
 void dft_replay_root_close(struct dft_replay_root *root);
-/* Does the path (normal, absolute below the root) lead through no link? Returns 0, -ELOOP, or why that cannot be told
+/* Does the path (normal, absolute below the root) lead through no link? Returns 0, -ELOOP, or why that is unknown
  * (-EMFILE). What is not there, or may not be searched, is no link. */
 int dft_replay_root_check(const struct dft_replay_root *root, const char *path);
 

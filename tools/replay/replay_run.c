@@ -8,7 +8,7 @@
  *   - a read behind the end that the file had at the start, for the writes to the file,
  *   - the first call of a thread, for all calls of its process so far; the first one of a process, for those of its
  *     parent; the first one after a wait for a child, for those of the child.
- * What it waits for was given to the threads before. */
+ * What it waits for was passed to the threads before. */
 #include "replay/replay_run.h"
 
 #include <errno.h>

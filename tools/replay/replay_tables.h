@@ -21,7 +21,7 @@ struct dft_replay_handle {
     struct dft_replay_call_at *held; /* a seek in a stream: the next call on it tells where it went */
     _Atomic uint32_t refs;           /* descriptors and calls that need it */
     uint32_t tables;                 /* descriptors that stand for it */
-    uint32_t given;                  /* calls on it, as given to the threads */
+    uint32_t given;                  /* calls on it, as passed to the threads */
     _Atomic uint32_t done;           /* ... and as done */
     _Atomic uint32_t ready;          /* 1: it was opened, or that failed */
     uint32_t number;                 /* of its fopen in the trace + 1; 0: no stream */

@@ -15,7 +15,7 @@
 #define STACK_BYTES (UINT64_C(192) << 10)
 #define NAP_NS      UINT64_C(100000000) /* how long a stop may go unseen */
 #define AHEAD       8192u               /* calls that are queued before the time begins */
-#define TOGETHER    32u                 /* calls after which room is told */
+#define TOGETHER    32u                 /* calls after which room is reported */
 
 static _Atomic int is_stopped;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads that repeat calls: one for each recorded thread, with a queue of calls. The thread that reads the trace
- * fills the queues in order of time. A call waits only for calls that were given before it, so the threads never wait
+ * fills the queues in order of time. A call waits only for calls that were queued before it, so the threads never wait
  * for each other in a circle. */
 #ifndef DFT_REPLAY_THREADS_H
 #define DFT_REPLAY_THREADS_H
@@ -21,7 +21,7 @@ struct dft_replay_need {
     uint32_t value;
 };
 
-/* The calls of a recorded process image: as given to the threads, and as done. */
+/* The calls of a recorded process image: as passed to the threads, and as done. */
 struct dft_replay_progress {
     uint32_t given;
     _Atomic uint32_t done;

@@ -51,7 +51,7 @@ void dft_check_print_json(const struct dft_verification *check)
     putchar('\n');
 }
 
-/* What the processes say that they could not keep, or were told not to. */
+/* What the processes say that they could not keep, or did not keep on request. */
 static void print_losses(const struct dft_verification *check)
 {
     const struct dft_job *job = &check->job;

@@ -61,8 +61,8 @@ static struct dft_source_process named_in(const char *path)
     return process;
 }
 
-/* Does a process have the file open to write to it? Its number and its host are then not asked
- * about: the process may be in a container. */
+/* Does a process have the file open to write to it? Its number and its host are then not queried: the process may be in
+ * a container. */
 static int is_written_to(const char *path)
 {
     int fd = dft_open_regular(path, O_RDONLY | O_NOFOLLOW, NULL), busy;

@@ -47,7 +47,7 @@ struct target {
     struct dft_live *live;
     size_t bytes;
     enum answer answer;
-    char reason[160]; /* why it was not asked */
+    char reason[160]; /* why it got no request */
 };
 
 struct control {
@@ -309,7 +309,7 @@ static int find_word(const char *word)
     return -1;
 }
 
-/* Nonzero: stderr has been told why. */
+/* Nonzero: the reason is on stderr. */
 static int set_up(struct control *control, int64_t *wait_ns)
 {
     const struct dft_source_options *given = &control->options.source;

@@ -16,7 +16,7 @@
 #include "small/ps_inside.h"
 #include "stacks/ps_stacks_show.h"
 
-#define INDENT_MAX 20u /* levels of the tree that are told apart */
+#define INDENT_MAX 20u /* levels of the tree that are distinguished */
 #define ALIKE      3u  /* so many killed processes behind one that is like them become one line */
 #define NAMED      12u /* of them */
 
@@ -156,7 +156,7 @@ static int is_alike(const struct dft_source_process *p, const struct dft_source_
            dft_text_same(p->process.exe, first->process.exe);
 }
 
-/* How many processes behind this one were killed as it was. Who died first is told by itself. */
+/* How many processes behind this one were killed as it was. Who died first has a line of its own. */
 static uint32_t count_alike(const struct ps *ps, uint32_t at)
 {
     const struct dft_ps_tree *tree = &ps->tree;

@@ -25,7 +25,7 @@ struct dft_spans_asked {
     const char *file, *query;
     const char *root, *from, *to, *event, *kind, *output, *title;
     int all;
-    int64_t interval_ns; /* 0: not given */
+    int64_t interval_ns; /* 0: not specified */
     unsigned width, height;
 };
 

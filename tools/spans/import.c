@@ -36,7 +36,7 @@ struct asked {
     uint64_t used; /* inputs */
 };
 
-/* --- what users are told ---------------------------------------------------------------------- */
+/* --- messages to users ------------------------------------------------------------------------ */
 
 void dft_span_broken(struct dft_span_import *import, const char *where, const char *why)
 {

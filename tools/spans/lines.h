@@ -12,8 +12,8 @@
 struct dft_log_lines {
     FILE *in;
     char *buffer;
-    uint64_t number; /* of the line that was given last */
-    int is_long;     /* the line is longer than DFT_LINE_MAX: its beginning is given */
+    uint64_t number; /* of the line that was returned last */
+    int is_long;     /* the line is longer than DFT_LINE_MAX: its beginning is returned */
 };
 
 /* Returns 0 or -errno. The caller calls fini in either case. */

@@ -84,7 +84,7 @@ static int64_t from_local(int64_t utc)
     return utc - before;
 }
 
-/* The zone is asked once for each quarter of an hour: it changes at none but full quarters. */
+/* The zone is queried once for each quarter of an hour: it changes at none but full quarters. */
 static int64_t from_local_cached(int64_t utc)
 {
     static _Thread_local int64_t quarter = INT64_MIN, difference;

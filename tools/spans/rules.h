@@ -36,7 +36,7 @@ enum dft_rule_key {
 
 struct dft_span_rule {
     char *type;
-    char *values[DFT_RULE_KEYS]; /* NULL: not given */
+    char *values[DFT_RULE_KEYS]; /* NULL: not specified */
     regex_t expression;
 };
 

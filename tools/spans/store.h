@@ -61,7 +61,7 @@ int dft_span_metric(struct dft_span_store *store, const struct dft_uuid *span, i
                     struct dft_text value);
 int dft_span_metric_number(struct dft_span_store *store, const struct dft_uuid *span, int64_t ns, const char *key,
                            int64_t value);
-/* `place`: what a record is told from an equal one by. */
+/* `place`: distinguishes a record from an equal one. */
 int dft_span_record(struct dft_span_store *store, struct dft_text json, struct dft_text place, const char *file,
                     uint64_t line);
 

@@ -6,7 +6,7 @@
 #include "stacks/ps_stacks.h"
 
 /* Puts the path of a process's trace, or of its live file, in the place of its process id among
- * the paths. Nonzero: one of them has none, and stderr has been told why. */
+ * the paths. Nonzero: one of them has none, and the reason is on stderr. */
 int dft_ps_stacks_paths(char **paths, int count);
 /* Has the process with that pid here this live file mapped? 1, 0, or -errno: its mappings cannot
  * be read. */

@@ -18,7 +18,7 @@ struct dft_remote;
 struct dft_remote_thread {
     uint64_t registers[DFT_REMOTE_REGISTERS_MAX]; /* as PTRACE_GETREGSET gives them */
     uint64_t stack_from;                          /* the stack's address there */
-    char *stack;                                  /* the copy; NULL: memory is read when it is asked for */
+    char *stack;                                  /* the copy; NULL: memory is read when it is requested */
     size_t stack_bytes;
 };
 

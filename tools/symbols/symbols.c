@@ -48,7 +48,7 @@ static char *demangle(const char *name)
 struct function {
     uint64_t start, size;
     const char *name; /* libdw's */
-    char *shown;      /* demangled, once somebody asked */
+    char *shown;      /* demangled at the first request */
 };
 
 struct module {
