@@ -116,8 +116,8 @@ int dft_cursor_move_within(struct dft_cursor *cursor, uint64_t start_ns, uint64_
     return 1;
 }
 
-/* Moves a cursor to the row of an event that was just added there. Of an event that reaches beyond
- * its interval the next one of its kind is likely in another row. */
+/* Moves a cursor to the row of an event that was just added there. After an event that reaches beyond its interval, the
+ * next one of its kind is likely in another row. */
 static void move_to(struct dft_table *table, struct dft_cursor *cursor, const struct dft_recent *recent,
                     const struct dft_cursor_sample *sample)
 {

@@ -97,8 +97,8 @@ static inline int dft_table_reserve_event(struct dft_table *table)
     return dft_table_reserve(table, 7, 1, 3, table->keep & DFT_KEEP_FILES ? 1 : 0);
 }
 
-/* What makes a row that row. The first eight bytes are those of a row. Of file rows op and what
- * stands behind io are 0, of other rows class. */
+/* What makes a row that row. The first eight bytes are those of a row. File rows have 0 in op and in what stands behind
+ * io, other rows in class. */
 struct dft_key {
     uint8_t kind, class, op, io, size_class, access;
     uint16_t err;

@@ -10,14 +10,14 @@
 #define DFT_TOUCHED_SHIFT_MAX 53u /* the highest end is below 2^63 */
 
 void dft_occupancy_put(struct dft_raw *raw, const struct dft_buckets *buckets);
-/* Of rows whose metrics are known. */
+/* For rows whose metrics are known. */
 void dft_occupancy_get(struct dft_columns *columns, const struct dft_buckets *buckets);
 
 void dft_patterns_put(struct dft_raw *raw, const struct dft_buckets *buckets);
 /* Returns 0 or -ENOMEM. */
 int dft_patterns_get(struct dft_decoder *decoder, const struct dft_buckets *buckets);
 
-/* The class of a call that a row of a file has by itself, from what was done with the file. */
+/* The class of a call that a row of a file has without one of its own, from what was done with the file. */
 static inline enum dft_io dft_class_io(uint8_t class)
 {
     static const uint8_t ios[] = {

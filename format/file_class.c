@@ -161,7 +161,7 @@ static inline enum dft_io by_version(const char *path, size_t length)
 
 #define STEP sizeof(dft_vector)
 
-/* Of 16 bytes, which are slashes with a letter of the range behind them. */
+/* Finds which of 16 bytes are slashes with a letter of the range behind them. */
 static inline uint32_t find_parts(const char *at)
 {
     const dft_vector here = *(const dft_vector *)at, next = *(const dft_vector *)(at + 1);
@@ -170,7 +170,7 @@ static inline uint32_t find_parts(const char *at)
         (dft_vector)((here == dft_vector_of('/')) & (next - dft_vector_of(FIRST) <= dft_vector_of(LAST - FIRST))));
 }
 
-/* Of a path of 17 bytes or more. */
+/* For a path of 17 bytes or more. */
 static inline enum dft_io by_parts(const char *path, size_t length)
 {
     const char *const end = path + length, *const last = end - STEP - 1, *at = path;

@@ -8,8 +8,8 @@
 #include "items.h"
 #include "ring_record.h"
 
-/* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the
- * batch. */
+/* The owner is the ring's process, or a vfork child, which says so first. A name has no owner of its own: it gets that
+ * of the batch. */
 static struct dft_record_owner owner_of(const struct dft_batch_builder *builder, const struct dft_ring *ring,
                                         uint64_t sequence, const struct dft_slot *slot)
 {

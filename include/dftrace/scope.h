@@ -118,7 +118,7 @@ template <typename T> inline struct dftrace_arg make_arg(const char *key, T valu
     return dftrace_int(key, static_cast<int64_t>(value));
 }
 
-/* Of the innermost open region. */
+/* An argument of the innermost open region. */
 template <typename T> inline void arg(const char *key, T value)
 {
     const struct dftrace_arg made = make_arg(key, value);

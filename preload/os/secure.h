@@ -16,7 +16,7 @@ int dft_is_secure(void);
  * process maps and believes: who changes it steers the process. Root has all rights. */
 int dft_secure_exceeds(uint32_t owner);
 
-/* The environment whose settings count. Of such a program that is the file above alone, or nothing. Its
+/* The environment whose settings count. For such a program that is the file above alone, or nothing. Its
  * own environment then loses our variables, as the loader takes out its own: a program that it runs may
  * have equal user ids, and would obey them. Constructor only. */
 char *const *dft_secure_environment(char **environment);

@@ -191,7 +191,7 @@ static inline void dft_sys_wait(uint32_t times)
 #define DFT_LOST_WAKE_S 5
 
 /* Sleeps while the word has this value, until a wake or a timeout. A thread that forbids itself
- * system calls (sandbox.c) can wake no other thread. So a sleeper wakes by itself now and then. The
+ * system calls (sandbox.c) can wake no other thread. So a sleeper wakes on its own now and then. The
  * caller tests the word again in any case. */
 static inline void dft_futex_wait(const uint32_t *word, uint32_t value)
 {

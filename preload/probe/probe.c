@@ -263,7 +263,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
         follow(path, (int)at->result);
 }
 
-/* Of a path that is traced. */
+/* For a path that is traced. */
 static void put_on_path(struct dft_thread *self, const struct dft_path_call *at, struct dft_file file, uint64_t file2,
                         uint64_t end)
 {

@@ -131,7 +131,7 @@ static int names_directories(const char *list)
     return 0;
 }
 
-/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to
+/* Does the list alone say what is traced? Exclusions, pipes and sockets alone are changes to
  * what is traced without them. */
 static int says_what_is_traced(const char *list)
 {

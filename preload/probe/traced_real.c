@@ -73,7 +73,7 @@ int dft_traced_real_any(void)
     return count != 0;
 }
 
-/* Of two names of a file. What is excluded by one of them is excluded. */
+/* Joins the verdicts on two names of a file. What is excluded by one of them is excluded. */
 static enum dft_verdict both(enum dft_verdict one, enum dft_verdict other)
 {
     return one > other ? one : other;

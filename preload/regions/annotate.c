@@ -17,7 +17,7 @@
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* Of the innermost open region. */
+/* An argument of the innermost open region. */
 static void arg_of_region(const struct dftrace_arg arg)
 {
     struct dft_thread *self = dft_annotate_thread();
@@ -45,7 +45,7 @@ static void arg_string(const char *key, const char *value)
     arg_of_region(dftrace_string(key, value));
 }
 
-/* Of an open region that need not be the innermost one. */
+/* Keeps an argument of an open region that need not be the innermost one. */
 static void keep_arg_of(struct dft_thread *self, uint64_t name, const struct dftrace_arg *arg)
 {
     _Atomic uint32_t *of = dft_region_args_of(self, name);

@@ -186,7 +186,7 @@ static void keep(struct dft_thread *self, const char *pointcut, const char *scop
     dft_annotate_keep_args(self, args, n);
 }
 
-/* The weaver says of each end of a function by itself which arrow is there. */
+/* The weaver says for each end of a function which arrow is there. */
 static void keep_end(struct dft_thread *self, const char *flow)
 {
     const struct dftrace_arg arg = dftrace_string("flow_end", flow);

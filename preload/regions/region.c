@@ -123,7 +123,7 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end,
     self->args_used = (uint16_t)from;
 }
 
-/* Of spans that go on here the start is 0. */
+/* Spans that go on here have the start 0. */
 static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, int is_span)
 {
     const struct dft_open_region *region = region_at(self, index);

@@ -139,8 +139,7 @@ static uint64_t sealed(const struct dftrace_span *span, uint64_t id, uint64_t st
     return start ^ key_of(span->name, id);
 }
 
-/* Processors' ticks may differ by a little. Of handles that were never begun one in thousands
- * passes. */
+/* Processors' ticks may differ by a little. One in thousands of handles that were never begun passes. */
 static int has_been(uint64_t start)
 {
     return start <= dft_ticks() + UINT32_MAX;

@@ -5,7 +5,7 @@
 
 #include "rows/rows.h"
 
-/* Of a state whose calls are not all events: is this record kept in aggregates alone? It is added then.
+/* For a state whose calls are not all events: is this record kept in aggregates alone? It is added then.
  * The same of a record with items, and of a burst (rows.h). */
 int dft_mode_keeps(struct dft_thread *self, const struct dft_slot *record);
 int dft_mode_keeps_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);

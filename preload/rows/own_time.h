@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Of this thread, or of the process. 0: not known. */
+/* Processor time of this thread, or of the process. 0: not known. */
 uint64_t dft_processor_ns(clockid_t clock);
 
 /* Around a drain or a flush, for the limit of cost: the processor time that it takes is the library's.

@@ -148,7 +148,7 @@ void dft_first_note_reported(void)
     __atomic_store_n(&has_reported, 1, __ATOMIC_RELAXED);
 }
 
-/* Of the ranks of a node all find the same. A parent without a live file could not make a trace either. */
+/* All ranks of a node find the same. A parent without a live file could not make a trace either. */
 int dft_first_tells_place(int is_made)
 {
     int rank = dft_config_job.local_rank >= 0 ? dft_config_job.local_rank : dft_config_job.rank;

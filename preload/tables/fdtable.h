@@ -62,7 +62,7 @@ struct dft_open {
      * one there, with DFT_OPEN_FREE. No call writes here: one that began before its descriptor was closed ends
      * some time after, and writes into the other members. */
     uint32_t serial;
-    /* Of the last access, and the one before it: where they began; -1: none yet. Their distance is the
+    /* Where the last access, and the one before it, began; -1: none yet. Their distance is the
      * last stride. */
     _Atomic int64_t last_start, start_before;
 };

@@ -13,7 +13,7 @@
 #include "weave/weave_caller.h"
 #include "weave/weave_target.h"
 
-/* Of weave_loader.S. */
+/* Defined in weave_loader.S. */
 void *dft_weave_dlopen(const char *path, int flags);
 void *dft_weave_dlsym(void *handle, const char *name);
 void *dft_weave_dlvsym(void *handle, const char *name, const char *version);

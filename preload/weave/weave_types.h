@@ -65,7 +65,7 @@ struct dft_weave_named {
     struct dft_weave_named *next;
 };
 
-/* Of weave files; structs with a tag; enums. */
+/* From weave files: typedefs; structs with a tag; enums. */
 extern struct dft_weave_named *dft_weave_typedefs, *dft_weave_tags, *dft_weave_enums;
 const struct dft_weave_named *dft_weave_find_named(const struct dft_weave_named *list, const char *at, size_t length);
 /* A type by its name, of a typedef or one that is known anyway. Returns 0 when there is none. */

@@ -102,7 +102,7 @@ static inline void capture(struct dft_thread *self, const char *name, const stru
         capture_other(self, name, type->kind, at);
 }
 
-/* Of a pointer what it points to when the call begins. Returns -1 where that cannot be read. */
+/* A pointer yields what it points to when the call begins. Returns -1 where that cannot be read. */
 static int factor(const struct dft_weave_type *type, const void *at, uint64_t *number)
 {
     enum dft_weave_kind kind = type->kind;

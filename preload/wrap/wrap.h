@@ -14,7 +14,7 @@
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
-/* Of wide text it is not known how many bytes it has in the buffer. */
+/* Nobody knows how many bytes wide text has in the buffer. */
 #define MAY_BE_QUICK(op, args) ((args).run && !(args).wide && !((args).measured && op != DFT_OP_FGETS))
 
 #define QUICK(args)                                                                                                    \

@@ -232,7 +232,7 @@ static void *remap_other(void *old, size_t old_size, size_t size, int flags, voi
     return result;
 }
 
-/* Of size 0: a second mapping of the same pages (shared ones). */
+/* With size 0: a second mapping of the same pages (shared ones). */
 void *dft_remap(void *old, size_t old_size, size_t size, int flags, void *address, dft_make_remap *make)
 {
     struct dft_range from = dft_maps_range(old, old_size);

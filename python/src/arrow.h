@@ -53,7 +53,7 @@ enum arrow_type {
     TYPE_WORD = 'w' /* text of which few values differ: a dictionary */
 };
 
-/* Memory from malloc. Of texts, the one of index i begins at ends[i] and ends at ends[i + 1]. */
+/* Memory from malloc. The text of index i begins at ends[i] and ends at ends[i + 1]. */
 struct column {
     char *name;
     enum arrow_type type;

@@ -86,10 +86,10 @@ void core_args_init(struct core_args *args);
 int core_args_add(struct core_args *args, PyObject *key, PyObject *value);
 /* A dict, None or NULL; another mapping. */
 int core_args_add_mapping(struct core_args *args, PyObject *mapping);
-/* Of a call with keywords: those, and of a mapping that comes before them. */
+/* Adds the keywords of a call, and a mapping that comes before them. */
 int core_args_add_call(struct core_args *args, PyObject *const *values, Py_ssize_t count, PyObject *names);
 int core_args_copy(struct core_args *to, const struct core_args *from);
-/* Of arguments with one key the last is left, in the place of the first. */
+/* Leaves the last of the arguments with one key, in the place of the first. */
 void core_args_settle(struct core_args *args);
 void core_args_clear(struct core_args *args);
 

@@ -178,7 +178,7 @@ static PyObject *get_region(PyObject *object, void *Py_UNUSED(closure))
 
 static int set_function(struct function *self, PyObject *callable);
 
-/* Of one that core_function_empty() made, once. */
+/* Sets the state of one that core_function_empty() made, once. */
 static PyObject *function_setstate(PyObject *object, PyObject *callable)
 {
     struct function *self = (struct function *)object;

@@ -116,7 +116,7 @@ static PyObject *time_ns(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Of an integer with this text; infinity where no double is so large. */
+/* The double of an integer with this text; infinity where no double is so large. */
 static double double_of(PyObject *integer, const char *text)
 {
     double value = PyLong_AsDouble(integer);

@@ -12,9 +12,8 @@
  * processes is. Its TRAINER is the process that computes longest, else the first one. Others are
  * its workers.
  *
- * Of each: HIDDEN is I/O while it computes, EXPOSED is I/O while it does not, IDLE is neither. A
- * region of a trainer that the patterns name as an epoch or a step is looked at by itself (a
- * scope).
+ * For each: HIDDEN is I/O while it computes, EXPOSED is I/O while it does not, IDLE is neither. A region of a trainer
+ * that the patterns name as an epoch or a step is examined on its own (a scope).
  *
  * From events all numbers are exact. From rows they are estimates (is_exact 0): which 64ths of an
  * interval are covered is known, and how much of them all together. */

@@ -2,9 +2,9 @@
 /* What rows know of a window of time, by process and interval, and the estimates that follow.
  * Nothing of traces.
  *
- * Of an interval is known which of its 64ths something covers, and how long all of it took
- * together. The time is taken as spread evenly over what is covered, and what different processes
- * do in a 64th as independent of each other. */
+ * For an interval it is known which of its 64ths something covers, and how long all of it took together. The time is
+ * taken as spread evenly over what is covered, and what different processes do in a 64th as independent of each
+ * other. */
 #ifndef DFT_OVERLAP_CELLS_H
 #define DFT_OVERLAP_CELLS_H
 

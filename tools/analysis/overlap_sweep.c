@@ -227,7 +227,7 @@ void dft_overlap_sweep_point(struct dft_overlap_sweep *sweep, const struct dft_t
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Of rows, which estimate, one may come to more than there is. */
+/* Estimates from rows may come to more than there is. */
 static void finish(struct dft_overlap_times *times)
 {
     uint64_t busy;

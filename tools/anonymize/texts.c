@@ -165,7 +165,7 @@ static struct dft_text between(const char *from, const char *to)
     return (struct dft_text){from, (uint32_t)(to - from)};
 }
 
-/* Of `<string>` and the like, and of the note that frames are left out, there is no path. */
+/* `<string>` and the like, and the note that frames are left out, have no path. */
 void dft_texts_frame(struct dft_texts *texts, struct dft_text frame, struct dft_long_text *out)
 {
     const char *end = frame.bytes + frame.length;

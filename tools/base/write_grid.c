@@ -106,7 +106,7 @@ static size_t least_width(const struct dft_grid *grid, size_t least)
     return all;
 }
 
-/* Of the columns that are left out from `from` on. */
+/* Hides one of the columns that are left out from `from` on. */
 static int hide_one(struct dft_grid *grid, uint8_t from)
 {
     unsigned worst = grid->count;

@@ -11,7 +11,7 @@
  * broken behind a '/' where there is one. */
 void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
 
-/* The same to standard output, without a title; the newline comes by itself. */
+/* The same to standard output, without a title; the newline is added. */
 void dft_print_wrapped(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A sentence that is written piece by piece; dft_sentence_end prints it wrapped, and frees it. */

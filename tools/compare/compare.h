@@ -79,7 +79,7 @@ struct dft_change {
     uint8_t known[2];
     uint8_t unsaid; /* a run has such calls, and does not know this number of them */
     uint8_t spread; /* enum dft_spread; what of it is not known is UNKNOWN */
-    /* Of several repetitions: */
+    /* With several repetitions: */
     uint8_t sure;                          /* enum dft_repeated_sure */
     uint8_t is_exact;                      /* all runs of A have one number, all of B another */
     uint8_t is_tested;                     /* what follows is known */

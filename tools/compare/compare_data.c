@@ -95,7 +95,7 @@ static void json_range(struct dft_json *json, const char *key, const struct dft_
     dft_json_end_array(json);
 }
 
-/* Of what is not tested both are null. */
+/* Both are null for what is not tested. */
 static void json_tested(struct dft_json *json, const struct dft_change *change)
 {
     dft_json_known_double(json, "chance", change->is_tested, change->chance);

@@ -74,7 +74,7 @@ static void take(struct testing *testing, const struct dft_measured_item *measur
 }
 
 /* What decides whether a line is tested must not know which runs are A's, or the chance would be another: what the line
- * has at most, and all I/O usually. Of percentiles it is the time. */
+ * has at most, and all I/O usually. For percentiles it is the time. */
 static enum dft_measure part_of(const struct testing *testing)
 {
     return testing->measure >= DFT_MEASURE_P50 ? DFT_MEASURE_TIME : testing->measure;

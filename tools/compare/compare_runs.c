@@ -134,7 +134,7 @@ static int has_parts(const struct side *side, uint32_t first)
     return n > 1;
 }
 
-/* Each path by itself first; then those that are one run together. */
+/* Opens each path alone first; then those that are one run together. */
 static int open_each(struct dft_comparison *comparison, int number, const struct dft_options *options)
 {
     struct side *side = calloc(1, sizeof *side);

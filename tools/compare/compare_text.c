@@ -56,7 +56,7 @@ static int is_lossy(const struct dft_comparison *comparison, int side)
     return lossy;
 }
 
-/* Of one run of several, the share is that of this run. */
+/* For one run of several, the share is that of this run. */
 static void print_unrecorded(const struct dft_comparison *comparison, int side)
 {
     for (uint32_t number = 1; number <= comparison->counts[side]; number++) {

@@ -177,7 +177,7 @@ static const struct dft_item *exception(const struct dft_compared_items *items, 
     return NULL;
 }
 
-/* Of sides that do not differ as a whole: ", but openat of .../ckpt-# does: +11.8 s". What one
+/* For sides that do not differ as a whole: ", but openat of .../ckpt-# does: +11.8 s". What one
  * rank of many loses is little of all I/O, but the job may wait for it. */
 static int put_but(FILE *out, const struct dft_comparison *comparison, const struct dft_change *total)
 {

@@ -19,9 +19,9 @@ int dft_rank_test(uint64_t *a, uint32_t n, uint64_t *b, uint32_t m);
  * lie, 1 higher, -1 lower, 0 neither. Both are sorted. */
 double dft_rank_chance(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, int *higher);
 
-/* Of the n m differences of pairs in order, so many are left out at each end of an interval that has the
- * true difference in 95 % of cases (Hodges and Lehmann 1963). *confidence: how often it has, exactly.
- * Where no interval has it so often, 0: the whole range. */
+/* How many of the n m ordered differences of pairs are left out at each end of an interval that has the true difference
+ * in 95 % of cases (Hodges and Lehmann 1963). *confidence: how often it has, exactly. Where no interval has it so
+ * often, 0: the whole range. */
 uint32_t dft_rank_trim(uint32_t n, uint32_t m, double *confidence);
 
 #endif

@@ -31,9 +31,9 @@ struct dft_repeated_interval {
     double confidence;
 };
 
-/* Sorts the values. An outlier, of three and more, is the lowest or highest value that lies further from its
- * neighbour than five times the range of the rest, and a quarter of the median at least. It is named, and
- * decides nothing by itself. */
+/* Sorts the values. An outlier, of three and more, is the lowest or highest value that lies further from its neighbour
+ * than five times the range of the rest, and a quarter of the median at least. It is named, and decides nothing
+ * alone. */
 struct dft_repeated dft_repeated_of(uint64_t *values, uint32_t n);
 
 /* How often chance alone makes B differ from A as much, either way. *higher: 1 B is higher, -1 lower, 0 neither.
@@ -50,13 +50,13 @@ struct dft_repeated_interval dft_repeated_interval(const struct dft_repeated_sid
 /* How often ranges of n and m values lie apart by chance. */
 double dft_repeated_apart(uint32_t n, uint32_t m);
 
-/* HOW SURE. Of a difference: by its chance and by the runs of the side with fewer.
+/* HOW SURE. For a difference: by its chance and by the runs of the side with fewer.
  *
  *   high     a chance of 1 % at most (by the t-test: 0.1 %), and three runs
  *   medium   three runs; or two and such a chance
  *   low      all else
  *
- * Of no difference: by its interval, in parts of A's median.
+ * For no difference: by its interval, in parts of A's median.
  *
  *   high     within 5 % either way, at 95 %
  *   medium   within 25 %, at 90 % (three and three)

@@ -7,7 +7,7 @@
 
 enum dft_counter_by { DFT_COUNTER_BY_PROCESS, DFT_COUNTER_BY_RANK, DFT_COUNTER_BY_HOST, DFT_COUNTER_BYS };
 
-/* A line of the answer. Of several processes: `first`, `last` and `change` are sums, `least` and `most`
+/* A line of the answer. For several processes: `first`, `last` and `change` are sums, `least` and `most`
  * are of a single sample. */
 struct dft_counter_group {
     struct dft_text category, name;

@@ -5,7 +5,7 @@
 
 #include "dftracer/pfw_inside.h"
 
-/* Of a record that has a name. */
+/* The call of a record that has a name. */
 struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, struct dft_pfw_record *record);
 /* The position among pfw->calls of a call with this op on this file, 0: on none. */
 uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op, uint64_t file);

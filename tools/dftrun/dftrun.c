@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dftrun: runs a program under the tracer and prints where its I/O time went.
  *
- * The program's standard output stays its own. All messages of dftrun go to standard error. Each
- * run has a prefix of its own for its trace files. The summary is therefore of this run alone, and
- * a directory can hold many runs. Of the ranks of a job, the last one to end prints the page of
- * all. The exit code is that of the program. It is 2 for wrong usage, and 125 when dftrun itself
- * fails or cannot write a trace. The program does not run after 2 or 125. */
+ * The program's standard output stays its own. All messages of dftrun go to standard error. Each run has a prefix of
+ * its own for its trace files. The summary is therefore of this run alone, and a directory can hold many runs. The last
+ * rank of a job to end prints the page of all. The exit code is that of the program. It is 2 for wrong usage, and 125
+ * when dftrun itself fails or cannot write a trace. The program does not run after 2 or 125. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -125,7 +125,7 @@ static void put_variable(const char *name, const char *value)
     printf("--env %s=%s\n", name, value);
 }
 
-/* Of the traces of this run. */
+/* The prefix of this run's traces. */
 static const char *prefix_of(const struct dft_run *run)
 {
     static char prefix[PATH_MAX];
@@ -169,7 +169,7 @@ static int settings_are_plain(enum runtime runtime)
     return 1;
 }
 
-/* Traces belong to who asks. Root stays root. podman maps the user by itself then. */
+/* Traces belong to who asks. Root stays root. podman maps the user on its own then. */
 static void put_user(const struct box *box)
 {
     if (!geteuid())

@@ -20,7 +20,7 @@
 #include "dftrun/dftrun_doctor_settings.h"
 #include "dftrun/dftrun_trial.h"
 
-/* Of the trial with the user's own variables. */
+/* Checks the trial with the user's own variables. */
 static void check_settings(struct dft_checks *checks, const struct dft_run *run, int has_library)
 {
     struct dft_trial trial = {0};

@@ -207,7 +207,7 @@ static void say_where(const struct dft_run *run, int is_job, int has_report)
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-/* Of the runs and the traces that the last two arguments name. */
+/* Prints the runs and the traces that the last two arguments name. */
 static void print_all(const struct dft_run *run, const char *name, const char *traces, int is_job)
 {
     const char *arguments[ARGUMENTS] = {"dftmerge", "summary", "--run", name, traces};

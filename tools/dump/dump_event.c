@@ -65,7 +65,7 @@ static char *json_word(char *at, const char *word)
 
 #define KEY(name) ",\"" name "\":"
 
-/* Of each column its key, and which value an absent member stands for. */
+/* For each column its key, and which value an absent member stands for. */
 #define NEVER_LACKS(known, value) 0
 #define NULL_LACKS(known, value)  !(known)
 #define ZERO_LACKS(known, value)  ((known) && !(value))

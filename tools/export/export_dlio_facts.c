@@ -137,8 +137,8 @@ static int loads(const struct finding *finding, const struct dft_model_unit *uni
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
-/* Regions of several names may lie in each other: the name with most of them counts. Of one process
- * the most (each 1), or of all together. */
+/* Regions of several names may lie in each other: the name with most of them counts. Returns the most of one process
+ * (each 1), or of all together. */
 static uint64_t most(const struct finding *finding, unsigned kind, int each)
 {
     const struct dft_model *model = finding->model;

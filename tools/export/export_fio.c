@@ -120,7 +120,7 @@ static void put_pauses(const struct dft_fio_job *job, FILE *out)
         fprintf(out, "thinktime_blocks=%" PRIu64 "\n", blocks);
 }
 
-/* Of jobs for each size the one with most writes flushes. */
+/* Where each size has a job, the one with most writes flushes. */
 static int is_flushed(const struct dft_fio_job *job)
 {
     const struct dft_model_size *sizes = job->section->sizes[1];

@@ -20,7 +20,7 @@
 #define ZEROS_MAX   20u  /* links are left out by the zeros of their hash, up to so many */
 #define SPARE_BYTES 128u /* times in the sentence may be longer than those of the longest one */
 
-/* Of slices or links. */
+/* An amount of slices or links. */
 struct amount {
     uint64_t bytes, slices, ends, time_ns;
 };

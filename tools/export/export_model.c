@@ -59,7 +59,7 @@ static enum dft_model_way way_of(uint8_t op, struct dft_text name)
     return dft_op_effect(op) == DFT_EFFECT_AT ? DFT_MODEL_AT : DFT_MODEL_MOVES;
 }
 
-/* Of a loop that reads to the end of a file the last call moves nothing: no such call is an I/O. */
+/* The last call of a loop that reads to the end of a file moves nothing: no such call is an I/O. */
 static void add_size(struct dft_model_size *size, const struct dft_metrics *m)
 {
     uint64_t calls = m->count > m->errors ? m->count - m->errors : m->data, ios = calls;

@@ -41,8 +41,7 @@ static int compare_regions(const void *left, const void *right)
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
-/* Of accesses at random places one half lies behind the one before, and looks sequential with a
- * gap. */
+/* Half of the accesses at random places lie behind the one before, and look sequential with a gap. */
 static void find_random(const struct dft_model *model, struct dft_model_unit *unit)
 {
     const uint64_t *opens = dft_map_find(&model->opens, dft_map_join(unit->process->key, unit->tid));

@@ -215,7 +215,7 @@ static void put_arguments(struct dft_perfetto *p, const struct dft_event_at *at)
     }
 }
 
-/* Of a span that crosses others there is no other event. */
+/* A span that crosses others has no other event. */
 static int is_span(const struct dft_event_at *at)
 {
     return at->op == DFT_OP_REGION && !(at->event->bits & DFT_EXPORT_CROSSES);

@@ -59,7 +59,7 @@ static const struct rule {
 };
 /* clang-format on */
 
-/* Of different wholes the shares are compared. */
+/* With different wholes the shares are compared. */
 static double share_of(const struct dft_finding *finding)
 {
     uint64_t of_ns = finding->job_ns ? finding->job_ns : finding->of_ns;

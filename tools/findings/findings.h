@@ -3,7 +3,7 @@
  * their kinds.
  *
  * COST. A finding has the time that it costs: measured time of calls or of waiting, never a count.
- * Of several processes it is the sum of theirs, and its share is of all their wall times together;
+ * For several processes it is the sum of theirs, and its share is of all their wall times together;
  * a finding about the slowest rank, or about waiting, has the time of that rank and a share of the
  * wall time of the job. Findings below the limit any.share are left out. Where there are ranks, each
  * has a cost to the job, too, which people read: no more than the rank with most time of such calls

@@ -8,7 +8,7 @@
 struct dft_facts;
 struct dft_source_process;
 
-/* Of the file that has most of the time; all 0 where files are not known, or where locks cost little. */
+/* Lock waits on the file that has most of the time; all 0 where files are not known, or where locks cost little. */
 struct dft_lock_waits {
     uint64_t file, calls, time_ns, longest_ns;
     uint64_t files; /* that have some */

@@ -22,7 +22,7 @@ uint64_t dft_rules_reported_ns(const struct dft_rules *rules, unsigned classes);
 /* How much of the time of calls of its classes is left to a finding of this code: no other has it.
  * UINT64_MAX: it has no time of calls. */
 uint64_t dft_rules_left_ns(const struct dft_rules *rules, enum dft_finding_code code);
-/* Of a cost in several ranks: what one of them has at most, which is all its time of calls that may have it (on these
+/* For a cost in several ranks: what one of them has at most, which is all its time of calls that may have it (on these
  * files; NULL: any), and no more than the wall time of the job. *is_known: of no others, or hardly any. */
 uint64_t dft_rules_job_cost_ns(const struct dft_rules *rules, enum dft_finding_code code, const struct dft_map *files,
                                uint64_t cost_ns, int *is_known);

@@ -51,7 +51,7 @@ static int add(struct dft_rules *rules, enum dft_finding_code code, uint64_t tri
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Of one way of files that are alike. */
+/* Requests of one way on files that are alike. */
 struct requests {
     uint64_t small, small_bytes; /* below a page; or between others that are elsewhere */
     uint64_t random, random_bytes;

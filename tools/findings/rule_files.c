@@ -82,8 +82,8 @@ static uint64_t most_of(const struct reopened *file)
     return file->all > file->opens ? file->all : file->opens;
 }
 
-/* What a small file says can be kept, so all calls but those of the first time cost. Of another
- * file opening and closing it does. */
+/* What a small file says can be kept, so all calls but those of the first time cost. For another file, opening and
+ * closing cost. */
 static int can_stay_open(const struct dft_rules *rules, const struct reopened *file)
 {
     return !file->written && file->bytes && file->end > 0 &&

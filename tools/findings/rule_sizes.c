@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Small reads and writes, characters one at a time, and streams whose buffer does not help.
  *
- * The cost is what these requests take longer than larger ones would (sizes.h). Of requests of a
- * page and more only those count that follow the one before: those at random are another finding.
- * Files that are read or written in a few calls an open are left out: their time is that of many
- * small files, or of files opened again. So are files most of whose time other findings have reported. */
+ * The cost is what these requests take longer than larger ones would (sizes.h). Requests of a page and more count only
+ * where they follow the one before: those at random are another finding. Files that are read or written in a few calls
+ * an open are left out: their time is that of many small files, or of files opened again. So are files most of whose
+ * time other findings have reported. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  *
  * The end of one process brings that of others: a launcher ends all ranks when one has died. So the signal goes before
  * the time: SIGSEGV is a process's own, SIGKILL may be the kernel's for want of memory, and SIGTERM is what launchers
- * send. Of ends of one kind the earliest is the cause. The end of a process that said none lies between its last sign
+ * send. The earliest end of one kind is the cause. The end of a process that said none lies between its last sign
  * of life and the wait of its parent: the wait counts where there is one. */
 #include "job/fates.h"
 #include "job/fates_jobs.h"

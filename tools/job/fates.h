@@ -33,7 +33,8 @@ struct dft_fates {
     uint64_t later_ns; /* the last of the others whose end is known ended so long after it; 0: not after it */
 };
 
-/* Of the processes that pass the filter (NULL: of all). Returns 0 or -ENOMEM; free it in either case. */
+/* Finds the fates of the processes that pass the filter (NULL: of all). Returns 0 or -ENOMEM; free it in either
+ * case. */
 int dft_fates_find(struct dft_fates *fates, const struct dft_source *source, const struct dft_filter *filter);
 void dft_fates_free(struct dft_fates *fates);
 /* Is it known when it ended? Of a process that was killed only its parent can tell. */

@@ -15,7 +15,7 @@ enum dft_region_kind {
     DFT_REGION_KINDS
 };
 
-/* Of each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does
+/* For each kind, patterns with commas: "category:name" or "name", as a shell's. Case of letters does
  * not matter. A pattern that begins with ! takes away what those before it named. */
 struct dft_region_patterns {
     const char *lists[DFT_REGION_KINDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layers of a job: what each layer of a preset did, and when nothing computed meanwhile. Of all
- * processes, and by views.
+/* The layers of a job: what each layer of a preset did, and when nothing computed meanwhile: for all processes, and by
+ * views.
  *
  * Events go by in order of time. Each belongs to the layers that its rules say (preset.h), and to a
  * group of each layer and view. Groups have counts (aggregate.h) and unions of intervals (spans.h).

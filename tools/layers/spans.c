@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "layers/layers.h"
 
-/* Of a group in a lane. */
+/* A group in a lane. */
 struct dft_layer_span {
     uint64_t start_ns, end_ns;      /* of what goes on */
     uint64_t compute_ns, below_ns;  /* of the covers, when it began */

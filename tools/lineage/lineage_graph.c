@@ -62,7 +62,7 @@ static int worth(const struct dft_lineage_entity *entity)
     return entity->uri ? 0 : entity->store > 0 && entity->store != DFT_LINEAGE_STORE_OTHER ? 1 : 2;
 }
 
-/* Of several declarations that say as much, the first counts. */
+/* Where several declarations say as much, the first counts. */
 static int compare_declared(const struct dft_lineage_entity *a, const struct dft_lineage_entity *b)
 {
     DFT_ORDER(worth(a), worth(b));

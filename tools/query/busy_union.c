@@ -2,7 +2,7 @@
 /* busy_union_ns and in_flight_max of all groups: a sweep over the calls of each, in windows of
  * time.
  *
- * Of a call its start, its end and the number of its series are kept, 24 bytes, so that a window
+ * The start and the end of a call and the number of its series are kept, 24 bytes, so that a window
  * holds four million and blocks, which may all span the whole time, are decoded as seldom. Threads
  * decode; one thread sweeps. */
 #include "query/busy_union.h"

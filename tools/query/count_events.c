@@ -144,7 +144,7 @@ struct look {
     uint8_t adds_io; /* its time is I/O, and the query has members that need it */
 };
 
-/* Of an event that was placed; its call is known while it is. */
+/* For an event that was placed; its call is known while it is. */
 static inline void add_io(struct dft_grouper *grouper, const struct dft_event *event, const struct look *look)
 {
     if (look->adds_io && event->calls)

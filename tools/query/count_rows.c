@@ -209,7 +209,7 @@ static enum dft_filter_decision decide(const struct dft_execution *execution, co
     return dft_filter_durations(execution->filter, &row->metrics);
 }
 
-/* Of a row only some calls pass. */
+/* Only some calls of a row pass. */
 static int leave_undecided(struct dft_execution *execution, struct dft_worker *worker, const struct dft_row *row,
                            int kind)
 {

@@ -35,7 +35,7 @@ static int take_id(void *context, struct dft_text group)
     return 0;
 }
 
-/* Of two texts with one id, which nobody should have, it must not matter which came first. */
+/* Where two texts have one id, which should not be, it must not matter which came first. */
 static int keep(struct dft_map *map, uint64_t id, uint64_t value)
 {
     uint64_t *place = id && value ? dft_map_put(map, id) : &value;

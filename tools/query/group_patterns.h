@@ -3,7 +3,7 @@
  *
  * A group by file has a row of kind DFT_ROW_FILE beside its call row, with the pattern of all that
  * was counted for it. It goes wherever the rows of groups go: to other threads and ranks, and
- * through the spill file. Of its metrics, `count` says of how many rows the pattern is not known,
+ * through the spill file. Its metric `count` says of how many rows the pattern is not known,
  * and `data` how many events are in it, whose distances nobody knows. */
 #ifndef DFT_GROUP_PATTERNS_H
 #define DFT_GROUP_PATTERNS_H

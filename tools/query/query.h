@@ -7,12 +7,11 @@
  * aggregator's tables: events are put into groups first (each group is a "call" of its own to the
  * table), rows are merged as they are; so the integers are the same.
  *
- * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on
- * the grid of their intervals: where the width is a multiple of these, the first group begins
- * where the origin's interval does, so that each row lies in one group and rows and events say the
- * same; else it begins at the origin itself, and events answer. Of what was kept as aggregates
- * only, the grid is that of 64 intervals, which histograms and file rows have, where the width is
- * a multiple of that; a width that is a multiple of no interval is rounded up to one, and noted.
+ * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on the grid of their
+ * intervals: where the width is a multiple of these, the first group begins where the origin's interval does, so that
+ * each row lies in one group and rows and events say the same; else it begins at the origin itself, and events answer.
+ * For what was kept as aggregates only, the grid is that of 64 intervals, which histograms and file rows have, where
+ * the width is a multiple of that; a width that is a multiple of no interval is rounded up to one, and noted.
  *
  * Call rows do not answer: grouping by file, dir, pattern, stack or line, --file; grouping by a
  * time that is not a multiple of their interval (of 64, when percentiles are wanted and events

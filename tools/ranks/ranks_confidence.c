@@ -194,7 +194,7 @@ static int set_reason(const struct dft_searched *searched, struct dft_measured *
         fprintf(out, "%s; ", limit);
     fprintf(out, "%.*f times %s in ", evidence->times < 9.95, evidence->times,
             searched->medians ? "the median" : "the usual");
-    if (2 * evidence->bad >= evidence->active) /* else it is more all in all, and seldom by itself */
+    if (2 * evidence->bad >= evidence->active) /* else it is more all in all, and seldom alone */
         fprintf(out, "%" PRIu32 " of ", evidence->bad);
     fprintf(out, "%" PRIu32 " buckets", evidence->active);
     if (evidence->active < evidence->all)

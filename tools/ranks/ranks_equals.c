@@ -110,7 +110,7 @@ static double mean_usual(const struct equals *equals, uint32_t bucket)
     return active ? sum / active : 0;
 }
 
-/* Of times: what is beyond the usual, had the job kept its pace. Where all are slow, chance is larger, too. */
+/* Fills in the time beyond the usual, had the job kept its pace. Where all are slow, chance is larger, too. */
 static void fill_times(struct equals *equals, uint32_t bucket)
 {
     const struct dft_ranks_job *job = equals->job;

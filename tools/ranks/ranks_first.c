@@ -6,7 +6,7 @@
  *   metadata  the same of metadata calls
  *   bytes     bytes moved beyond twice those of the median rank in the same bucket
  * `beyond` is twice what the quieter quarter of the job's buckets takes against the usual, so
- * that ordinary scatter is none. Of five buckets in a row the middle value stands: one or two
+ * that ordinary scatter is none. The middle value of five buckets in a row stands: one or two
  * that stick out are a hiccup, no cause. Before its first bucket a rank has lost nothing. Ranks
  * that lose less than a tenth of what the worst does take no part. The floor is 2 % of a bucket's
  * length (1 MiB), and a fifth of what the worst rank loses in a bucket of its bad time. */

@@ -51,7 +51,7 @@ static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const
     rank->processes++;
 }
 
-/* Of those that are requested. */
+/* Finds missing ranks among the requested ones. */
 static int find_missing(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
 {
     uint32_t next = 0;

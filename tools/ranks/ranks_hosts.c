@@ -54,7 +54,7 @@ static int note(const struct dft_ranks_job *job, const struct starting *first, c
     return early && late ? 0 : -ENOMEM;
 }
 
-/* Of hosts with several ranks, sorted. */
+/* Compares hosts with several ranks; the starts are sorted. */
 static int compare_hosts(const struct dft_ranks_job *job, const struct starting *starts, uint32_t count)
 {
     const struct starting *first = NULL, *last = NULL;

@@ -194,7 +194,7 @@ static void center_rest(const struct table *table, uint32_t far)
     }
 }
 
-/* Of `count` rows together. */
+/* The correlation over `count` rows together. */
 static double correlation(const struct table *table, const double *rows, uint32_t count, uint32_t lag)
 {
     double sum = 0, squares = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: the innermost region that each suspect was in at its spike. Of several threads, the
- * region that began last counts. */
+/* dftmerge ranks: the innermost region that each suspect was in at its spike. With several threads, the region that
+ * began last counts. */
 #include "ranks/ranks_regions.h"
 
 #include <errno.h>

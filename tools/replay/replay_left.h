@@ -39,7 +39,7 @@ const char *dft_replay_reason_text(enum dft_replay_reason reason);
 int dft_replay_left_add(struct dft_replay_lefts *lefts, enum dft_replay_reason reason, uint64_t call);
 /* Puts those with most events first. */
 void dft_replay_left_sort(struct dft_replay_lefts *lefts);
-/* Of one reason. */
+/* The events left out for one reason. */
 uint64_t dft_replay_left_events(const struct dft_replay_lefts *lefts, enum dft_replay_reason reason);
 void dft_replay_left_fini(struct dft_replay_lefts *lefts);
 

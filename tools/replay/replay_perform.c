@@ -68,7 +68,7 @@ static int64_t copy(const struct dft_replay_call_at *call)
     return result;
 }
 
-/* Of several descriptors for the same open file, one is closed: the others stay open. A stream over the descriptor
+/* Closes one of several descriptors for the same open file: the others stay open. A stream over the descriptor
  * would write what it holds into the next file with this number, so it goes as well. */
 static int64_t close_one(const struct dft_replay_call_at *call)
 {

@@ -61,7 +61,7 @@ static void add_cubes(struct list *list, const unsigned *dimensions, unsigned co
         add_cube(list, dimensions[i], PART);
 }
 
-/* Of files, aggregates know the class of their calls, and no times as fine as the page's. */
+/* Aggregates know the class of calls on files, and no times as fine as the page's. */
 static void choose(struct counting *counting)
 {
     static const unsigned of_calls[] = {T | P | C | G | S, T | C | S, P | C | S, T | P | I, P | C, P | I,

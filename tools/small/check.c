@@ -235,7 +235,7 @@ static void repair_files(struct dft_verification *check, int force)
     }
 }
 
-/* Of a process that may still run. */
+/* Notes what is unseen of a process that may still run. */
 static void note_unseen(struct dft_verification *check, const char *live, const struct dft_process *process,
                         int recover)
 {

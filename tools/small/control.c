@@ -190,7 +190,7 @@ static int add_target(struct control *control, const char *path)
     return more[control->count++].path ? 0 : -ENOMEM;
 }
 
-/* Of a trace, its live file lies beside it. */
+/* The live file of a trace lies beside it. */
 static int add_path(struct control *control, const char *path)
 {
     size_t n = strlen(path);

@@ -18,7 +18,7 @@ struct dft_spans_distribution {
     int64_t min, mean, p50, p95, p99, max; /* ns; 0 where n is 0 */
 };
 
-/* Of the y of points. A percentile p is the value number ceil(p n / 100), in order. Returns 0 or
+/* The distribution of the y of points. A percentile p is the value number ceil(p n / 100), in order. Returns 0 or
  * -ENOMEM. */
 int dft_spans_distribution_make(struct dft_spans_distribution *distribution, const struct dft_spans_point *points,
                                 size_t count);

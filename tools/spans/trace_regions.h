@@ -13,7 +13,7 @@ struct dft_trace_sums {
     uint64_t io_ns, read_bytes, written_bytes, calls;
 };
 
-/* Of one process. */
+/* The regions of one process. */
 struct dft_trace_process {
     struct dft_uuid uuid;
     uint64_t children; /* regions that lie in no other */

@@ -2,7 +2,7 @@
 /* Instances of regions, from events in two passes: first the regions, then the calls that start
  * meanwhile.
  *
- * Starts and ends of instances cut time into parts, of each thread by itself and of all together.
+ * Starts and ends of instances cut time into parts, for each thread alone and for all together.
  * Each call is added to the part in which it starts; an instance is a sum over parts. So instances
  * may overlap as they like. */
 #include "summary/instance_names.h"

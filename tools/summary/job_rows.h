@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several jobs, or runs, in one directory: a row of each. Each of the newest is opened by itself, with its own findings
+/* Several jobs, or runs, in one directory: a row of each. Each of the newest is opened alone, with its own findings
  * and its own end. */
 #ifndef DFT_JOB_ROWS_H
 #define DFT_JOB_ROWS_H

@@ -69,8 +69,8 @@ struct dft_page_table {
 /* Queries for what the head needs: classes, and the slowest process. Returns how many, at most
  * DFT_PAGE_HEAD. */
 #define DFT_PAGE_HEAD 2u
-/* Of an answer to dft_page_ranks_query. */
+/* The query about ranks. */
 extern const struct dft_query dft_page_ranks_query;
-/* Of files, the first ones by time; or of patterns, where there are too many files. */
+/* The first files by time; or of patterns, where there are too many files. */
 #define DFT_PAGE_FILES 65536u
 #endif

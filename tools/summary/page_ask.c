@@ -61,7 +61,7 @@ static void find_span(struct dft_page *page)
     page->span_ns = end > start ? end - start : 0;
 }
 
-/* Of each process that passes the filter, the part of its life that does. */
+/* Adds, for each process that passes the filter, the part of its life that does. */
 static void add_lives(struct dft_page *page)
 {
     const struct dft_filter *filter = &page->summary->options->filter;

@@ -94,7 +94,7 @@ static void put_name(FILE *out, struct dft_text name)
         putc(name.bytes[i] == ';' || name.bytes[i] == '\n' ? ':' : name.bytes[i], out);
 }
 
-/* Of the program "function (file:12)", of others "function [file:12]". */
+/* Writes "function (file:12)" for the program, "function [file:12]" for others. */
 static void put_frame(FILE *out, struct dft_text name, struct dft_text place, int own)
 {
     if (ftell(out))
@@ -107,7 +107,7 @@ static void put_frame(FILE *out, struct dft_text name, struct dft_text place, in
     putc(own ? ')' : ']', out);
 }
 
-/* Of "/path/file.py:12 function". */
+/* Writes a frame from "/path/file.py:12 function". */
 static void put_python(FILE *out, struct dft_text text)
 {
     const char *space = memrchr(text.bytes, ' ', text.length), *end = text.bytes + text.length, *file;

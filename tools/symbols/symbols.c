@@ -139,7 +139,7 @@ static struct module *find_module(const char *path, uint64_t build_id)
     return module;
 }
 
-/* Of several names for one address the first in the alphabet, whichever table it came from. */
+/* Where several names have one address, the first in the alphabet counts, whichever table it came from. */
 static int by_start(const void *left, const void *right)
 {
     const struct function *a = left, *b = right;

@@ -32,10 +32,9 @@ const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t addre
 /* Takes "/path[build id]+0xaddress" apart. Returns 0: it is no such text. */
 int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t *build_id, uint64_t *address);
 
-/* A function's name as people read it. Of "/path[build id]+0xaddress", as preload/regions/function.c names
- * functions, it is the function's name, or "module+0xaddress"; of a C++ name (_Z...) the demangled
- * one, or itself where it cannot be read. In `buffer` or for the program's life; NULL: the text is
- * neither. */
+/* A function's name as people read it. For "/path[build id]+0xaddress", as preload/regions/function.c names functions,
+ * it is the function's name, or "module+0xaddress"; for a C++ name (_Z...) the demangled one, or itself where it cannot
+ * be read. In `buffer` or for the program's life; NULL: the text is neither. */
 const char *dft_symbols_show(const char *text, size_t length, char *buffer, size_t size);
 
 #endif

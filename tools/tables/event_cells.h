@@ -12,7 +12,7 @@
 #include "source/source_object.h"
 #include "tables/columns.h"
 
-/* Of a call that has begun alone: how long it has lasted when it was in flight; the others have no duration. */
+/* For a call that has only begun: how long it has lasted when it was in flight; the others have no duration. */
 static inline uint64_t dft_event_dur(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_BEGIN && !(at->event->bits & DFT_BIT_OPEN) ? 0 : at->event->dur_ns;

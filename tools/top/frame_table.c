@@ -14,7 +14,7 @@
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-/* Writes at most `width` columns, and fills them with spaces. Of a path the end tells most. */
+/* Writes at most `width` columns, and fills them with spaces. The end of a path says most. */
 static void put_cut(const struct dft_frame *frame, const char *text, unsigned width, int from_end)
 {
     size_t columns = dft_text_columns(text);

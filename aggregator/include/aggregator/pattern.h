@@ -2,9 +2,9 @@
 /* How a file was accessed: which of its parts, and at which distances. Used by the traced process
  * on the path of a call: no memory, no system calls.
  *
- * Touched parts are exact for what they say: any split of accesses merges to the same bits. Of
- * distances only two are kept, with counts that are at most the true ones: approximate. A distance
- * of more than half of the strided accesses on a file is always among them. */
+ * Touched parts are exact for what they say: any split of accesses merges to the same bits. Only two distances are
+ * kept, with counts that are at most the true ones: approximate. A distance of more than half of the strided accesses
+ * on a file is always among them. */
 #ifndef DFT_PATTERN_H
 #define DFT_PATTERN_H
 

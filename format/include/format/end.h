@@ -8,7 +8,7 @@
 /* "ring full", "exit" ...; never NULL, "unknown" for other values. */
 const char *dft_drop_text(enum dft_drop drop);
 const char *dft_ending_text(enum dft_ending ending);
-/* Of a number of them: "regions ended that had not begun". */
+/* The text for a number of them: "regions ended that had not begun". */
 const char *dft_misuse_text(enum dft_misuse misuse);
 
 #endif

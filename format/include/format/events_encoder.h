@@ -18,8 +18,7 @@
 
 #define DFT_NO_NAME UINT32_MAX
 
-/* A name that the block refers to, or that is at hand. Of a file also what the next event on it is
- * predicted from. */
+/* A name that the block refers to, or that is at hand. A file also has what the next event on it is predicted from. */
 struct dft_entry {
     uint64_t id;
     uint64_t end;      /* of the last access to this file */
@@ -69,7 +68,7 @@ static inline void dft_events_call(struct dft_call_state *call, uint32_t index, 
     call->index = index;
 }
 
-/* Ends the block. Of the batch everything is used but the events: names, arguments, numbers, calls
+/* Ends the block. It uses everything of the batch but the events: names, arguments, numbers, calls
  * (by the indices of the states), key, stream, range. Returns as dft_encode_events. */
 long dft_events_end(struct dft_events_encoder *p, const struct dft_batch *batch, const void **block);
 

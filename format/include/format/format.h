@@ -229,7 +229,7 @@ enum dft_block_type {
 #define DFT_PART_DIVISION(p) ((p) / DFT_PART_GROUPS)
 
 #define DFT_STREAM_REPEATED (UINT32_C(1) << 31)
-/* Of these rows there never were events: another tracer counted the calls of each interval, which
+/* These rows never had events: another tracer counted the calls of each interval, which
  * may be of any width. */
 #define DFT_STREAM_COUNTED  (UINT32_C(1) << 30)
 

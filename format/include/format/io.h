@@ -11,7 +11,7 @@
 /* The part of it that programs do themselves. */
 #define DFT_CLASSES_OWN (DFT_CLASSES_IO & ~(1u << DFT_IO_STARTUP))
 
-/* Of an enum dft_io. */
+/* Takes an enum dft_io. */
 static inline int dft_is_io(unsigned class)
 {
     return DFT_CLASSES_IO >> class & 1;

@@ -320,7 +320,7 @@ static inline uint64_t dft_ring_tail(const struct dft_ring *ring)
 }
 
 /* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that
- * are outstanding. Of each there are the call, start, size, offset, file, fd, region, depth and
+ * are outstanding. Each has the call, start, size, offset, file, fd, region, depth and
  * bits, its id as the result, its thread as the duration and the size beyond 32 bits as the errno;
  * the marker is id << 2 | DFT_SLOT_VALID. */
 static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64_t sequence)

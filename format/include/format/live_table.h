@@ -355,9 +355,8 @@ struct dft_live_rows {
 #define DFT_LIVE_BINS_MAX     (DFT_LIVE_TABLE_BYTES / 4)
 #define DFT_LIVE_PATTERNS_MAX (DFT_LIVE_TABLE_BYTES / sizeof(struct dft_live_data))
 
-/* Puts a table's call rows into `rows`, or its histogram and file rows. Of calls the id and the
- * operation stand there. Returns 0, or -EBADMSG: the table makes no sense, or needs more memory.
- * Bounded, whatever the bytes. */
+/* Puts a table's call rows into `rows`, or its histogram and file rows. Calls have their id and their operation there.
+ * Returns 0, or -EBADMSG: the table makes no sense, or needs more memory. Bounded, whatever the bytes. */
 int dft_live_table_calls(const struct dft_live_table *table, struct dft_live_rows *rows);
 int dft_live_table_files(const struct dft_live_table *table, struct dft_live_rows *rows);
 

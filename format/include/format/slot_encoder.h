@@ -27,7 +27,7 @@ struct dft_slot_call {
     uint8_t is_data, is_mark; /* the events of the call carry sizes; they are in no row */
 };
 
-/* Of a kind, what each event may have anew: it is accessed in order, or not. In a shape's flags these
+/* What each event of a kind may have anew: it is accessed in order, or not. In a shape's flags these
  * bits are in the same place. */
 #define DFT_SLOT_KIND_FREE (DFT_F_SEQUENTIAL | DFT_F_CONSECUTIVE)
 _Static_assert((uint32_t)(DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE) << 16 == DFT_SLOT_KIND_FREE,

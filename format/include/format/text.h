@@ -21,7 +21,7 @@ static inline int dft_text_same(struct dft_text a, struct dft_text b)
     return a.length == b.length && (!a.length || !memcmp(a.bytes, b.bytes, a.length));
 }
 
-/* Of a string, which stays the caller's; NULL: an empty text. */
+/* The text of a string, which stays the caller's; NULL: an empty text. */
 static inline struct dft_text dft_text_from(const char *bytes)
 {
     return (struct dft_text){bytes, bytes ? (uint32_t)strlen(bytes) : 0};
