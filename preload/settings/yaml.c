@@ -13,12 +13,40 @@
 #include "os/whole.h"
 #include "settings/yaml_memory.h"
 
+/* libyaml's time grows with the square of the brackets that are open at once. Returns -1 with the place where there are too
+ * many; brackets in texts and comments count, too, and are closed there as a rule. */
+static int check_depth(const char *text, size_t length, struct dft_yaml_fault *fault)
+{
+    size_t open = 0, line_start = 0;
+    uint32_t line = 1;
+
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\n') {
+            line++;
+            line_start = i + 1;
+        } else if (text[i] == '[' || text[i] == '{') {
+            open++;
+        } else if (text[i] == ']' || text[i] == '}') {
+            open -= open > 0;
+        }
+        if (open > DFT_YAML_OPEN_MAX) {
+            fault->place.line = line;
+            fault->place.column = (uint32_t)(i - line_start) + 1;
+            fault->reason = "over 1,000 brackets are open here";
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* Returns 0, or -1 with the place of the mistake. */
 static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fault)
 {
     yaml_parser_t parser;
     int result = -1;
 
+    if (check_depth(yaml->text, length, fault))
+        return -1;
     fault->reason = "there is no memory to read it";
     yaml->document = dft_yaml_malloc(sizeof(yaml_document_t));
     if (!yaml->document)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define DFT_YAML_FILE_MAX (1u << 20) /* bytes of a file */
+#define DFT_YAML_OPEN_MAX 1000       /* brackets that are open at once */
 
 /* A place in the file; both count from 1. line 0: the whole file. */
 struct dft_yaml_place {
