@@ -10,7 +10,7 @@
 #include "format/live_read.h"
 #include "format/live_table.h"
 #include "patches.h"
-#include "source/source_tables.h"
+#include "live/source_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,9 +14,9 @@
 
 #include "base/write_json.h"
 #include "mpi/comm.h"
-#include "source/filter.h"
-#include "source/source.h"
-#include "source/source_notes.h"
+#include "views/filter.h"
+#include "judge/source.h"
+#include "object/source_notes.h"
 #include "tables/tables.h"
 
 struct printing {

@@ -22,7 +22,7 @@
 
 #include "job/region_kinds.h"
 #include "query/query.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 #define DFT_OVERLAP_SCOPES 65536u /* at most; the first ones */
 #define DFT_OVERLAP_PARTS  20u    /* of the job's time, to see how something lies in it; behind them stands 0 */

@@ -15,10 +15,10 @@
 #include "mpi/comm.h"
 #include "analysis/overlap_teams.h"
 #include "query/group_keys.h"
-#include "source/filter_event.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_window.h"
+#include "views/filter_event.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "views/source_window.h"
 
 #define EVENTS_MAX ((size_t)3 << 19) /* of a window: with what sorts them about 100 bytes each */
 

@@ -11,7 +11,7 @@
 #include "format/ops.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 /* What is known of regions before anything is gone through. */
 struct regions {

@@ -13,9 +13,9 @@
 #include "analysis/overlap_teams.h"
 #include "query/group_keys.h"
 #include "query/plan_times.h"
-#include "source/class_table.h"
-#include "source/source_notes.h"
-#include "source/source_visit.h"
+#include "intake/class_table.h"
+#include "object/source_notes.h"
+#include "intake/source_visit.h"
 
 #define CELLS_MAX (UINT64_C(4) << 20) /* of a window: 24 bytes each */
 #define LANES_MAX (UINT64_C(4) << 20) /* intervals, summed over all processes */

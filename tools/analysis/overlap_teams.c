@@ -8,9 +8,9 @@
 
 #include "base/order.h"
 #include "analysis/launchers.h"
-#include "source/ps_tree.h"
-#include "source/source_images.h"
-#include "source/source_node.h"
+#include "views/ps_tree.h"
+#include "object/source_images.h"
+#include "object/source_node.h"
 
 /* A process, with all images of it: what execs goes on as the same one. Its number is that of its first image. */
 struct unit {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "query/plan_times.h"
-#include "source/source_ending.h"
-#include "source/source_node.h"
+#include "judge/source_ending.h"
+#include "object/source_node.h"
 
 #define FEW 20u /* fewer intervals of the rows than this are no picture */
 

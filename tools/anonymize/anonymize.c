@@ -13,9 +13,9 @@
 #include "anonymize/write.h"
 #include "base/write_text.h"
 #include "command/command.h"
-#include "source/source_interrupt.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_interrupt.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 struct asked {
     const char *output, *key, *new_key, *table, *translate;

@@ -5,8 +5,8 @@
 
 #include "anonymize/texts.h"
 #include "format/rewrite.h"
-#include "source/source_names.h"
-#include "source/source_object.h"
+#include "intake/source_names.h"
+#include "object/object.h"
 
 struct dft_anonymizer {
     struct dft_texts texts;

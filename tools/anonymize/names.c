@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/hash.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 #define STACK "STACK"
 

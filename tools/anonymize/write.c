@@ -13,11 +13,11 @@
 #include "base/outfile.h"
 #include "command/part_files.h"
 #include "format/hash.h"
-#include "source/archive.h"
-#include "source/recover.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
-#include "source/source_read.h"
+#include "intake/archive.h"
+#include "live/recover.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
+#include "intake/source_read.h"
 
 /* A block and the process that it is of. */
 struct place {

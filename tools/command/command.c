@@ -4,10 +4,10 @@
 #include "base/names.h"
 #include "base/nearest_word.h"
 #include "base/write_text.h"
-#include "source/source.h"
-#include "source/source_ending.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "judge/source.h"
+#include "judge/source_ending.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 #include <errno.h>
 #include <stdio.h>

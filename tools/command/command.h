@@ -4,9 +4,9 @@
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
-#include "source/class_table.h"
-#include "source/clocks.h"
-#include "source/filter.h"
+#include "intake/class_table.h"
+#include "intake/clocks.h"
+#include "views/filter.h"
 #include "base/path_list.h"
 
 /* An option of one command. Either text or flag is set, not both. */

@@ -10,10 +10,10 @@
 #include "base/outfile.h"
 #include "command/part_files.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_notes.h"
-#include "source/source_exchange.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "object/source_notes.h"
+#include "intake/source_exchange.h"
 
 /* counted for each file, because a file without events is some work, too */
 #define FILE_BYTES 4096u

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "source/filter.h"
-#include "source/source_object.h"
+#include "views/filter.h"
+#include "object/object.h"
 
 struct dft_event_parts {
     struct dft_source *source;

@@ -4,13 +4,13 @@
 
 #include "base/outfile.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_exchange.h"
-#include "source/source_unordered.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_unordered.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "intake/source_exchange.h"
+#include "views/source_unordered.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "views/source_unordered.h"
 
 static int write_events(const struct dft_event_text *text)
 {

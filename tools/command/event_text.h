@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "source/filter.h"
-#include "source/source_object.h"
+#include "views/filter.h"
+#include "object/object.h"
 
 struct dft_event_text {
     struct dft_source *source;

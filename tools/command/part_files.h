@@ -3,7 +3,7 @@
 #ifndef DFT_PART_FILES_H
 #define DFT_PART_FILES_H
 
-#include "source/source_object.h"
+#include "object/object.h"
 
 /* The name of a process's file. Names sort by rank, and differ for every process. From malloc;
  * NULL: no memory. */

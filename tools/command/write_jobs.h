@@ -4,7 +4,7 @@
 #define DFT_WRITE_JOBS_H
 
 #include "base/write_json.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 /* "2026-11-30 00:26:15" (UTC), or "-" where it is not known, into `text` (DFT_TEXT_ROOM bytes), which is
  * returned. */

@@ -12,7 +12,7 @@
 
 #include "base/write_wrapped.h"
 #include "base/pattern.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 #include "base/names.h"
 #include "command/sides.h"
 #include "compare/compare_ask.h"

@@ -3,7 +3,7 @@
  * of each side by process and slice of time. */
 #include "compare/compare_ask.h"
 #include "mpi/comm.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "compare/compare_runs.h"
 #include "compare/comparison.h"
 #include "job/job_state.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALLS, DFT_COMPARED_REGIONS,
                                            DFT_COMPARED_FILES, DFT_COMPARED_RANKS};

@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "compare/comparison.h"
 #include "format/hash.h"
-#include "source/file_groups.h"
+#include "views/file_groups.h"
 
 static uint32_t runs_with(const struct dft_comparison *comparison, const struct dft_compared_items *files, uint32_t i)
 {

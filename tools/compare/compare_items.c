@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 static int is_io(const struct dft_group *group)
 {

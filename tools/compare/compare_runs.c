@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "mpi/comm.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 /* The paths of a side, while it is found out which are one run. */
 struct side {

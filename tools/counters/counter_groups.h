@@ -3,7 +3,7 @@
 #ifndef DFT_COUNTER_GROUPS_H
 #define DFT_COUNTER_GROUPS_H
 
-#include "source/source_counters.h"
+#include "views/source_counters.h"
 
 enum dft_counter_by { DFT_COUNTER_BY_PROCESS, DFT_COUNTER_BY_RANK, DFT_COUNTER_BY_HOST, DFT_COUNTER_BYS };
 

@@ -6,8 +6,8 @@
 
 #include "command/command.h"
 #include "counters/counter_groups.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 static const char *by_word(size_t i)
 {

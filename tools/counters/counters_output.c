@@ -10,7 +10,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "counters/counter_groups.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 static const char *const units[] = {
     [DFT_UNIT_NUMBER] = "number", [DFT_UNIT_BYTES] = "bytes", [DFT_UNIT_NS] = "ns", [DFT_UNIT_PERCENT] = "percent"};

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_dump {
     FILE *out;

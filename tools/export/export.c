@@ -19,8 +19,8 @@
 #include "format/ops.h"
 #include "base/write_wrapped.h"
 #include "base/outfile.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 static const struct dft_exporter *const exporters[] = {
     &dft_export_perfetto,     &dft_export_pfw, &dft_export_csv,  &dft_export_perfflow, &dft_export_folded,

@@ -12,8 +12,8 @@
 #include "export/export_dlio_facts.h"
 #include "export/export_model_finish.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 #define NO_REGIONS "no region says what an epoch or a step is"
 #define NAME_BYTES 40u

@@ -11,9 +11,9 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "base/map.h"
-#include "source/source_names.h"
-#include "source/source_read.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "intake/source_read.h"
+#include "intake/source_visit.h"
 #include "format/decode.h"
 
 #define GIVEN 1u /* the value of an id whose text was passed on */

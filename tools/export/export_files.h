@@ -4,7 +4,7 @@
 #ifndef DFT_EXPORT_FILES_H
 #define DFT_EXPORT_FILES_H
 
-#include "source/filter.h"
+#include "views/filter.h"
 
 /* Collects the ids of these files on rank 0. Reads all blocks, on all ranks of dftmerge-mpi:
  * collective. The caller destroys *files in any case. All ranks return the same 0 or -ENOMEM.

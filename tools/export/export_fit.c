@@ -11,10 +11,10 @@
 #include "export/export_perfetto_file.h"
 #include "export/export_thin.h"
 #include "mpi/comm.h"
-#include "source/source_exchange.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
-#include "source/source_order.h"
+#include "intake/source_exchange.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
+#include "views/source_order.h"
 
 #define LEVELS_MAX  128u
 #define ZEROS_MAX   20u  /* links are left out by the zeros of their hash, up to so many */

@@ -4,7 +4,7 @@
 #define DFT_EXPORT_FLOWS_H
 
 #include "command/event_text.h"
-#include "source/ps_tree.h"
+#include "views/ps_tree.h"
 
 struct dft_flows {
     const struct dft_filter *filter;

@@ -12,8 +12,8 @@
 #include "base/order.h"
 #include "format/ops.h"
 #include "mpi/comm.h"
-#include "source/source_order.h"
-#include "source/source_visit.h"
+#include "views/source_order.h"
+#include "intake/source_visit.h"
 
 /* What an interval of a process changes. */
 struct cell {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/write_text.h"
-#include "source/source_notes.h"
-#include "source/source_unordered.h"
+#include "object/source_notes.h"
+#include "views/source_unordered.h"
 
 static int compare_units(const void *left, const void *right)
 {

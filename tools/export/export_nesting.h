@@ -5,7 +5,7 @@
 #define DFT_EXPORT_NESTING_H
 
 #include "base/map.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 /* A bit of an event on its way into a file: it crosses another slice, and its id is made. It is shown as what may overlap. */
 #define DFT_EXPORT_CROSSES 128u

@@ -12,9 +12,9 @@
 #include "export/export_parquet.h"
 #include "mpi/comm.h"
 #include "parquet/parquet.h"
-#include "source/source_exchange.h"
-#include "source/source_interrupt.h"
-#include "source/source_notes.h"
+#include "intake/source_exchange.h"
+#include "intake/source_interrupt.h"
+#include "object/source_notes.h"
 #include "tables/tables.h"
 
 #define PART_ROWS  (1u << 20)            /* of a part: what readers skip */

@@ -13,7 +13,7 @@
 #include "export/export_perfetto_file.h"
 #include "export/export_perfetto_put.h"
 #include "export/export_thin.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 static void put_event(void *context, const struct dft_event_at *at)
 {

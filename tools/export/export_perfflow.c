@@ -15,9 +15,9 @@
 #include "export/export_perfflow.h"
 #include "export/export_perfflow_files.h"
 #include "format/ops.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_unordered.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "views/source_unordered.h"
 #include "base/names.h"
 
 /* --- records ---------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "export/export_pfw_event.h"
 #include "export/export_pfw_files.h"
 #include "export/export_pfw_lines.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 /* Writes all processes into one file. The functions that write lines get the first member. */
 struct whole {

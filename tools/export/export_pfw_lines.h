@@ -4,7 +4,7 @@
 #define DFT_EXPORT_PFW_LINES_H
 
 #include "export/exporting.h"
-#include "source/enclosing.h"
+#include "views/enclosing.h"
 
 struct dft_pfw_out {
     struct dft_export *export;

@@ -4,7 +4,7 @@
 #ifndef DFT_EXPORT_PIDS_H
 #define DFT_EXPORT_PIDS_H
 
-#include "source/filter.h"
+#include "views/filter.h"
 
 /* The images of one process (exec) share a number. The number is the pid of the process. Another
  * host may have a process with that pid. The number then is the next free number above all pids. */

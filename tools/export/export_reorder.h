@@ -6,7 +6,7 @@
 
 #include "export/export_nesting.h"
 #include "format/event.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_reorder_event {
     struct dft_event_at at;

@@ -15,9 +15,9 @@
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
-#include "source/source_counters.h"
-#include "source/source_notes.h"
-#include "source/source_visit.h"
+#include "views/source_counters.h"
+#include "object/source_notes.h"
+#include "intake/source_visit.h"
 
 #define SERIES_MAX (UINT16_MAX - DFT_TRACKS)
 

@@ -9,7 +9,7 @@
 #include "base/outfile.h"
 #include "base/write_json.h"
 #include "format/event.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 /* An error that stderr has already. */
 #define DFT_EXPORT_SAID (-ECANCELED)

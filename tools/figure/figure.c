@@ -11,7 +11,7 @@
 #include "command/part_files.h"
 #include "job/job_losses.h"
 #include "job/job_state.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 #define WIDTH  720u
 #define HEIGHT 400u

@@ -10,8 +10,8 @@
 #include "format/event.h"
 #include "format/ops.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_unordered.h"
+#include "intake/source_names.h"
+#include "views/source_unordered.h"
 
 static int add_access(struct dft_accesses *accesses, const struct dft_event_at *at)
 {

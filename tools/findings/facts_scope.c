@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What facts are about: the time of the processes that a filter chooses, and what it leaves out. */
 #include "findings/facts_ask.h"
-#include "source/source_node.h"
+#include "object/source_node.h"
 
 /* --- what is all of the time ------------------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 #include "format/event.h"
 #include "format/ops.h"
 #include "mpi/comm.h"
-#include "source/source_unordered.h"
+#include "views/source_unordered.h"
 
 #define KEPT   (1u << 20) /* failed calls that are kept by call and place */
 #define SECTOR 512

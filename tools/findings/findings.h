@@ -19,7 +19,7 @@
 #include "findings/limits.h"
 #include "findings/verdict.h"
 #include "job/job.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 struct dft_json;
 struct dft_query_request;

@@ -8,7 +8,7 @@
 #include "findings/findings.h"
 #include "job/job_state.h"
 #include "mpi/comm.h"
-#include "source/source_ending.h"
+#include "judge/source_ending.h"
 
 /* --list needs no traces; so paths may be missing, but not without it. */
 static int list(const struct dft_limits *limits)

@@ -16,7 +16,7 @@
 #include "format/event.h"
 #include "format/ops.h"
 #include "mpi/comm.h"
-#include "source/source_unordered.h"
+#include "views/source_unordered.h"
 
 #define OP(op) (UINT64_C(1) << (op))
 

@@ -3,7 +3,7 @@
 #ifndef DFT_FINDING_MOUNTS_H
 #define DFT_FINDING_MOUNTS_H
 
-#include "source/file_groups.h"
+#include "views/file_groups.h"
 
 struct dft_facts;
 

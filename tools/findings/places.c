@@ -16,7 +16,7 @@
 #include "mpi/comm.h"
 #include "query/answer_pages.h"
 #include "query/file_facts.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 #define BARE_MAX (1u << 19) /* files without data, of which some may be directories */
 

@@ -9,7 +9,7 @@
 #include "findings/facts.h"
 #include "findings/reported.h"
 #include "findings/rules.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 #define STAGES 16u /* temporary files that a copy goes through, at most; also ends what leads to itself */
 

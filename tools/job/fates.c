@@ -14,9 +14,9 @@
 
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "source/ps_tree.h"
-#include "source/source_fates.h"
-#include "source/source_node.h"
+#include "views/ps_tree.h"
+#include "judge/source_fates.h"
+#include "object/source_node.h"
 
 /* --- what is an accident ------------------------------------------------------------------------ */
 

@@ -11,8 +11,8 @@
 #include "base/write_text.h"
 #include "format/event.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "intake/source_visit.h"
 
 static int in_flight(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_flight {
     uint32_t process, tid;

@@ -6,10 +6,10 @@
 
 #include "job/job.h"
 #include "mpi/comm.h"
-#include "source/source_node.h"
+#include "object/source_node.h"
 #include "format/notes.h"
-#include "source/source_ending.h"
-#include "source/source_notes.h"
+#include "judge/source_ending.h"
+#include "object/source_notes.h"
 
 #define RANKS_MAX (1u << 24) /* a world size beyond it is not believed */
 

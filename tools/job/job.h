@@ -10,8 +10,8 @@
 #include "format/kept.h"
 #include "job/fates.h"
 #include "job/flights.h"
-#include "source/filter.h"
-#include "source/source_object.h"
+#include "views/filter.h"
+#include "object/object.h"
 
 #define DFT_MISSING_MAX 65536u
 

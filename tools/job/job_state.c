@@ -11,7 +11,7 @@
 #include "format/ops.h"
 #include "job/job_losses.h"
 #include "job/lock_holder.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 /* --- pauses ----------------------------------------------------------------------------------- */
 

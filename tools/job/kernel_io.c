@@ -8,7 +8,7 @@
 
 #include "format/hash.h"
 #include "mpi/comm.h"
-#include "source/source_counters.h"
+#include "views/source_counters.h"
 #include "base/saturate.h"
 
 #define NAME(text) dft_name_id("process\0" text, sizeof "process\0" text - 1)

@@ -3,7 +3,7 @@
 #ifndef DFT_KERNEL_IO_H
 #define DFT_KERNEL_IO_H
 
-#include "source/filter.h"
+#include "views/filter.h"
 
 struct dft_source;
 

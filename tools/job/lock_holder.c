@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/write_text.h"
 #include "format/ops.h"
-#include "source/source_life.h"
+#include "live/source_life.h"
 
 #define LINE 256
 

@@ -5,7 +5,7 @@
 
 #include "layers/layers.h"
 #include "layers/matching.h"
-#include "source/file_groups.h"
+#include "views/file_groups.h"
 
 #define DFT_LAYER_GROUP_NONE UINT32_MAX
 

@@ -13,7 +13,7 @@
 #include "job/job.h"
 #include "job/job_state.h"
 #include "layers/layers_output.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 struct asked {
     struct dft_options options;

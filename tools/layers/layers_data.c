@@ -8,7 +8,7 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "layers/layers_output.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 void dft_layer_values(const struct dft_layers *layers, const struct dft_source *source,
                       const struct dft_layer_group *group, struct dft_layer_value values[DFT_LAYER_VALUES])

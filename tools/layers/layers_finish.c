@@ -11,7 +11,7 @@
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/query.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 /* --- before ----------------------------------------------------------------------------------- */
 

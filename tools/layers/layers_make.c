@@ -13,9 +13,9 @@
 #include "query/answer_pages.h"
 #include "query/group_keys.h"
 #include "query/query.h"
-#include "source/filter_event.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
+#include "views/filter_event.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
 
 #define INTERVALS 40u /* of the time, if the user gives no width */
 

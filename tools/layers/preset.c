@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "source/filter_paths.h"
+#include "views/filter_paths.h"
 
 int dft_preset_begin(struct dft_preset *preset, const struct dft_source *source)
 {

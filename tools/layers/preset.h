@@ -2,7 +2,7 @@
 /* A preset: layers, and the rules that say which events belong to them.
  *
  * One rule a line: "LAYER KEY=VALUE...". # begins a comment. Lines of one layer add to each other;
- * all conditions of a line must hold. Keys are those of a selection (source/selection.h), where
+ * all conditions of a line must hold. Keys are those of a selection (views/selection.h), where
  * letters of categories and names fit in either case, and:
  *
  *   inside=            layers, with commas: a region of one of them is around the event
@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "format/text.h"
-#include "source/selection.h"
+#include "views/selection.h"
 
 #define DFT_LAYERS_MAX       128u
 #define DFT_LAYER_RULES_MAX  512u

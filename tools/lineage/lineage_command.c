@@ -11,8 +11,8 @@
 #include "lineage/lineage_graph.h"
 #include "lineage/lineage_output.h"
 #include "lineage/lineage_read.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 #define TREE_TOP   10u
 #define LIST_TOP   20u

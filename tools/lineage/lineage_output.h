@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "lineage/lineage.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 #define DFT_LINEAGE_ALL       UINT32_MAX /* no entity in particular */
 #define DFT_LINEAGE_DEPTH_MAX 1000u

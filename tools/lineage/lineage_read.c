@@ -12,10 +12,10 @@
 #include "lineage/lineage_graph.h"
 #include "lineage/lineage_order.h"
 #include "lineage/lineage_words.h"
-#include "source/filter_event.h"
-#include "source/source_notes.h"
-#include "source/source_order.h"
-#include "source/source_visit.h"
+#include "views/filter_event.h"
+#include "object/source_notes.h"
+#include "views/source_order.h"
+#include "intake/source_visit.h"
 
 #define ROUNDED_NS 2000u /* what is lost of the end of a region where start and duration are microseconds */
 

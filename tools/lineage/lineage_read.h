@@ -4,7 +4,7 @@
 #define DFT_LINEAGE_READ_H
 
 #include "lineage/lineage.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 /* Makes a graph of the regions that pass, and of all that was declared in processes that pass.
  * Notes what is missing. Returns 0 or -ENOMEM. The caller frees the graph in any case. */

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "lineage/lineage_graph.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

@@ -4,7 +4,7 @@
 #define DFT_LINEAGE_WORDS_H
 
 #include "lineage/lineage.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 enum dft_lineage_word {
     DFT_LINEAGE_WORD_NONE,

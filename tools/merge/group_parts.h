@@ -6,7 +6,7 @@
 
 #include "format/event.h"
 #include "merge/group_rules.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 /* The result for one block: the bytes of new blocks, in pieces, and the names in these blocks. */
 struct dft_parts {

@@ -14,7 +14,7 @@
 #include "base/table_file.h"
 #include "format/event.h"
 #include "format/ops.h"
-#include "source/selection.h"
+#include "views/selection.h"
 
 #define TEXT_MAX 65535
 #define OTHER    "other"

@@ -5,7 +5,7 @@
 
 #include "format/text.h"
 #include "base/names.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_call;
 struct dft_event;

@@ -17,10 +17,10 @@
 #include "merge/merge_encoder.h"
 #include "merge/merge_groups.h"
 #include "merge/merge_split.h"
-#include "source/recover.h"
-#include "source/source_exchange.h"
-#include "source/source_notes.h"
-#include "source/source_read.h"
+#include "live/recover.h"
+#include "intake/source_exchange.h"
+#include "object/source_notes.h"
+#include "intake/source_read.h"
 
 /* --- one archive ------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "source/source_read.h"
+#include "intake/source_read.h"
 #include "format/decode.h"
 #include "format/encode.h"
 

@@ -3,7 +3,7 @@
 #ifndef DFT_MERGE_ENCODER_H
 #define DFT_MERGE_ENCODER_H
 
-#include "source/archive.h"
+#include "intake/archive.h"
 
 /* Keeps texts of names that stand only in COVERED blocks, which do not come along. Returns 0 or
  * -errno. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "merge/merge_groups_parts.h"
-#include "source/source_read.h"
-#include "source/source_inside.h"
-#include "source/source_notes.h"
+#include "intake/source_read.h"
+#include "object/source_inside.h"
+#include "object/source_notes.h"
 
 #define WINDOW_MAX 1024u /* blocks */
 

@@ -4,7 +4,7 @@
 #define DFT_MERGE_GROUPS_PARTS_H
 
 #include "merge/group_parts.h"
-#include "source/archive.h"
+#include "intake/archive.h"
 
 struct dft_grouping {
     struct dft_source *source;

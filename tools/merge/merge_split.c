@@ -15,11 +15,11 @@
 #include "mpi/comm.h"
 #include "merge/merge_encoder.h"
 #include "merge/merge_split.h"
-#include "source/recover.h"
-#include "source/source_exchange.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
-#include "source/source_read.h"
+#include "live/recover.h"
+#include "intake/source_exchange.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
+#include "intake/source_read.h"
 
 #define EVERYWHERE UINT32_MAX
 #define NOBODY     UINT32_MAX

@@ -2,8 +2,8 @@
 /* dftmerge overlap as JSON. */
 #include "base/write_json.h"
 #include "overlap/overlap_output.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 static void put_times(struct dft_json *json, const struct dft_overlap_times *times)
 {

@@ -8,7 +8,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "overlap/overlap_output.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 /* A line of the table. */
 struct line {

@@ -13,8 +13,8 @@
 #include "format/event.h"
 #include "mpi/comm.h"
 #include "query/query_types.h"
-#include "source/source_names.h"
-#include "source/source_object.h"
+#include "intake/source_names.h"
+#include "object/object.h"
 
 static const struct {
     const char *word; /* of --by */

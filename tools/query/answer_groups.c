@@ -13,8 +13,8 @@
 #include "query/group_patterns.h"
 #include "query/partial.h"
 #include "query/query_types.h"
-#include "source/filter.h"
-#include "source/source_names.h"
+#include "views/filter.h"
+#include "intake/source_names.h"
 #include "format/hash.h"
 
 static int fetch_calls(struct dft_execution *execution)

@@ -11,8 +11,8 @@
 #include "query/file_facts.h"
 #include "query/query_types.h"
 #include "query/spilled_texts.h"
-#include "source/source_names.h"
-#include "source/source_object.h"
+#include "intake/source_names.h"
+#include "object/object.h"
 
 static int compare_key(const struct dft_answer *answer, const struct dft_group *a, const struct dft_group *b,
                        enum dft_by by)

@@ -22,7 +22,7 @@
 #include "query/group_map.h"
 #include "query/partial.h"
 #include "query/query_types.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 #define SPAN_MAX  (UINT64_C(1) << 18) /* intervals of one call, or to which a step is added: beyond it nobody knows */
 #define STEPS_MAX 4096u               /* to which one step is added, while events could answer */

@@ -19,10 +19,10 @@
 #include "query/grouper.h"
 #include "query/query_types.h"
 #include "query/sweep.h"
-#include "source/filter.h"
-#include "source/source_notes.h"
-#include "source/source_order.h"
-#include "source/source_window.h"
+#include "views/filter.h"
+#include "object/source_notes.h"
+#include "views/source_order.h"
+#include "views/source_window.h"
 
 #define CALLS_MAX (UINT32_C(4) << 20) /* of a window: with what sorts them at most 48 bytes each */
 #define SEEN      2048u

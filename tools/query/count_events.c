@@ -18,8 +18,8 @@
 #include "query/group_patterns.h"
 #include "query/grouper.h"
 #include "query/query_types.h"
-#include "source/filter.h"
-#include "source/filter_event.h"
+#include "views/filter.h"
+#include "views/filter_event.h"
 
 static uint64_t duration_of(const struct dft_event *event)
 {

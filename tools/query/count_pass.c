@@ -17,10 +17,10 @@
 #include "query/grouper.h"
 #include "query/partial.h"
 #include "query/spill.h"
-#include "source/filter.h"
-#include "source/source_names.h"
-#include "source/source_object.h"
-#include "source/source_visit.h"
+#include "views/filter.h"
+#include "intake/source_names.h"
+#include "object/object.h"
+#include "intake/source_visit.h"
 
 static void add_stats(struct dft_stats *into, const struct dft_stats *from)
 {

@@ -15,7 +15,7 @@
 #include "query/group_patterns.h"
 #include "query/partial.h"
 #include "query/query_types.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 #define ROWS_UNCHECKED 64u /* rows between two looks at how much memory groups take */
 

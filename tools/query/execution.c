@@ -9,9 +9,9 @@
 #include "base/settings.h"
 #include "query/partial.h"
 #include "query/spill.h"
-#include "source/class_table.h"
-#include "source/filter.h"
-#include "source/source_object.h"
+#include "intake/class_table.h"
+#include "views/filter.h"
+#include "object/object.h"
 
 #define GROUP_BYTES_MIN ((size_t)8 << 10) /* a few groups with their histograms */
 

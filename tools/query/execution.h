@@ -12,7 +12,7 @@
 #include "query/partial.h"
 #include "query/query_types.h"
 #include "query/spilled_texts.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 #define DFT_MEMO       4096u
 #define DFT_STACK_MEMO 64u

@@ -11,10 +11,10 @@
 #include "base/names.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "source/filter.h"
-#include "source/source_names.h"
+#include "views/filter.h"
+#include "intake/source_names.h"
 #include "format/hash.h"
-#include "source/source_object.h"
+#include "object/object.h"
 #include "symbols/symbols.h"
 
 struct dft_file_facts {

@@ -9,8 +9,8 @@
 #ifndef DFT_QUERY_FILES_H
 #define DFT_QUERY_FILES_H
 
-#include "source/file_groups.h"
-#include "source/filter.h"
+#include "views/file_groups.h"
+#include "views/filter.h"
 
 struct dft_file_facts;
 

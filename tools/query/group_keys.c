@@ -12,7 +12,7 @@
 #include "query/file_facts.h"
 #include "query/partial.h"
 #include "query/query_types.h"
-#include "source/filter.h"
+#include "views/filter.h"
 #include "symbols/stacks.h"
 
 int dft_event_counts(const struct dft_event *event, uint8_t op)

@@ -5,7 +5,7 @@
 
 #include "format/event.h"
 #include "query/execution.h"
-#include "source/filter_event.h"
+#include "views/filter_event.h"
 
 /* The key of one event of this call; returns 0 when it belongs to no group. */
 int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,

@@ -4,7 +4,7 @@
 #define DFT_HISTOGRAMS_H
 
 #include "query/answer.h"
-#include "source/filter.h"
+#include "views/filter.h"
 
 /* Durations lie in octaves: number k is from 2^k ns to below 2^(k+1) ns, number 0 from 0 ns on. */
 #define DFT_OCTAVES 64u

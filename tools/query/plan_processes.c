@@ -11,7 +11,7 @@
 #include "query/execution.h"
 #include "query/group_map.h"
 #include "query/query_types.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 static uint64_t text_id(struct dft_execution *execution, struct dft_text text)
 {

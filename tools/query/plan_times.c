@@ -8,9 +8,9 @@
 
 #include "mpi/comm.h"
 #include "query/execution.h"
-#include "source/source_notes.h"
-#include "source/source_inside.h"
-#include "source/source_visit.h"
+#include "object/source_notes.h"
+#include "object/source_inside.h"
+#include "intake/source_visit.h"
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
 

@@ -20,10 +20,10 @@
 #include "query/plan_times.h"
 #include "query/query_types.h"
 #include "query/spill.h"
-#include "source/filter.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
-#include "source/source_object.h"
+#include "views/filter.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
+#include "object/object.h"
 
 #define EACH_BYTES      ((size_t)32 << 20) /* the same of answers that are taken part by part */
 #define GROUP_BYTES_MIN ((size_t)8 << 10)  /* a few groups with their histograms */

@@ -22,8 +22,8 @@
 #include "query/partitions.h"
 #include "query/query_types.h"
 #include "query/spilled_texts.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 #define BUFFER_SHARE 512u /* of the budget for the buffer of one partition */
 #define BUFFER_MAX   65536u

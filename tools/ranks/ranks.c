@@ -16,7 +16,7 @@
 #include "ranks/ranks_job.h"
 #include "ranks/ranks_json.h"
 #include "ranks/ranks_text.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 static int all_are_telemetry(const struct dft_options *options)
 {

@@ -15,7 +15,7 @@
 #include "ranks/ranks_share.h"
 #include "ranks/ranks_sums.h"
 #include "ranks/ranks_total.h"
-#include "source/source_visit.h"
+#include "intake/source_visit.h"
 
 #define FEW_INTERVALS  32u               /* with fewer of them in the job, events tell more than rows */
 #define INTERVAL_EVENT UINT64_C(1000000) /* of events: 1 ms */

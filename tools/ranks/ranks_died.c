@@ -14,8 +14,8 @@
 #include "mpi/comm.h"
 #include "ranks/ranks_tables.h"
 #include "ranks/ranks_text.h"
-#include "source/source_names.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "intake/source_visit.h"
 
 static int is_of_first(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "mpi/comm.h"
-#include "source/filter_event.h"
-#include "source/source_names.h"
-#include "source/source_notes.h"
+#include "views/filter_event.h"
+#include "intake/source_names.h"
+#include "object/source_notes.h"
 
 #define MEMO 1024u /* a power of two */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "ranks/ranks_filter.h"
-#include "source/source_images.h"
-#include "source/source_node.h"
+#include "object/source_images.h"
+#include "object/source_node.h"
 
 #define WORLD_MAX (1u << 24) /* a larger job is not believed */
 

@@ -11,7 +11,7 @@
 
 #include "base/write_text.h"
 #include "ranks/ranks_tables.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 #define FAR_NS    UINT64_C(1000000000)
 #define FAR_TIMES 10u /* what ranks of one host differ by */

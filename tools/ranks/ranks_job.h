@@ -26,8 +26,8 @@
 #include "format/io.h"
 #include "format/ops.h"
 #include "job/job.h"
-#include "source/clocks.h"
-#include "source/filter.h"
+#include "intake/clocks.h"
+#include "views/filter.h"
 #include "telemetry/first_cause.h"
 #include "ranks/ranks_usual.h"
 

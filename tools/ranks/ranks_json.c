@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/write_json.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 #include "base/names.h"
 #include "ranks/ranks_blamed.h"
 #include "ranks/ranks_confidence.h"

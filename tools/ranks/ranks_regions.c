@@ -9,8 +9,8 @@
 
 #include "format/event.h"
 #include "mpi/comm.h"
-#include "source/source_names.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "intake/source_visit.h"
 
 #define SUSPECTS_MAX 64u /* of one measure */
 

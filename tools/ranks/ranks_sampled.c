@@ -16,7 +16,7 @@
 #include "base/saturate.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
-#include "source/source_visit.h"
+#include "intake/source_visit.h"
 
 #define MEMORY_FLOOR (INT64_C(64) << 20)
 #define CPU_FLOOR    500 /* half a processor */

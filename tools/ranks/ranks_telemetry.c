@@ -15,10 +15,10 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "ranks/ranks_regions.h"
-#include "source/source.h"
-#include "source/source_find.h"
-#include "source/source_ending.h"
-#include "source/source_notes.h"
+#include "judge/source.h"
+#include "intake/source_find.h"
+#include "judge/source_ending.h"
+#include "object/source_notes.h"
 
 #define DEPTH_MAX      64
 #define PROBLEMS_SHOWN 20u

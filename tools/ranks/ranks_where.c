@@ -10,8 +10,8 @@
 #include "ranks/ranks_filter.h"
 #include "ranks/ranks_pairs.h"
 #include "ranks/ranks_piece.h"
-#include "source/source_names.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "intake/source_visit.h"
 
 #define FILES_MAX 4096u /* whose names are fetched, those with most */
 #define HEADS     8u    /* files from which directories are tried */

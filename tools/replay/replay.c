@@ -21,7 +21,7 @@
 #include "replay/replay_output.h"
 #include "replay/replay_run.h"
 #include "replay/replay_setup.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 #define TABLE_MAX     65536
 #define WINDOW_EVENTS (UINT64_C(3) << 16) /* less than other commands take: the queues need memory, too */

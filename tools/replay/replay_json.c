@@ -5,7 +5,7 @@
 #include "base/facet_words.h"
 #include "base/names.h"
 #include "base/write_json.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 static void write_tally(struct dft_json *json, const char *key, const struct dft_replay_tally *tally)
 {

@@ -13,8 +13,8 @@
 #include "format/event.h"
 #include "format/ops.h"
 #include "replay/replay_space.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
 
 /* --- what was there ---------------------------------------------------------------------------- */
 

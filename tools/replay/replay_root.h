@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_replay_root {
     char *path; /* absolute, without links */

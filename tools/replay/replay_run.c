@@ -21,7 +21,7 @@
 #include "format/hash.h"
 #include "format/ops.h"
 #include "replay/replay_wait.h"
-#include "source/source_order.h"
+#include "views/source_order.h"
 
 struct run {
     struct dft_replay_plan *plan;

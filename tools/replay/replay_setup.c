@@ -14,7 +14,7 @@
 #include "base/write_text.h"
 #include "replay/replay_buffers.h"
 #include "replay/replay_threads.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 
 #define MODE     0755  /* programs are looked for by access(X_OK) */
 #define TOGETHER 4096u /* names whose texts are fetched at once */

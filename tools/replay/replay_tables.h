@@ -11,8 +11,8 @@
 
 #include "base/map.h"
 #include "replay/replay_files.h"
-#include "source/ps_tree.h"
-#include "source/source_object.h"
+#include "views/ps_tree.h"
+#include "object/object.h"
 
 struct dft_replay_call_at; /* replay_threads.h */
 

@@ -17,9 +17,9 @@
 #include "query/answer_pages.h"
 #include "query/group_keys.h"
 #include "query/query.h"
-#include "source/source_names.h"
-#include "source/source_order.h"
-#include "source/source_visit.h"
+#include "intake/source_names.h"
+#include "views/source_order.h"
+#include "intake/source_visit.h"
 
 #define SLICES  120000u /* calls and, apart from them, a third as many regions */
 #define OFFSETS 4000u   /* accesses of a file */

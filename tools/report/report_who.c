@@ -10,9 +10,9 @@
 #include "format/hash.h"
 #include "format/end.h"
 #include "report/report_dimensions.h"
-#include "source/ps_tree.h"
-#include "source/source_ending.h"
-#include "source/source_node.h"
+#include "views/ps_tree.h"
+#include "judge/source_ending.h"
+#include "object/source_node.h"
 #include "analysis/timeline.h"
 #include "report/report_make.h"
 

@@ -18,11 +18,11 @@
 #include "format/event.h"
 #include "format/live_format.h"
 #include "query/group_keys.h"
-#include "source/recover.h"
+#include "live/recover.h"
 #include "small/repair.h"
-#include "source/source_ending.h"
-#include "source/source_notes.h"
-#include "source/source_visit.h"
+#include "judge/source_ending.h"
+#include "object/source_notes.h"
+#include "intake/source_visit.h"
 #include "dftracer/pfw.h"
 
 /* --- blocks ----------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "job/job.h"
-#include "source/source_object.h"
+#include "object/object.h"
 
 struct dft_verification {
     struct dft_source *source;

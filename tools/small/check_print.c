@@ -8,7 +8,7 @@
 #include "job/job_losses.h"
 #include "job/job_state.h"
 #include "small/check.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 void dft_check_print_json(const struct dft_verification *check)
 {

@@ -13,7 +13,7 @@
 
 #include "mpi/comm.h"
 #include "format/end.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 struct wrote {
     uint64_t clocks;

@@ -21,11 +21,11 @@
 #include "command/command.h"
 #include "small/collect_move.h"
 #include "small/collect_stages.h"
-#include "source/recover.h"
-#include "source/source.h"
-#include "source/source_life.h"
-#include "source/source_notes.h"
-#include "source/source_number.h"
+#include "live/recover.h"
+#include "judge/source.h"
+#include "live/source_life.h"
+#include "object/source_notes.h"
+#include "object/source_number.h"
 
 struct collect {
     struct dft_options options;

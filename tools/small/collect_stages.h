@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "source/source.h"
+#include "judge/source.h"
 
 struct dft_stage { /* a directory, locked */
     int fd;

@@ -22,8 +22,8 @@
 #include "format/live_table.h"
 #include "format/live_read.h"
 #include "stacks/ps_stacks.h"
-#include "source/source_life.h"
-#include "source/source_live_file.h"
+#include "live/source_life.h"
+#include "live/file.h"
 #include "stacks/ps_stacks_find.h"
 
 #define LOOK_FIRST_NS UINT64_C(2000000)

@@ -7,9 +7,9 @@
 #include "job/flights.h"
 #include "job/lock_holder.h"
 #include "stacks/ps_stacks.h"
-#include "source/filter.h"
-#include "source/ps_tree.h"
-#include "source/source.h"
+#include "views/filter.h"
+#include "views/ps_tree.h"
+#include "judge/source.h"
 
 /* I/O of a process that passes the filter. */
 struct ps_io {

@@ -9,7 +9,7 @@
 #include "format/kept.h"
 #include "job/fates.h"
 #include "small/ps_inside.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 #include "stacks/ps_stacks_show.h"
 
 static void json_arguments(struct dft_json *json, struct dft_text command)

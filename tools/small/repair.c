@@ -12,9 +12,9 @@
 
 #include "base/open_regular.h"
 #include "base/outfile.h"
-#include "source/source_life.h"
-#include "source/source_notes.h"
-#include "source/source_read.h"
+#include "live/source_life.h"
+#include "object/source_notes.h"
+#include "intake/source_read.h"
 
 #define NAMES_MAX 100
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "source/source_object.h"
+#include "object/object.h"
 
 /* Replaces a trace by one that has all its blocks but those that `bad` (one byte for each block of
  * the source) says make no sense; what was damaged stays beside it, as PATH.damaged. Nothing is

@@ -9,8 +9,8 @@
 #include "small/shares.h"
 #include "base/write_json.h"
 #include "base/write_wrapped.h"
-#include "source/source_notes.h"
-#include "source/source_visit.h"
+#include "object/source_notes.h"
+#include "intake/source_visit.h"
 
 /* One table of shares a worker; they are summed up at the end. */
 struct work {

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "base/names.h"
-#include "source/source_object.h"
+#include "object/object.h"
 #include "spans/store.h"
 
 struct dft_trace_sums {

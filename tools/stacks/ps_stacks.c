@@ -16,8 +16,8 @@
 
 #include "base/now.h"
 #include "stacks/remote.h"
-#include "source/source_life.h"
-#include "source/source_notes.h"
+#include "live/source_life.h"
+#include "object/source_notes.h"
 #include "stacks/ps_stacks_find.h"
 #include "symbols/symbols.h"
 

@@ -11,7 +11,7 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "job/flights.h"
-#include "source/ps_tree.h"
+#include "views/ps_tree.h"
 
 #define DFT_PS_STACKS_MAX 100u /* threads of one process */
 

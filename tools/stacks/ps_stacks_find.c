@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/shared_files.h"
+#include "live/shared_files.h"
 
 static int is_same_file(void *context, uint64_t device, uint64_t inode, const char *path)
 {

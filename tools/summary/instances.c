@@ -17,9 +17,9 @@
 #include "base/names.h"
 #include "job/region_kinds.h"
 #include "query/group_keys.h"
-#include "source/filter_event.h"
-#include "source/source_names.h"
-#include "source/source_visit.h"
+#include "views/filter_event.h"
+#include "intake/source_names.h"
+#include "intake/source_visit.h"
 
 #define MEMO 1024u
 

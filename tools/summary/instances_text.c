@@ -9,8 +9,8 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
-#include "source/source_ending.h"
-#include "source/source_notes.h"
+#include "judge/source_ending.h"
+#include "object/source_notes.h"
 #include "summary/instances.h"
 
 #define TOP 50u

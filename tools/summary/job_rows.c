@@ -11,8 +11,8 @@
 #include "base/glob.h"
 #include "base/write_text.h"
 #include "mpi/comm.h"
-#include "source/source.h"
-#include "source/source_node.h"
+#include "judge/source.h"
+#include "object/source_node.h"
 
 #define ROWS     40u
 #define READ_MAX (UINT64_C(256) << 20) /* bytes of traces that are read for rows, the newest first */

@@ -7,8 +7,8 @@
 
 #include "format/ops.h"
 #include "mpi/comm.h"
-#include "source/source_ending.h"
-#include "source/source_node.h"
+#include "judge/source_ending.h"
+#include "object/source_node.h"
 #include "base/saturate.h"
 
 uint64_t dft_page_io_ops(void)

@@ -14,7 +14,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "format/hash.h"
-#include "source/file_groups.h"
+#include "views/file_groups.h"
 #include "summary/page_paths.h"
 #include "summary/page_table.h"
 

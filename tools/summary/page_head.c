@@ -12,7 +12,7 @@
 #include "base/write_text.h"
 #include "base/write_wrapped.h"
 #include "job/job_state.h"
-#include "source/source_fates.h"
+#include "judge/source_fates.h"
 
 #define INDENT  6u
 #define COLUMNS 40u /* of I/O over time, at most */

@@ -8,7 +8,7 @@
 #include "summary/histograms_output.h"
 #include "summary/instances.h"
 #include "summary/summary.h"
-#include "source/source_ending.h"
+#include "judge/source_ending.h"
 
 #include <errno.h>
 #include <stdio.h>

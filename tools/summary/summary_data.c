@@ -12,7 +12,7 @@
 #include "command/write_jobs.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 #include "base/names.h"
 #include "job/job_losses.h"
 #include "job/job_state.h"

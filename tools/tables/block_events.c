@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "query/group_keys.h"
-#include "source/source_order.h"
+#include "views/source_order.h"
 
 struct chunk {
     uint32_t count, most;

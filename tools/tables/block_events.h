@@ -3,7 +3,7 @@
 #ifndef DFT_TABLES_BLOCK_EVENTS_H
 #define DFT_TABLES_BLOCK_EVENTS_H
 
-#include "source/source_read.h"
+#include "intake/source_read.h"
 #include "tables/reading.h"
 
 /* Gives the events of a batch that count and pass, some at a time: at most `most`, which the

@@ -12,7 +12,7 @@
 #include "base/settings.h"
 #include "base/spill_file.h"
 #include "format/event.h"
-#include "source/source_names.h"
+#include "intake/source_names.h"
 #include "tables/block_events.h"
 #include "tables/columns.h"
 #include "tables/event_columns.h"

@@ -9,7 +9,7 @@
 #include "format/event.h"
 #include "format/io.h"
 #include "format/ops.h"
-#include "source/source_object.h"
+#include "object/object.h"
 #include "tables/columns.h"
 
 /* For a call that has only begun: how long it has lasted when it was in flight; the others have no duration. */

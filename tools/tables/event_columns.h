@@ -3,7 +3,7 @@
 #ifndef DFT_TABLES_EVENT_COLUMNS_H
 #define DFT_TABLES_EVENT_COLUMNS_H
 
-#include "source/source_object.h"
+#include "object/object.h"
 #include "tables/maker.h"
 
 /* Adds rows. Returns 0 or -ENOMEM. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source_names.h"
+#include "intake/source_names.h"
 #include "symbols/symbols.h"
 
 int dft_maker_init(struct dft_maker *maker, struct dft_source *source, enum dft_table_number table, uint64_t columns)

@@ -2,7 +2,7 @@
 /* Reads the table counters. */
 #include <errno.h>
 
-#include "source/filter_event.h"
+#include "views/filter_event.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 

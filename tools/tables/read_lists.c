@@ -7,8 +7,8 @@
 #include "base/command_line.h"
 #include "format/end.h"
 #include "mpi/comm.h"
-#include "source/ps_tree.h"
-#include "source/source_notes.h"
+#include "views/ps_tree.h"
+#include "object/source_notes.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 

@@ -7,7 +7,7 @@
 #include "aggregator/aggregate.h"
 #include "base/facet_words.h"
 #include "format/io.h"
-#include "source/filter_event.h"
+#include "views/filter_event.h"
 #include "tables/columns.h"
 #include "tables/reading.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "source/source_exchange.h"
+#include "intake/source_exchange.h"
 
 int dft_reading_begin(struct dft_reading *reading, unsigned makers, uint64_t columns)
 {

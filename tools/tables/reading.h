@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "source/filter.h"
-#include "source/source_object.h"
-#include "source/source_read.h"
+#include "views/filter.h"
+#include "object/object.h"
+#include "intake/source_read.h"
 #include "tables/maker.h"
 
 #define DFT_BATCH_ROWS 65536u

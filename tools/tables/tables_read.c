@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "source/source_names.h"
+#include "intake/source_names.h"
 #include "tables/columns.h"
 #include "tables/event_columns.h"
 #include "tables/reading.h"

@@ -14,7 +14,7 @@
 #include "job/job_state.h"
 #include "mpi/comm.h"
 #include "query/plan_times.h"
-#include "source/source_ending.h"
+#include "judge/source_ending.h"
 
 #define FOR_PROGRAMS 100u /* columns where nobody says how many, and no terminal */
 #define LABELS       24u

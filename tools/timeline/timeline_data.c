@@ -5,7 +5,7 @@
 #include "query/answer_source.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
-#include "source/source_notes.h"
+#include "object/source_notes.h"
 
 static void json_column(struct dft_json *json, const struct dft_timeline *timeline, uint32_t i)
 {

@@ -16,9 +16,9 @@
 #include "base/open_regular.h"
 #include "format/live_read.h"
 #include "format/live_table.h"
-#include "source/source_life.h"
-#include "source/source_live_file.h"
-#include "source/source_snapshot.h"
+#include "live/source_life.h"
+#include "live/file.h"
+#include "live/source_snapshot.h"
 #include "top/find.h"
 
 #define ASK_EVERY_NS UINT64_C(5000000000) /* whether a process runs that has no pidfd */

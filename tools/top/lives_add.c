@@ -8,8 +8,8 @@
 #include "aggregator/aggregate.h"
 #include "base/array.h"
 #include "format/live_read.h"
-#include "source/source_life.h"
-#include "source/source_tables.h"
+#include "live/source_life.h"
+#include "live/source_tables.h"
 
 struct adding {
     struct dft_top_watch *watch;

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/names.h"
-#include "source/source_read.h"
+#include "intake/source_read.h"
 
 #define ASK_EVERY_NS 20000000L /* while nothing comes */
 

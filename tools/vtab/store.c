@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "source/source.h"
-#include "source/source_notes.h"
+#include "judge/source.h"
+#include "object/source_notes.h"
 
 struct dft_keeper {
     struct dft_store *store;

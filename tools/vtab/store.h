@@ -4,7 +4,7 @@
 #ifndef DFT_VTAB_STORE_H
 #define DFT_VTAB_STORE_H
 
-#include "source/filter.h"
+#include "views/filter.h"
 #include "tables/tables.h"
 #include "vtab/kept.h"
 

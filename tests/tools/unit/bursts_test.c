@@ -8,8 +8,8 @@
 #include "format/encode.h"
 #include "format/hash.h"
 #include "format/live_read.h"
-#include "source/source_inside.h"
-#include "source/source_live_bursts.h"
+#include "object/source_inside.h"
+#include "live/bursts.h"
 #include "suites.h"
 
 #define KEY    77u

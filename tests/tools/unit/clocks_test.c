@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/clocks.h"
-#include "source/source_inside.h"
+#include "intake/clocks.h"
+#include "object/source_inside.h"
 #include "suites.h"
 
 #define SECOND INT64_C(1000000000)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source_cover.h"
-#include "source/source_inside.h"
+#include "judge/source_cover.h"
+#include "object/source_inside.h"
 #include "suites.h"
 
 #define NUMBERS 48u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source_fates.h"
+#include "judge/source_fates.h"
 #include "suites.h"
 
 static struct dft_killed count(const struct dft_source_process *processes, size_t n)

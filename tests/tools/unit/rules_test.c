@@ -10,7 +10,7 @@
 #include "format/event.h"
 #include "format/ops.h"
 #include "merge/group_rules.h"
-#include "source/source_object.h"
+#include "object/object.h"
 #include "suites.h"
 
 /* Names and their ids: calls are "category NUL name". */

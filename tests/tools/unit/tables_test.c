@@ -9,8 +9,8 @@
 #include "format/calls.h"
 #include "format/live_format.h"
 #include "format/live_table.h"
-#include "source/source_snapshot.h"
-#include "source/source_tables.h"
+#include "live/source_snapshot.h"
+#include "live/source_tables.h"
 #include "suites.h"
 
 #define FILE_BYTES (DFT_LIVE_PAGE + DFT_LIVE_TABLE_BYTES)

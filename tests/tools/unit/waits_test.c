@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 #include <signal.h>
 
-#include "source/source_waits.h"
+#include "judge/source_waits.h"
 #include "suites.h"
 
 #define STOPPED 0x137f /* by SIGSTOP */
