@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: their texts, fetched from blocks when a command asks for them.
+/* Names: their texts, fetched from blocks when a command requests them.
  *
  * A command that wants some names gets these. A command that goes through all events (dump, export)
  * locates all names once. Texts are then kept as long as there is room. For each other name, the
- * source remembers a block with the text. Before events are given, their missing texts are read
+ * source remembers a block with the text. Before events are passed on, their missing texts are read
  * from such blocks. These texts are forgotten behind the events (dft_names_lend). */
 #include "intake/source_names.h"
 

@@ -10,7 +10,7 @@
 #include "object/object.h"
 
 /* Fetches the texts of all names (wanted == NULL), or of `count` ids. Texts that are there already
- * cost nothing. Stops reading when all wanted texts were found. Of the ids, all ranks then know
+ * cost nothing. Stops reading when all wanted texts were found. For the ids, all ranks then know
  * what one of them has made: texts of stacks and source lines. Returns 0 or -ENOMEM. A name without
  * a text in any block stays unknown. */
 int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count);

@@ -29,7 +29,7 @@ int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, s
  * source's names. Valid until the next read. */
 int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch);
 int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets);
-/* The same of a block that is wanted only if `wants` says so, which is asked with a batch of the
+/* The same of a block that is wanted only if `wants` says so, which is called with a batch of the
  * block's calls and names alone. Else the batch has no events. */
 int dft_reader_events_if(struct dft_reader *reader, const struct dft_block *block,
                          int (*wants)(void *context, const struct dft_batch *batch), void *context,

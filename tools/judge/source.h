@@ -5,14 +5,13 @@
  * so in N threads, by file. It drops what was seen twice, and then knows all processes. From then
  * on only the names and notes of the source change. The commands may therefore read blocks in any
  * order and from any number of threads. Payloads are read again when a command needs them. Memory
- * is 80 bytes a block, plus the processes, plus the names that a command asked for.
+ * is 80 bytes a block, plus the processes, plus the names that a command requested.
  *
- * COVERAGE. Blocks of one (key, stream, type) are sorted by first, then by last descending. A block
- * within the range of a kept block is dropped (DFT_BLOCK_COVERED). Our writers never write a
- * partial overlap; both kinds below are noted. An EVENTS block with an overlap gives only its
- * events numbered above what is covered. Event i of the block has the number first + i. So no event
- * is given twice; at worst events are missing. A BUCKETS block with an overlap cannot be split and
- * is dropped whole. Blocks without a range are dropped when an identical block was seen. These are
+ * COVERAGE. Blocks of one (key, stream, type) are sorted by first, then by last descending. A block within the range of
+ * a kept block is dropped (DFT_BLOCK_COVERED). Our writers never write a partial overlap; both kinds below are noted.
+ * An EVENTS block with an overlap yields only its events numbered above what is covered. Event i of the block has the
+ * number first + i. So no event is returned twice; at worst events are missing. A BUCKETS block with an overlap cannot
+ * be split and is dropped whole. Blocks without a range are dropped when an identical block was seen. These are
  * PROCESS, CLOCK, NAMES, END ..., and events in flight.
  *
  * PARTS. Blocks of a group (dft_block.part) follow the whole blocks of their stream. They are
@@ -41,7 +40,7 @@
  *
  * Threads: one thread opens, closes, sorts notes and reads in order. Any thread may call what takes
  * a `const struct dft_source *`. Callbacks of visits run in `threads` threads at once; `worker`
- * tells the threads apart. */
+ * distinguishes the threads. */
 #ifndef DFT_SOURCE_H
 #define DFT_SOURCE_H
 

@@ -87,7 +87,7 @@ void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_
         job->end_ns = end_ns;
 }
 
-/* --- what is told about them ------------------------------------------------------------------ */
+/* --- what is reported of them ----------------------------------------------------------------- */
 
 static void print_job(FILE *out, const struct dft_source_job *job)
 {

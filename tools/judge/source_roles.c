@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds roles of Python's processes in their command lines, where no launcher has told them.
+/* Finds roles of Python's processes in their command lines, where no launcher has set them.
  *
  * A command line is that of the last exec. A forked child has that of its parent, and another role:
  * only the children of the fork server are known, because it forks nothing else. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns how processes ended that could not say it themselves. The kernel ends a process by SIGKILL, or by a signal
- * without a handler, and the process does nothing any more. Its parent is told, and its wait is an event with the
+ * without a handler, and the process does nothing any more. Its parent learns of it, and its wait is an event with the
  * status. Where dftrun is the parent, it writes the status into a file beside the traces.
  *
  * A pid is used again, but not before its parent has waited. So of all waits of the parent for this pid the first one
@@ -60,7 +60,7 @@ static int is_end(int32_t status)
     return WIFEXITED(status) || WIFSIGNALED(status);
 }
 
-/* Has nobody told yet how it ended, or who waited for it? */
+/* Is it still unknown how it ended, or who waited for it? */
 static int is_silent(const struct dft_source_process *process)
 {
     return !process->waited && process->process.ppid &&

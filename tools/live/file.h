@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /* How many bytes of the file are in use, by its head. Returns 0, -errno, or -EFBIG: more than any process makes. *cut:
- * how many of them the file has lost; NULL: not asked for. */
+ * how many of them the file has lost; NULL: not requested. */
 int dft_live_length(int fd, const struct stat *st, size_t *length, uint64_t *cut);
 /* Reads so many bytes, from malloc. Holes take no memory, nor room in their file system. *unread: bytes that cannot be
  * read, and are zeros. NULL: no memory. */

@@ -65,7 +65,7 @@ static int append_make(struct append *append, const char *path, int live, const 
 }
 
 /* Opens the trace, which has lost nothing since it was read. Its owner is the live file's. It may also be ours, unless
- * another user has given a file of ours this second name. */
+ * another user has made this second name for a file of ours. */
 static int append_open(struct append *append, const struct dft_source_file *trace, const struct stat *live)
 {
     struct stat st;

@@ -25,7 +25,7 @@ struct dft_live;
 enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd);
 /* Does the pid of the process mean the same here? */
 int dft_life_has_pid(const struct dft_live *live);
-/* Can what is told of the process answer where its life cannot be seen? */
+/* Can what is recorded of the process answer where its life cannot be seen? */
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process);
 /* Does its pid belong to this machine, and to this PID namespace, since the machine's last
  * start? */

@@ -220,7 +220,7 @@ static void take_all(struct dft_source *source, struct dft_scanned *scanned)
     free(mapped.list);
 }
 
-/* Returns whether any file has gone since it was copied. That is not asked in late rounds: processes
+/* Returns whether any file has gone since it was copied. That is not checked in late rounds: processes
  * that end one after another would make rounds without end. A copy of what has gone since is as
  * good as one of a running process. */
 static int let_go(struct dft_source *source, int is_late)

@@ -5,7 +5,7 @@
 
 #include "object/object.h"
 
-/* Of a live file that was checked, into file->end and file->kept. Returns 0 or -ENOMEM. */
+/* Puts what a checked live file tells into file->end and file->kept. Returns 0 or -ENOMEM. */
 int dft_live_told(struct dft_source *source, struct dft_source_file *file, const void *bytes);
 /* Adds the pairs of KEPT that the trace lacks. Returns 0 or -ENOMEM. */
 int dft_live_told_kept(struct dft_source *source, const struct dft_source_file *file,

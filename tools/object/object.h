@@ -127,7 +127,7 @@ struct dft_source_process {
     /* enum dft_ending: from END, else KILLED or RUNNING from the live file, else UNKNOWN. Who was waited for and had
      * not said its end is KILLED, with the signal as end.status, or _EXIT. */
     uint8_t exit_kind;
-    uint32_t waited;    /* what waitpid said of it to its parent, + 1; 0: nobody has told */
+    uint32_t waited;    /* what waitpid said of it to its parent, + 1; 0: nobody has reported it */
     uint32_t waited_by; /* number of this parent + 1; 0: dftrun */
     uint64_t waited_ns; /* when, Unix ns: the process had ended before */
     /* the process has a live file and no END, and cannot be seen from here; the process may
@@ -150,7 +150,7 @@ struct dft_source_process {
     uint32_t run;                    /* number of its run + 1 */
 };
 
-/* One launch of a parallel program; judge/source_jobs.c says how launches are told apart. Jobs are in
+/* One launch of a parallel program; judge/source_jobs.c says how launches are distinguished. Jobs are in
  * order of start. */
 struct dft_source_job {
     /* for people and --job: the batch system's id, or "unnamed"; "/N" follows where an id has
@@ -208,7 +208,7 @@ int dft_source_is_mine(const struct dft_source *source, uint32_t file);
 /* Blocks in order of file, then of offset. Files are in order of path. */
 const struct dft_block *dft_source_blocks(const struct dft_source *source, size_t *count);
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
-/* The jobs that were found and that the user asked for. */
+/* The jobs that were found and that the user requested. */
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
 /* The runs that were found (judge/source_runs.c), in order of start, also the runs that are left out. A
  * run without an id comes first. Ranks are not counted. *apart (may be NULL) counts the groups of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes of a source: what the user must be told, each of them once; and the progress line. Any
+/* Notes of a source: what the user must know, each of them once; and the progress line. Any
  * thread.
  *
  * A line has two characters before its text. The first is ' ', or '.' when the line was shown. The

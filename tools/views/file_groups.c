@@ -154,7 +154,7 @@ static int read_line(struct dft_text line, struct dft_mount *mount)
     return 1;
 }
 
-/* The mounts of one process. Of several at one point the last one hides the others. */
+/* The mounts of one process. The last one of several at one point hides the others. */
 static int read_lines(struct dft_mounts *mounts, struct dft_text lines)
 {
     const char *at = lines.bytes, *end = at + lines.length;

@@ -43,7 +43,7 @@ int dft_file_grouping_text(const struct dft_file_grouping *grouping, struct dft_
 /* The type of the file system at a mount point, empty: not known. */
 struct dft_text dft_mount_type(const struct dft_mounts *mounts, struct dft_text point);
 
-/* Does a path stand for all files below it that were not told apart? The recorder ends such paths
+/* Does a path stand for all files below it that were not distinguished? The recorder ends such paths
  * with a slash, and no others. */
 static inline int dft_file_is_folded(struct dft_text file)
 {

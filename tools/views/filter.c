@@ -81,7 +81,7 @@ int dft_filter_lacks_mounts(const struct dft_filter *filter)
     return dft_filter_has(filter, DFT_FILTER_MOUNT) && !filter->mount.mounts.count;
 }
 
-/* --- what is given ---------------------------------------------------------------------------- */
+/* --- the options ------------------------------------------------------------------------------ */
 
 uint64_t dft_filter_options(const struct dft_filter *filter)
 {

@@ -42,13 +42,13 @@ struct dft_filter_range {
     uint64_t low, high;
 };
 
-/* What one option says, in its form. Options that are not given have count 0. */
+/* What one option says, in its form. Options that are not set have count 0. */
 struct dft_filter_values {
     size_t count;
     struct dft_filter_range *ranges; /* numbers */
     const char **patterns;           /* shell patterns, where * also fits '/'; ! in front takes away */
     uint64_t mask;                   /* words: 1 << number */
-    int64_t ns;                      /* times, as given */
+    int64_t ns;                      /* times, as specified */
 };
 
 /* Patterns of absolute paths. */
@@ -57,7 +57,7 @@ struct dft_filter_paths {
     size_t count;
 };
 
-/* An event passes when it fits each option that is given. Texts point into argv. */
+/* An event passes when it fits each option that is set. Texts point into argv. */
 struct dft_filter {
     /* Unix ns, set by dft_filter_begin; 0 and UINT64_MAX: all events. An event passes when it
      * starts in [from_ns, to_ns) */
@@ -92,7 +92,7 @@ int dft_filter_bytes(uint64_t *bytes, const char *text);
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text, int flags);
 
 /* Prepares a filter for a source: makes its times absolute, and collects mount points for --mount.
- * A caller that asks about files or calls by itself fetches their texts before. Returns 0 or
+ * A caller that queries files or calls on its own fetches their texts before. Returns 0 or
  * -ENOMEM. */
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 /* Forgets what dft_filter_begin has made: for copies of a filter, each of a source of its own. */
@@ -102,7 +102,7 @@ static inline int dft_filter_has(const struct dft_filter *filter, enum dft_filte
 {
     return filter->values[option].count != 0;
 }
-/* Is a part of the time asked about? */
+/* Is a part of the time queried? */
 static inline int dft_filter_has_times(const struct dft_filter *filter)
 {
     return dft_filter_has(filter, DFT_FILTER_FROM) || dft_filter_has(filter, DFT_FILTER_TO) ||
@@ -143,11 +143,11 @@ const char *dft_filter_name(enum dft_filter_option option);
 /* The words that an option knows, by number, some of them NULL. Returns how many numbers there are; 0: it takes any
  * word. */
 size_t dft_filter_words(enum dft_filter_option option, const char *words[DFT_FILTER_WORDS_MAX]);
-/* Is any option given? */
+/* Is any option set? */
 int dft_filter_has_any(const struct dft_filter *filter);
 /* Does the filter ask about a part of the calls of processes? */
 int dft_filter_is_partial(const struct dft_filter *filter);
-/* The options (1 << enum dft_filter_option) that were given. */
+/* The options (1 << enum dft_filter_option) that were set. */
 uint64_t dft_filter_options(const struct dft_filter *filter);
 /* Those that choose single calls of a file, of a process and of a time. */
 #define DFT_FILTER_BIT(option) (UINT64_C(1) << DFT_FILTER_##option)

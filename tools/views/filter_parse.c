@@ -207,7 +207,7 @@ int dft_filter_set(struct dft_filter *filter, enum dft_filter_option option, cha
     return dft_filter_read(&filter->values[option], option, text, why);
 }
 
-/* Of the operations asked about none moves bytes. */
+/* No queried operation moves bytes. */
 static int moves_nothing(const struct dft_filter_values *ops)
 {
     for (unsigned op = 0; op < DFT_OP_COUNT; op++)
@@ -216,7 +216,7 @@ static int moves_nothing(const struct dft_filter_values *ops)
     return ops->count != 0;
 }
 
-/* Are calls without an error asked about, or those with one? */
+/* Are calls without an error queried, or those with one? */
 static void look_at_errors(const struct dft_filter_values *errors, int *success, int *failure)
 {
     *success = *failure = 0;

@@ -5,7 +5,7 @@
 
 #include "views/filter.h"
 
-/* Makes patterns of what was given, each followed by `end`. One that begins with neither a slash
+/* Makes patterns of the option's texts, each followed by `end`. One that begins with neither a slash
  * nor a star may begin at any directory; one that begins with . or .. counts from the working
  * directory of each process. Returns 0 or -ENOMEM. */
 int dft_filter_paths_make(struct dft_filter_paths *paths, const struct dft_source *source, const char *const *patterns,

@@ -20,7 +20,7 @@ enum dft_selection_key {
 #define DFT_SELECTION_WORDS "cat", "name", "path", "region", "class"
 
 struct dft_selection {
-    struct dft_filter_values by[DFT_SELECTION_KEYS]; /* a count of 0: not given */
+    struct dft_filter_values by[DFT_SELECTION_KEYS]; /* a count of 0: not specified */
     struct dft_filter_paths paths;                   /* set by dft_selection_begin */
     char **texts;                                    /* that patterns point into */
     size_t ntexts, texts_capacity;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives events to a command, together with the texts of their names.
  *
- * Not all texts may be kept (dft_source_names_locate). Texts are then fetched before their events
- * are given. They are fetched for as many events as there is room for: first about as many as the
- * last time. When that is too much, the number is halved. */
+ * Not all texts may be kept (dft_source_names_locate). Texts are then fetched before their events are passed on. They
+ * are fetched for as many events as there is room for: first about as many as the last time. When that is too much, the
+ * number is halved. */
 #include "views/source_give.h"
 
 #include <errno.h>

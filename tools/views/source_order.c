@@ -2,7 +2,7 @@
 /* Gives events in global order with bounded memory.
  *
  * Time is cut into windows. For each window, all blocks that may hold events of the window (by
- * their headers) are decoded. The events that start in the window are kept, sorted and given. A
+ * their headers) are decoded. The events that start in the window are kept, sorted and passed on. A
  * window's width comes from the window before; the first width comes from the whole. The width is
  * halved while the headers predict too many events. They assume that a block's events are spread
  * evenly. A window that holds too many events after all is halved and decoded again. A block that
@@ -263,7 +263,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
 
     if (rc)
         return rc;
-    if (!dft_exchange_serve(source, &rc)) { /* rank 0 has given all events */
+    if (!dft_exchange_serve(source, &rc)) { /* rank 0 has passed on all events */
         rc = dft_comm_agree(rc);
         return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
     }

@@ -21,7 +21,7 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
  * -ENOMEM, or what a callback returned. */
 int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep);
 
-/* Gives events in order, on one rank of dftmerge-mpi or on several, each by itself. All names must
+/* Gives events in order, on one rank of dftmerge-mpi or on several, each alone. All names must
  * have been located, and the rank must be able to read every block. each_process: gives the events
  * of one process at a time; otherwise `process` has no effect. The caller destroys *timeline in any
  * case. Both return 0 or -ENOMEM; dft_ordering_emit also what `emit` returned. */
