@@ -57,6 +57,7 @@ MENU = {
         "preload/README",
         "tools/README",
         "report/README",
+        "tests/README",
         "CONTRIBUTING",
         "SECURITY",
     ],
