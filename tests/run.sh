@@ -5,7 +5,7 @@
 # fuzzes for a while, and checks the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is
 # 0 when nothing failed.
 #
-#   tests/run.sh            all but the long form's steps (half an hour or less on two idle cores)
+#   tests/run.sh            all but the long form's steps (40 minutes on two cores)
 #   tests/run.sh --quick    what answers within two minutes after an edit, with what is built: rooms, format, aggregator,
 #                           wrappers and tables, units of tools, docs
 #   tests/run.sh --full     also the Python package with torch, the report and the site in a browser, Parquet in DuckDB
