@@ -13,8 +13,8 @@
 #include "os/whole.h"
 #include "settings/yaml_memory.h"
 
-/* libyaml's time grows with the square of the brackets that are open at once. Returns -1 with the place where there are too
- * many; brackets in texts and comments count, too, and are closed there as a rule. */
+/* libyaml's time grows with the square of the brackets that are open at once. Returns -1 with the place where there are
+ * too many; brackets in texts and comments count, too, and are closed there as a rule. */
 static int check_depth(const char *text, size_t length, struct dft_yaml_fault *fault)
 {
     size_t open = 0, line_start = 0;

@@ -78,8 +78,8 @@ void arrow_table_free(struct table *table);
 bool arrow_column_init(struct column *column, const char *name, enum arrow_type type);
 struct table *arrow_table_like(const struct table *table);
 
-/* Takes the rows of a frame, once (tools/dump/dump_batches.c says what it is, without its length). Returns 0, EINVAL: it
- * is none of these columns, or ENOMEM. The table can only be freed after an error. */
+/* Takes the rows of a frame, once (tools/dump/dump_batches.c says what it is, without its length). Returns 0, EINVAL:
+ * it is none of these columns, or ENOMEM. The table can only be freed after an error. */
 int arrow_read_frame(struct table *table, const char *frame, size_t length);
 
 bool arrow_is_null(const struct column *column, size_t row);

@@ -266,8 +266,8 @@ static int deny_paths(const struct dft_options *options, const struct dft_comman
     return 1;
 }
 
-/* The paths on the command line, and those of --files-from. Only rank 0 of many ranks has standard input, and only rank 0
- * looks for the files. Returns an exit code. */
+/* The paths on the command line, and those of --files-from. Only rank 0 of many ranks has standard input, and only rank
+ * 0 looks for the files. Returns an exit code. */
 static int take_paths(struct dft_options *options, const struct dft_command *command, char **paths, int count)
 {
     int rc = 0;

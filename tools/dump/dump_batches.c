@@ -2,7 +2,8 @@
 /* Events in batches: frames that become columns of Arrow without a look at their values (python/src/arrow_frame.c).
  *
  * A frame is the length of what follows (8 bytes), the number of rows and that of columns (4 bytes each), and the
- * columns in the order in which they were named. A column is its letter (1 byte), a bit a row that is 1 where there is a value, and
+ * columns in the order in which they were named. A column is its letter (1 byte), a bit a row that is 1 where there is
+ * a value, and
  *
  *   i, t   the integers, 8 bytes each; t: Unix ns
  *   u      the same without a sign

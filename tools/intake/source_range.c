@@ -2,9 +2,9 @@
 /* Scans a range of a file; and blocks of rows of converted traces, kept in memory.
  *
  * The file is read, not mapped: a page of a mapping that is missing, because somebody cut the file, the disk fails or a
- * tmpfs is full, would end the program. Reading a hole of a tmpfs takes none of its room, either. Each of many traces has an index of some ten kilobytes. A summary asks several queries.
- * Opening, reading and closing all indexes again for each query takes as long as counting the
- * rows. */
+ * tmpfs is full, would end the program. Reading a hole of a tmpfs takes none of its room, either. Each of many traces
+ * has an index of some ten kilobytes. A summary asks several queries. Opening, reading and closing all indexes again
+ * for each query takes as long as counting the rows. */
 #include "intake/source_range.h"
 
 #include "object/source_inside.h"

@@ -14,8 +14,8 @@
 
 struct dft_file_facts;
 
-/* `depth`: as in dft_file_grouping. Looks at the names of all blocks. Returns 0 or -ENOMEM. Collective. `filter` must live as long as files
- * are requested. */
+/* `depth`: as in dft_file_grouping. Looks at the names of all blocks. Returns 0 or -ENOMEM. Collective. `filter` must
+ * live as long as files are requested. */
 int dft_file_facts_create(struct dft_file_facts **files, struct dft_source *source, const struct dft_filter *filter,
                           enum dft_file_facts_by by, unsigned depth);
 void dft_file_facts_destroy(struct dft_file_facts *files); /* NULL: nothing */

@@ -23,8 +23,9 @@ struct dft_histograms {
     struct dft_bin *bins;     /* of these */
 };
 
-/* Asks for at most `order->top` groups (0: all) of a query, or for all I/O as one group (is_one). Returns 0, -ENOMEM, or
- * -E2BIG: the groups need too much memory. Collective. The caller calls dft_histograms_fini, whatever is returned. */
+/* Asks for at most `order->top` groups (0: all) of a query, or for all I/O as one group (is_one). Returns 0, -ENOMEM,
+ * or -E2BIG: the groups need too much memory. Collective. The caller calls dft_histograms_fini, whatever is
+ * returned. */
 int dft_histograms_ask(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                        int is_one, const struct dft_order *order, struct dft_histograms *histograms);
 void dft_histograms_fini(struct dft_histograms *histograms);

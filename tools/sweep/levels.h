@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How many intervals of one kind go on at a time, and while at least one does: a sweep over their starts and ends.
  *
- * Intervals come in windows of time, each behind the one before. Which end belongs to which start does not matter for how
- * many go on: both are sorted by themselves. At the same instant ends come first. */
+ * Intervals come in windows of time, each behind the one before. Which end belongs to which start does not matter for
+ * how many go on: both are sorted by themselves. At the same instant ends come first. */
 #ifndef DFT_SWEEP_LEVELS_H
 #define DFT_SWEEP_LEVELS_H
 

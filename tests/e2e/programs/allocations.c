@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the calls of each function that allocates, all of which it defines itself. `allocations DIRECTORY COUNTS`: the number of
- * calls stands in the file COUNTS, from before main to the very end of the process. Prints nothing. */
+/* Counts the calls of each function that allocates, all of which it defines itself. `allocations DIRECTORY COUNTS`: the
+ * number of calls stands in the file COUNTS, from before main to the very end of the process. Prints nothing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
